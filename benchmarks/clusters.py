@@ -27,7 +27,7 @@ from skdp.data import PartitionedCorpus
 from skdp.datasets import make_segmented_corpus
 from skdp.feature_extraction import SegmentVectorizer
 from skdp.topics import SegmentedTopicModel
-from skdp.topics._shared import _placed_walker
+from skdp.topics._shared import _placed_sampler
 from skdp.topics._shared._placed import settle_part, sweep_part
 
 N_FIRST = 5
@@ -286,7 +286,7 @@ def weigh_share(options):
         settled.append(time.process_time() - begin)
         return found
 
-    _placed_walker.sweep_part, _placed_walker.settle_part = sweep, settle
+    _placed_sampler.sweep_part, _placed_sampler.settle_part = sweep, settle
     model = SegmentedTopicModel(500, max_iter=15, burn_in=14, random_state=0)
     model.fit(PartitionedCorpus.from_corpus(corpus, 1))
     rows = []

@@ -104,11 +104,11 @@ def fit(order, X, options):
     model = HierarchicalPitmanYorLM(
         order, max_iter=options.sweeps, n_chains=options.chains, random_state=options.seed
     )
-    index, walker = timed(
-        lambda: model._start_walker(model._index(X), np.random.SeedSequence(0), 0)
+    index, sampler = timed(
+        lambda: model._start_sampler(model._index(X), np.random.SeedSequence(0), 0)
     )
-    n_events = int(walker.menu.layout.street.sum())
-    size = array_bytes(walker) / n_events
+    n_events = int(sampler.menu.layout.street.sum())
+    size = array_bytes(sampler) / n_events
     with (
         Clock(Franchise, "sweep") as sweeps,
         Clock(Franchise, "_draw_laws") as laws,

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from skdp.data import PartitionedPanel
 from skdp.datasets import make_sticky_panel
 from skdp.sequence import HDPHMMLT
-from skdp.sequence._hmm._walker import HMMWalker
+from skdp.sequence._hmm._sampler import HMMSampler
 
 
 def cpu_of_worker():
@@ -39,18 +39,18 @@ class Watch:
         return time.process_time(), sum(workers)
 
     def __enter__(self):
-        self.sweep, watch = HMMWalker.sweep, self
+        self.sweep, watch = HMMSampler.sweep, self
 
-        def sweep(walker):
-            is_due = walker._is_due()
+        def sweep(sampler):
+            is_due = sampler._is_due()
             before = watch.cpu()
             watch.received = 0
-            watch.sweep(walker)
+            watch.sweep(sampler)
             received = watch.received
             spent = np.subtract(watch.cpu(), before)
             watch.rows[is_due].append((*spent, received))
 
-        HMMWalker.sweep = sweep
+        HMMSampler.sweep = sweep
         if self.client is not None:
             from distributed.protocol import pickle
 
@@ -64,7 +64,7 @@ class Watch:
         return self
 
     def __exit__(self, *exception):
-        HMMWalker.sweep = self.sweep
+        HMMSampler.sweep = self.sweep
         if self.client is not None:
             self.pickle.loads = self.loads
 

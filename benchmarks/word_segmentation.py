@@ -136,11 +136,11 @@ def print_cost(kind, X, seed):
     model = kind(n_chains=1, random_state=seed)
     times, begin = [], time.process_time()
     for state in model.iter_sweeps(X):
-        walker = state._walker
+        sampler = state._sampler
         times.append(time.process_time() - begin)
         begin = time.process_time()
-    chain = held_bytes(walker, set()) / sum(map(len, X))
-    sample = walker.model()
+    chain = held_bytes(sampler, set()) / sum(map(len, X))
+    sample = sampler.model()
     of_types = held_bytes(sample, set()) / len(sample.tokens)
     print(
         f"\na sweep: {np.median(times[len(times) // 2 :]):.3f} s, "

@@ -23,7 +23,7 @@ _LEAST_BYTES = 2.0**12
 class ChainEstimator(IterativeEstimator):
     """Base class: parameters of chains, their procedure, and the attributes that all have.
 
-    A subclass implements `_check_input` (X as a container), `_start_walker` (the sampler of a new
+    A subclass implements `_check_input` (X as a container), `_start_sampler` (the sampler of a new
     chain) and `_make_averages`, and extends `_fitted_attributes`.
     """
 
@@ -55,7 +55,7 @@ class ChainEstimator(IterativeEstimator):
         """Return the number of first sweeps that are not kept."""
         return self.max_iter // 2 if self.burn_in is None else self.burn_in
 
-    def _start_walker(self, data: Any, root: np.random.SeedSequence, c: int) -> Any:
+    def _start_sampler(self, data: Any, root: np.random.SeedSequence, c: int) -> Any:
         """Return the sampler of a new chain, with random streams of its own."""
         raise NotImplementedError
 
@@ -74,7 +74,7 @@ class ChainEstimator(IterativeEstimator):
         """Return a kind of `Sampling` of chains over a container."""
         return kind(
             data,
-            self._start_walker,
+            self._start_sampler,
             **{
                 "make_averages": self._make_averages,
                 "settings": SamplingSettings(

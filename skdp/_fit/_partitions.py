@@ -82,7 +82,7 @@ class PartitionedSampling(Sampling):
         """Give a chain and its running means their partitions back."""
         super().attach(run)
         if hasattr(run.averages, "attach"):
-            run.averages.attach(run.walker)
+            run.averages.attach(run.sampler)
 
     @staticmethod
     def detach(run: Chain) -> None:
@@ -169,12 +169,12 @@ def kept_partitions(estimator: Any) -> Any:
     saved = vars(estimator).get("_saved")
     if saved is None or not is_over_partitions(saved):
         return None
-    return saved.runs[0].walker.data
+    return saved.runs[0].sampler.data
 
 
 def is_over_partitions(state: FitState) -> bool:
     """Return whether the chains of a fit run over partitions."""
-    return any(chain.walker.is_placed for chain in state.runs)
+    return any(chain.sampler.is_placed for chain in state.runs)
 
 
 def check_no_warm_start(estimator: Any, X: Any) -> None:

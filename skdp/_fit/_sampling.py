@@ -91,8 +91,8 @@ class Sampling(Procedure):
 
     def plan(self, run: Chain) -> Schedule:
         """Return the schedule of a chain."""
-        if hasattr(run.walker, "n_jobs"):
-            run.walker.n_jobs = self._n_jobs_of_chain
+        if hasattr(run.sampler, "n_jobs"):
+            run.sampler.n_jobs = self._n_jobs_of_chain
         return run.plan(*self._settings)
 
     @staticmethod
@@ -114,7 +114,7 @@ class Sampling(Procedure):
 
     def progress(self, runs: list[Chain]) -> str:
         """Return the log joint of each chain."""
-        joints = ", ".join(f"{chain.walker.log_joint():.6g}" for chain in runs)
+        joints = ", ".join(f"{chain.sampler.log_joint():.6g}" for chain in runs)
         return f"log joint {joints}"
 
     def showing(self, state: FitState, *, final: bool = False) -> FitState:
@@ -155,12 +155,12 @@ class Sampling(Procedure):
 
     def attach(self, run: Chain) -> None:
         """Give a chain its data back."""
-        run.walker.attach(self._data)
+        run.sampler.attach(self._data)
 
     @staticmethod
     def detach(run: Chain) -> None:
         """Drop the data of a chain."""
-        run.walker.detach()
+        run.sampler.detach()
 
     @staticmethod
     def detached(run: Chain) -> Chain:

@@ -4,11 +4,11 @@
 
 import numpy as np
 
-from skdp._numeric._numba import njit_step
+from skdp._numeric._numba import njit_forceinline
 from skdp._numeric._simd import bits_of_double, double_of_bits
 
 
-@njit_step
+@njit_forceinline
 def fast_exp(x):
     """Return exp(x) for x <= 0 to 1e-14, and at least 1e-307: a loop of it becomes vectors.
 
@@ -32,7 +32,7 @@ def fast_exp(x):
     return p * double_of_bits((int(n) + 1023) << 52)
 
 
-@njit_step
+@njit_forceinline
 def fast_log(x):
     """Return log(x) to 1e-15 for x that is neither 0 nor subnormal: a loop of it becomes vectors.
 

@@ -175,7 +175,7 @@ def _known(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name in _KNOWN_OPTIONS}
 
 
-def njit_part(function: Callable[..., Any], **options: Any) -> Any:
+def njit_internal(function: Callable[..., Any], **options: Any) -> Any:
     """Compile a part of a kernel, which kernels alone may call: from Python it is a TypeError."""
     part = njit(function, no_cpython_wrapper=True, **options)
 
@@ -199,7 +199,7 @@ def njit_loop(function: Callable[..., Any]) -> Any:
     return njit(function, _nrt=False)
 
 
-def njit_apart(function: Callable[..., Any], *, makes_arrays: bool = False) -> Any:
+def njit_outlined(function: Callable[..., Any], *, makes_arrays: bool = False) -> Any:
     """Compile a long and rare part of inner loops by itself, once and not into each of them.
 
     What a loop is compiled with passes on to what it calls, unless that says otherwise.
@@ -207,22 +207,22 @@ def njit_apart(function: Callable[..., Any], *, makes_arrays: bool = False) -> A
     return njit(function, _nrt=makes_arrays, forceinline=False)
 
 
-def njit_inner(function: Callable[..., Any]) -> Any:
+def njit_internal_nogc(function: Callable[..., Any]) -> Any:
     """Compile an inner loop that kernels alone may call."""
-    return njit_part(function, _nrt=False)
+    return njit_internal(function, _nrt=False)
 
 
-def njit_step(function: Callable[..., Any]) -> Any:
+def njit_forceinline(function: Callable[..., Any]) -> Any:
     """Compile a step of an inner loop into the loop: calls would copy the arrays' headers."""
     return njit(function, _nrt=False, forceinline=True)
 
 
 def njit_inlined(function: Callable[..., Any]) -> Any:
     """Compile a long step of an inner loop into the loop; kernels alone may call it."""
-    return njit_part(function, _nrt=False, forceinline=True)
+    return njit_internal(function, _nrt=False, forceinline=True)
 
 
-def njit_section(function: Callable[..., Any]) -> Any:
+def njit_inlined_source(function: Callable[..., Any]) -> Any:
     """Return a section of a long kernel, which is copied into the kernel before that is compiled.
 
     What is compiled by itself is optimized by itself, and again, with all that it calls, in each

@@ -19,7 +19,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import check_arguments, njit_step
+from skdp._numeric._numba import check_arguments, njit_forceinline
 from skdp._numeric._random import next_double
 
 LANES = 16
@@ -363,7 +363,7 @@ def natural(typing_context, i):
     return signature, codegen
 
 
-@njit_step
+@njit_forceinline
 def draw_product(matrix, row, offset, factor, sums, rng):
     """Draw i with probability proportional to ``(matrix[row, i] + offset) * factor[i]``.
 

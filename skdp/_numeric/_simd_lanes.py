@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from skdp._numeric._numba import check_arguments, count_register_bits, njit_step
+from skdp._numeric._numba import check_arguments, count_register_bits, njit_forceinline
 
 ROW_BYTES = 128
 """Bytes of a row: 16 problems of float64, 32 of float32."""
@@ -477,7 +477,7 @@ def make_intrinsic(name, write, arguments, kinds):
 def make_size(rows):
     """Return a step that tells how many of the rows that are left a block does next."""
 
-    @njit_step
+    @njit_forceinline
     def size(n_left):
         found = 1
         for possible in rows:

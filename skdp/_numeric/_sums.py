@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 
 LARGEST = 2.0**36
 """Numbers further from 0 count as this, such as a log probability of minus infinity; the largest
@@ -24,7 +24,7 @@ are log factorials of counts up to three billion, of which 10^8 may be added up.
 _RATIO = 2.0**30
 
 
-@njit_inner
+@njit_internal_nogc
 def add_exactly(x, sums):
     """Add a number to sums."""
     x = min(max(x, -LARGEST), LARGEST)

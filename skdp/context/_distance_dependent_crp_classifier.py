@@ -23,6 +23,7 @@ from skdp.context._distance_dependent._model import (
     Predictor,
 )
 from skdp.context._distance_dependent._observations import Observations
+from skdp.context._distance_dependent._sampler import LinkSampler
 from skdp.context._distance_dependent._settings import (
     check_decay,
     check_kernel_values,
@@ -39,7 +40,6 @@ from skdp.context._distance_dependent._similarities import (
     SubsetOverlap,
     SubsetProduct,
 )
-from skdp.context._distance_dependent._walker import LinkWalker
 from skdp.context._labels import check_labels
 from skdp.data._categories import Column
 from skdp.data._validation import check_rows
@@ -383,14 +383,16 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
             return SubsetProduct(decay, prior)
         return ProductTable(decay, prior)
 
-    def _start_walker(self, data: Observations, root: np.random.SeedSequence, c: int) -> LinkWalker:
+    def _start_sampler(
+        self, data: Observations, root: np.random.SeedSequence, c: int
+    ) -> LinkSampler:
         n_contexts, n_columns = data.codes.shape
         self._check_room(n_contexts, n_columns, len(data.outcomes), data.n_outcomes)
         concentration = self._check_concentration()
         prior = check_gamma_prior(self.concentration_prior, "concentration_prior")
         draws_outcomes = isinstance(self.outcome_prior, str)
         of_outcomes = check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
-        return LinkWalker(
+        return LinkSampler(
             data,
             self._make_similarity(data),
             is_shared=self.outcome_model == "shared",
@@ -404,9 +406,9 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
         trace, models = attributes["trace_"], attributes["_models"]
-        walker = state.runs[attributes["_best_chain"]].walker
+        sampler = state.runs[attributes["_best_chain"]].sampler
         labels = representative_partition(np.array([model.labels for model in models]), "binder")
-        observations, similarity = walker.observations, walker.similarity
+        observations, similarity = sampler.observations, sampler.similarity
         if similarity.name:
             names = [f"{similarity.name}_{d}" for d in range(observations.codes.shape[1])]
             means = np.array([trace[name].mean() for name in names])
@@ -423,7 +425,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
             "_predictor": Predictor(
                 make_smoother(similarity, observations),
                 observations,
-                is_shared=walker.is_shared,
+                is_shared=sampler.is_shared,
             ),
         }
 

@@ -15,12 +15,12 @@ from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.context._backoff._explain import CountedModel
-from skdp.context._backoff._state import BackoffWalker
+from skdp.context._backoff._state import BackoffSampler
 from skdp.context._backoff._tree import ContextTree
 from skdp.context._base import BackoffClassifier
 from skdp.processes._by_depth import check_by_depth
 from skdp.processes._franchise import FranchisePriors
-from skdp.processes._franchise_walker import LawAverages
+from skdp.processes._franchise_sampler import LawAverages
 
 
 class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
@@ -228,12 +228,12 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
 
     # Chains
 
-    def _start_walker(
+    def _start_sampler(
         self, tree: ContextTree, root: np.random.SeedSequence, c: int
-    ) -> BackoffWalker:
+    ) -> BackoffSampler:
         base = np.full(tree.n_outcomes, 1.0 / tree.n_outcomes)
         rng = derive_stream(root, Role.SWEEP, c)
-        return BackoffWalker(tree, base, self._priors(len(tree.levels)), rng)
+        return BackoffSampler(tree, base, self._priors(len(tree.levels)), rng)
 
     def _make_averages(self) -> LawAverages:
         return LawAverages()
@@ -242,7 +242,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         attributes = super()._fitted_attributes(state, final=final)
         best = state.runs[attributes["_best_chain"]]
         discounts, concentrations, n_tables = best.averages.means()
-        tree, franchise = best.walker.menu, best.walker.franchise
+        tree, franchise = best.sampler.menu, best.sampler.franchise
         layout = tree.layout
         if franchise.priors.by_node:
             concentrations = np.split(concentrations, layout.node_ptr[1:-1])

@@ -18,7 +18,7 @@ All tables are symmetric, with zeros on the diagonal.
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp.emissions._gaussian._kernels import factorise
 
 SMALLEST_SUM = 1e-280
@@ -81,7 +81,7 @@ def compare_intensities(log_intensities, out):
             out[k, j] = total
 
 
-@njit_inner
+@njit_internal_nogc
 def log_product_of_roots(first, second):
     """Return log sum_v sqrt(theta_v theta'_v) of two rows of logs, however small all terms are."""
     largest = -math.inf

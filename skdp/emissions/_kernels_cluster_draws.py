@@ -19,14 +19,14 @@ Bartlett, V = A U has V^T V ~ Wishart(nu_n, S_n^-1), and V mu = V m_n + y / sqrt
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc
 from skdp._numeric._random import draw_gamma, draw_log_gamma, draw_normal
 from skdp.emissions._gaussian._kernels import ROOT_HALF, SMALLEST_ROOT
 from skdp.emissions._gaussian._kernels_clusters import HUGE
 from skdp.emissions._kernels_clusters import GAUSSIAN, SIZE
 
 
-@njit_section
+@njit_inlined_source
 def draw_parameters(kind, k, prior, clusters, drawn, scratch, rng):
     """Draw the parameters of cluster k given its rows."""
     if kind == GAUSSIAN:
@@ -35,7 +35,7 @@ def draw_parameters(kind, k, prior, clusters, drawn, scratch, rng):
         draw_intensities(k, prior, clusters, drawn, rng)
 
 
-@njit_section
+@njit_inlined_source
 def weigh_row_given(kind, i, rows, drawn, lines):
     """Write log p(x_i | parameters of k) of all clusters to `lines[0]`, but for what they share."""
     if kind == GAUSSIAN:
@@ -44,7 +44,7 @@ def weigh_row_given(kind, i, rows, drawn, lines):
         weigh_counts_given(i, rows, drawn, lines)
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_gaussian(k, prior, clusters, drawn, scratch, rng):
     """Draw mean and covariance of a cluster."""
     n_blocks, width = prior.mean.shape
@@ -70,7 +70,7 @@ def draw_gaussian(k, prior, clusters, drawn, scratch, rng):
     drawn.heads[k] = log_det
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_intensities(k, prior, clusters, drawn, rng):
     """Draw intensities or probabilities of a cluster."""
     n_kinds, largest, total = drawn.logs.shape[0], -math.inf, 0.0
@@ -90,7 +90,7 @@ def draw_intensities(k, prior, clusters, drawn, rng):
         drawn.logs[v, k] -= log_total
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_gaussian_row_given(x, drawn, lines):
     """Write the log densities of a row under all clusters to `lines[0]`."""
     n_dims, width, n = drawn.factors.shape
@@ -113,7 +113,7 @@ def weigh_gaussian_row_given(x, drawn, lines):
         out[k] = drawn.heads[k] - min(squares[k], HUGE)
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_counts_given(i, rows, drawn, lines):
     """Write the log probabilities of a row of counts under all clusters to `lines[0]`."""
     out, n = lines[0], drawn.heads.shape[0]

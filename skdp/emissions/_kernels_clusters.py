@@ -15,7 +15,7 @@ become int64: of a constant numba makes a type, for which it would compile all t
 
 import numpy as np
 
-from skdp._numeric._numba import njit_section
+from skdp._numeric._numba import njit_inlined_source
 from skdp.emissions._discrete._kernels_clusters import (
     build_counts,
     copy_counts,
@@ -40,7 +40,7 @@ SIZE = 0
 """Of `clusters.vectors`, in all kinds."""
 
 
-@njit_section
+@njit_inlined_source
 def weigh_row(kind, i, rows, prior, clusters, n, own, scratch, out):
     """Write log p(x_i given the rows of cluster k) to `out`; False: see `weigh_gaussian_row`."""
     possible = True
@@ -53,7 +53,7 @@ def weigh_row(kind, i, rows, prior, clusters, n, own, scratch, out):
     return possible
 
 
-@njit_section
+@njit_inlined_source
 def move_row(kind, i, k, sign, rows, prior, clusters, scratch):
     """Add row i to cluster k (sign 1.0), or take it out (-1.0)."""
     if kind == GAUSSIAN:
@@ -62,7 +62,7 @@ def move_row(kind, i, k, sign, rows, prior, clusters, scratch):
         move_row_of_counts(i, np.int64(k), sign, rows, prior, clusters)
 
 
-@njit_section
+@njit_inlined_source
 def is_worn(kind, k, clusters):
     """Tell whether a cluster is to be built from the data again."""
     worn = False
@@ -71,7 +71,7 @@ def is_worn(kind, k, clusters):
     return worn
 
 
-@njit_section
+@njit_inlined_source
 def build_cluster(kind, k, members, rows, prior, clusters, scratch):
     """Write the statistics of a cluster of some rows; False: see `build_gaussian`."""
     possible = True
@@ -82,7 +82,7 @@ def build_cluster(kind, k, members, rows, prior, clusters, scratch):
     return possible
 
 
-@njit_section
+@njit_inlined_source
 def copy_cluster(kind, source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     if kind == GAUSSIAN:
@@ -91,7 +91,7 @@ def copy_cluster(kind, source, k, target, j):
         copy_counts(source, np.int64(k), target, np.int64(j))
 
 
-@njit_section
+@njit_inlined_source
 def log_evidence(kind, k, prior, clusters):
     """Return log p(rows of a cluster), without the constants of rows."""
     result = 0.0
@@ -102,7 +102,7 @@ def log_evidence(kind, k, prior, clusters):
     return result
 
 
-@njit_section
+@njit_inlined_source
 def halve(kind, n, members, by_means, rows, prior, clusters, sides):
     """Bring n rows on sides 0 and 1, or on none (-1), but the last two on one side each.
 

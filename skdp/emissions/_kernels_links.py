@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 
 NEGLIGIBLE = -42.0
 """Terms below exp(-42) = 6e-19 of a sum do not change it in double precision."""
@@ -175,7 +175,7 @@ def write_terms(links, j, decay):
             links.terms[k] = exp_or_0(log_rates[k] - decay * distances[k] - log_totals[j])
 
 
-@njit_inner
+@njit_internal_nogc
 def turn_to(links, spins, j, decay):
     """Make state j the one whose vector may change."""
     write_distances_of(j, spins, links.distances)
@@ -203,7 +203,7 @@ def dot(x, y):
     return (a + b) + (c + d)
 
 
-@njit_inner
+@njit_internal_nogc
 def log_total_after(links, spins, i, j, decay):
     """Return log T_i after the change of state j, by the sum of all terms."""
     write_distances_of(i, spins, links.row)
@@ -211,7 +211,7 @@ def log_total_after(links, spins, i, j, decay):
     return log_total(links.log_rates[i], links.row, decay)
 
 
-@njit_inner
+@njit_internal_nogc
 def log_own_total_after(links, j, decay):
     """Return log T_j after its change."""
     if decay <= LARGEST_FAST_DECAY:
@@ -223,7 +223,7 @@ def log_own_total_after(links, j, decay):
     return log_total(links.log_rates[j], links.row, decay)
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_in_logs(links, spins, i, j, decay):
     """Return what log T_i gains by the change of state j."""
     log_term = links.log_rates_into[j, i] - decay * links.distances[i]
@@ -239,7 +239,7 @@ def weigh_in_logs(links, spins, i, j, decay):
     return log_total_after(links, spins, i, j, decay) - links.log_totals[i]
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_change(links, spins, j, size, decay):
     """Return the log ratio of likelihoods if `links.change` were added to the distances of state j.
 
@@ -275,7 +275,7 @@ def weigh_change(links, spins, j, size, decay):
     return -decay * dot(links.n_transitions[j], change) - dot(links.left, steps)
 
 
-@njit_inner
+@njit_internal_nogc
 def make_change(links, spins, j, decay):
     """Add `links.change` to the distances of state j, after `weigh_change`; then change `spins`."""
     log_lost = math.log1p(LOST_IN_STATE)
@@ -292,7 +292,7 @@ def make_change(links, spins, j, decay):
     write_terms(links, j, decay)
 
 
-@njit_inner
+@njit_internal_nogc
 def flip_spin(links, spins, j):
     """Flip one bit of state j, and update the distances; totals stay behind.
 
@@ -308,7 +308,7 @@ def flip_spin(links, spins, j):
     spins[j] = -spins[j]
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_totals(links, decay):
     """Return the log ratio of prod T^-n after distances have changed; write steps of log T."""
     result = 0.0

@@ -1,4 +1,4 @@
-"""Parts of a model as users give them: each in its place, and able to do what a walker asks."""
+"""Parts of a model as users give them: each in its place, and able to do what a sampler asks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interface of emissions: what a walker requires of any distribution of observations."""
+"""The interface of emissions: what a sampler requires of any distribution of observations."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class EmissionModel(Protocol):
 class EmissionSampler(Protocol):
     """Sampler of the parameters of the observations of all states; made by an emission.
 
-    It draws this part of a walker's state given the rest. An emission is an estimator that only
+    It draws this part of a sampler's state given the rest. An emission is an estimator that only
     holds parameters. Its method ``make_sampler(values, n_states)`` checks them and the
     observations, (N, D), and returns an object with these methods. If the class of the emission
     has ``allows_nan = True``, observations may hold NaN, which marks missing values.

@@ -2,7 +2,7 @@
 
 from skdp._part import Part
 from skdp.inference._alignment import align_labels
-from skdp.inference._chain import Averages, Chain, NoAverages, Walker
+from skdp.inference._chain import Averages, Chain, NoAverages, Sampler
 from skdp.inference._convergence import (
     LEAST_SWEEPS,
     warn_of_bound,
@@ -26,10 +26,10 @@ __all__ = [
     "InterruptGuard",
     "NoAverages",
     "Part",
+    "Sampler",
     "Schedule",
     "SweepIterator",
     "Trace",
-    "Walker",
     "align_labels",
     "check_interrupts",
     "is_interrupted",

@@ -1,4 +1,4 @@
-"""One Markov chain: a walker, the averages of what it kept, and how far it has come."""
+"""One Markov chain: a sampler, the averages of what it kept, and how far it has come."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from skdp.inference._schedule import Schedule
 
 
-class Walker(Protocol):
+class Sampler(Protocol):
     """The moving part of a chain, and what it shows of itself."""
 
     def sweep(self) -> None:
@@ -34,14 +34,14 @@ class Walker(Protocol):
 class Averages(Protocol):
     """Running means over the kept sweeps of one chain."""
 
-    def add(self, walker: Any) -> None:
-        """Take the walker's current state into the means."""
+    def add(self, sampler: Any) -> None:
+        """Take the sampler's current state into the means."""
 
 
 class NoAverages:
     """No means at all, for models whose samples have none that is a model itself."""
 
-    def add(self, walker: Any) -> None:
+    def add(self, sampler: Any) -> None:
         """Take nothing."""
 
 
@@ -54,7 +54,7 @@ class Chain:
 
     Parameters
     ----------
-    walker : Walker
+    sampler : Sampler
     averages : Averages
 
     Attributes
@@ -73,8 +73,8 @@ class Chain:
         The sweep that counts only if the chain ends there.
     """
 
-    def __init__(self, walker: Any, averages: Any):
-        self.walker = walker
+    def __init__(self, sampler: Any, averages: Any):
+        self.sampler = sampler
         self.averages = averages
         self.n_sweeps = 0
         self.kept: list[int] = []
@@ -95,24 +95,24 @@ class Chain:
 
     def advance(self, schedule: Schedule) -> None:
         """Do one sweep, and keep, store and watch it if that is the plan."""
-        self.walker.sweep()
+        self.sampler.sweep()
         self.n_sweeps += 1
         is_kept = self.n_sweeps in schedule.kept
         if is_kept:
             self.keep(store=self.n_sweeps in schedule.stored)
         if self.n_sweeps in schedule.watched:
-            scalars = self.trace[-1] if is_kept else self.walker.scalars()
+            scalars = self.trace[-1] if is_kept else self.sampler.scalars()
             self.watched[self.n_sweeps] = {
                 name: scalars[name] for name in _JUDGED if name in scalars
             }
 
     def keep(self, *, store: bool = True) -> None:
         """Take the current state into averages and trace, and store it as a model."""
-        self.averages.add(self.walker)
-        self.trace.append(self.walker.scalars())
+        self.averages.add(self.sampler)
+        self.trace.append(self.sampler.scalars())
         self.kept.append(self.n_sweeps)
         if store:
-            self.models[self.n_sweeps] = self.walker.model()
+            self.models[self.n_sweeps] = self.sampler.model()
 
     def showing(self, *, final: bool = False) -> Chain:
         """Return a chain that has kept and stored something: the current state where need be.
@@ -133,7 +133,7 @@ class Chain:
         if is_last:
             chain.keep()
         elif not chain.models:
-            chain.models = {self.n_sweeps: self.walker.model()}
+            chain.models = {self.n_sweeps: self.sampler.model()}
         return chain
 
     def judged(self) -> tuple[list[int], list[dict[str, float]]]:
@@ -143,7 +143,7 @@ class Chain:
         return self.kept, self.trace
 
     def _fork(self) -> Chain:
-        """Return a chain that keeps apart from this one; they share the walker."""
+        """Return a chain that keeps apart from this one; they share the sampler."""
         chain = copy(self)
         chain.averages = deepcopy(self.averages)
         chain.kept, chain.trace, chain.models = [*self.kept], [*self.trace], {**self.models}
@@ -151,7 +151,7 @@ class Chain:
 
     def with_current(self) -> Chain:
         """Return a chain that has kept its current state and nothing else; this one goes on."""
-        chain = Chain(self.walker, type(self.averages)())
+        chain = Chain(self.sampler, type(self.averages)())
         chain.n_sweeps = self.n_sweeps
         chain.keep()
         return chain
@@ -165,8 +165,8 @@ class Chain:
     def detached(self) -> Chain:
         """Return the chain without its data, for a pickle that is written at once."""
         chain = copy(self)
-        chain.walker = self.walker.copy()
-        chain.walker.detach()
+        chain.sampler = self.sampler.copy()
+        chain.sampler.detach()
         return chain
 
     @property

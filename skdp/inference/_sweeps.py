@@ -52,4 +52,4 @@ class SweepIterator:
                 self._chain.advance(self._schedule)
                 self._is_torn, self._is_due = False, True
         self._is_due = False
-        return self._chain.walker.state()
+        return self._chain.sampler.state()

@@ -16,7 +16,7 @@ from skdp.language._collocations._kernels_seats import LONGEST
 from skdp.language._collocations._layout import chain_bytes
 from skdp.language._collocations._lexicon import count_collocations
 from skdp.language._collocations._model import lay_out_new, read_new
-from skdp.language._collocations._walker import CollocationSettings, CollocationWalker
+from skdp.language._collocations._sampler import CollocationSampler, CollocationSettings
 from skdp.language._nested._parameters import (
     CONCENTRATIONS,
     DISCOUNTS,
@@ -25,7 +25,7 @@ from skdp.language._nested._parameters import (
     check_length_prior,
     check_levels,
 )
-from skdp.language._nested._walker import Settings, Strings
+from skdp.language._nested._sampler import Settings, Strings
 from skdp.language._nested_pitman_yor_lm import NestedPitmanYorLM
 
 
@@ -308,10 +308,10 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
 
     # Chains
 
-    def _start_walker(
+    def _start_sampler(
         self, data: Strings, root: np.random.SeedSequence, c: int
-    ) -> CollocationWalker:
-        return CollocationWalker(
+    ) -> CollocationSampler:
+        return CollocationSampler(
             data,
             self._settings_of_chain(),
             self._settings_of_collocations(),

@@ -27,11 +27,11 @@ from skdp._numeric._typing import Floats
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callbacks
 from skdp.language._base import NgramLanguageModel
 from skdp.language._ngram._arpa import write_arpa
+from skdp.language._ngram._sampler import NgramSampler
 from skdp.language._ngram._trie import NgramTrie
-from skdp.language._ngram._walker import NgramWalker
 from skdp.processes._by_depth import check_by_depth
 from skdp.processes._franchise import FranchisePriors
-from skdp.processes._franchise_walker import LawAverages
+from skdp.processes._franchise_sampler import LawAverages
 from skdp.processes._interpolated import InterpolatedModel
 
 _N_LAWS = 6
@@ -290,9 +290,9 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
 
     # Chains
 
-    def _start_walker(self, data: NgramTrie, root: np.random.SeedSequence, c: int) -> NgramWalker:
+    def _start_sampler(self, data: NgramTrie, root: np.random.SeedSequence, c: int) -> NgramSampler:
         rng = derive_stream(root, Role.SWEEP, c)
-        return NgramWalker(data, self._check_base(data), self._priors(), rng)
+        return NgramSampler(data, self._check_base(data), self._priors(), rng)
 
     def _make_averages(self) -> LawAverages:
         return LawAverages()
@@ -306,7 +306,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         attributes = super()._fitted_attributes(state, final=final)
         best = state.runs[attributes["_best_chain"]]
         discounts, concentrations, n_tables = best.averages.means()
-        trie = best.walker.menu
+        trie = best.sampler.menu
         return {
             **attributes,
             "discounts_": discounts,
@@ -314,7 +314,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
             "n_tables_": n_tables,
             "n_contexts_": trie.layout.n_nodes_by_law(),
             "_trie": trie,
-            "base_": best.walker.base,
+            "base_": best.sampler.base,
         }
 
     def _interpolated_models(self) -> Iterator[InterpolatedModel]:

@@ -75,7 +75,7 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
     ...     TokenVectorizer(analyzer="char"),
     ...     LanguageModelClassifier(KneserNeyLM(order=3, discount=0.5)),
     ... )
-    >>> model.fit(names, ["a", "a", "a", "r", "r", "r"]).predict(["victoria", "walker"]).tolist()
+    >>> model.fit(names, ["a", "a", "a", "r", "r", "r"]).predict(["victoria", "sampler"]).tolist()
     ['a', 'r']
     """
 

@@ -32,7 +32,7 @@ from skdp.language._nested._parameters import (
     check_length_prior,
     check_levels,
 )
-from skdp.language._nested._walker import NestedWalker, Settings, Strings
+from skdp.language._nested._sampler import NestedSampler, Settings, Strings
 
 
 class NestedPitmanYorLM(
@@ -339,8 +339,8 @@ class NestedPitmanYorLM(
 
     # Chains
 
-    def _start_walker(self, data: Strings, root: np.random.SeedSequence, c: int) -> NestedWalker:
-        return NestedWalker(
+    def _start_sampler(self, data: Strings, root: np.random.SeedSequence, c: int) -> NestedSampler:
+        return NestedSampler(
             data,
             self._settings_of_chain(),
             derive_stream(root, Role.INIT, c),
@@ -371,7 +371,7 @@ class NestedPitmanYorLM(
         }
         if self.warm_start:
             attributes["segmentations_"] = [
-                self._show(words) for words in chain.walker.segmentation()
+                self._show(words) for words in chain.sampler.segmentation()
             ]
         return attributes
 

@@ -38,7 +38,7 @@ EMISSIONS: Mapping[str, Callable[[], Any]] = {
 class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
     """Base class: parameters, emissions, and the representative partition.
 
-    A subclass gives `_check_hyper`, `_check_input`, `_start_walker` and `_model_of`.
+    A subclass gives `_check_hyper`, `_check_input`, `_start_sampler` and `_model_of`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -118,7 +118,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         )
 
     def _model_of(
-        self, walker: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence
+        self, sampler: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence
     ) -> Any:
         """Return a partition, with some numbers, and what new rows follow given it."""
         raise NotImplementedError
@@ -130,8 +130,8 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
             np.array([model.labels for model in models]), self.point_estimate
         )
         learnt = {name: float(trace[name].mean()) for name in self._learnt}
-        walker = state.runs[attributes["_best_chain"]].walker
-        model = self._model_of(walker, labels, learnt, state.root)
+        sampler = state.runs[attributes["_best_chain"]].sampler
+        model = self._model_of(sampler, labels, learnt, state.root)
         n_components = len(model.weights) - 1
         numbers = trace["n_components"].astype(np.int64).ravel()
         geometry = {}

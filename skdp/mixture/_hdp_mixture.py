@@ -22,7 +22,7 @@ from skdp.data._panels import check_no_lengths, holds_labels, split
 from skdp.inference import warn_user
 from skdp.mixture._base import BaseMixture
 from skdp.mixture._hdp._model import HDPMixtureModel, split_groups
-from skdp.mixture._hdp._walker import HDPMixtureWalker
+from skdp.mixture._hdp._sampler import HDPMixtureSampler
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 
 _LEAST = 1e-200
@@ -299,13 +299,13 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
 
     # Chains
 
-    def _start_walker(
+    def _start_sampler(
         self, panel: SequencePanel, root: np.random.SeedSequence, c: int
-    ) -> HDPMixtureWalker:
+    ) -> HDPMixtureSampler:
         self._check_memory(panel.values)
         concentration, prior = self._concentration("concentration")
         top_concentration, top_prior = self._concentration("top_concentration")
-        return HDPMixtureWalker(
+        return HDPMixtureSampler(
             panel,
             self._make_emission(panel.values),
             TopPriors(prior, top_prior),
@@ -318,21 +318,21 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         )
 
     def _model_of(
-        self, walker: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence
+        self, sampler: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence
     ) -> HDPMixtureModel:
         rng = derive_stream(root, Role.LIKELIHOOD)
-        model: HDPMixtureModel = walker.model_of(labels, **learnt, rng=rng)
+        model: HDPMixtureModel = sampler.model_of(labels, **learnt, rng=rng)
         return model
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
         trace, labels = attributes["trace_"], attributes["labels_"]
-        walker, model = state.runs[0].walker, attributes["_representative"]
+        sampler, model = state.runs[0].sampler, attributes["_representative"]
         return {
             **attributes,
             "_key": derive_stream(state.root, Role.TRANSFORM),
-            "labels_": split(labels, walker.ptr, self._is_single),
-            "group_weights_": model.shares(walker.ptr, np.eye(len(model.weights))[labels])[:, :-1],
+            "labels_": split(labels, sampler.ptr, self._is_single),
+            "group_weights_": model.shares(sampler.ptr, np.eye(len(model.weights))[labels])[:, :-1],
             "top_concentration_": float(trace["top_concentration"].mean()),
         }
 

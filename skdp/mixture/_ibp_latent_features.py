@@ -22,7 +22,7 @@ from skdp.inference import NoAverages, Trace, warn_of_bound, warn_of_drifts
 from skdp.mixture._draws import draw_rows
 from skdp.mixture._latent_features._hyper import DataScale, FeaturePrior, find_scale
 from skdp.mixture._latent_features._model import LatentFeatureModel
-from skdp.mixture._latent_features._walker import LatentFeatureWalker
+from skdp.mixture._latent_features._sampler import LatentFeatureSampler
 from skdp.processes._indian_buffet import expected_features
 
 _FIRST_CONCENTRATION = 1.0
@@ -311,9 +311,9 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     def _make_averages(self) -> NoAverages:
         return NoAverages()
 
-    def _start_walker(
+    def _start_sampler(
         self, values: Floats, root: np.random.SeedSequence, c: int
-    ) -> LatentFeatureWalker:
+    ) -> LatentFeatureSampler:
         n_rows, n_columns = values.shape
         alpha = _FIRST_CONCENTRATION if _is_auto(self.concentration) else float(self.concentration)
         n_features = alpha * expected_features(n_rows, 1.0)
@@ -330,7 +330,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             noise = float(self.noise_variance)
         if isinstance(self.weights_variance, Real):
             weights = float(self.weights_variance)
-        return LatentFeatureWalker(
+        return LatentFeatureSampler(
             values,
             np.nanmean(values, axis=0) if self.center else np.zeros(n_columns),
             self._prior(scale),
@@ -361,7 +361,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             "feature_probabilities_": best.probabilities(),
             "n_components_": len(best.counts),
             "n_components_distribution_": np.bincount(numbers) / len(numbers),
-            "mean_": state.runs[0].walker.center.copy(),
+            "mean_": state.runs[0].sampler.center.copy(),
             **learnt,
         }
 

@@ -33,7 +33,7 @@ from functools import cache
 from typing import NamedTuple
 
 from skdp._numeric._elementary import fast_exp
-from skdp._numeric._numba import njit_inner, njit_loop, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_log_gamma, next_double, stream_of_number
 from skdp.emissions._kernels_cluster_draws import draw_parameters, weigh_row_given
 from skdp.emissions._kernels_clusters import (
@@ -85,7 +85,7 @@ def sum_rows(labels, row_sums):
         row_sums[labels[i]] += i
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_among(n, time, firsts, logs, rng):
     """Return one of n clusters by its log weight, of those whose first rows come before a time.
 
@@ -112,7 +112,7 @@ def draw_among(n, time, firsts, logs, rng):
     return last
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_seats(n, left_out, less, sizes, discount, weights):
     """Turn log densities into shares of n clusters; return the log of their sum.
 
@@ -138,7 +138,7 @@ def weigh_seats(n, left_out, less, sizes, discount, weights):
     return largest + math.log(total)
 
 
-@njit_section
+@njit_inlined_source
 def leave(
     kind, i, rows, prior, clusters, n_clusters, labels, log_alone, discount, concentration, weights,
     members, row_sums, scratch, rng,
@@ -173,7 +173,7 @@ def leave(
     return n_clusters if possible else -1
 
 
-@njit_section
+@njit_inlined_source
 def join(
     kind, k, rows, prior, clusters, n_clusters, labels, log_alone, discount, concentration, weights,
     members, row_sums, scratch, rng,

@@ -27,7 +27,7 @@ any choice is made if that is too small.
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc
 from skdp._numeric._random import next_double
 from skdp.emissions._kernels_clusters import SIZE, build_cluster, copy_cluster, halve, weigh_row
 from skdp.mixture._kernels_moves import (
@@ -58,7 +58,7 @@ BRAVERY = 0.05
 """Probability to go on from a beginning that is no better than one cluster."""
 
 
-@njit_inner
+@njit_internal_nogc
 def find_row(place, first, second, members, ends):
     """Return one of the rows of two clusters (or one, twice named), by its place."""
     size = ends[first + 1] - ends[first]
@@ -67,7 +67,7 @@ def find_row(place, first, second, members, ends):
     return members[ends[second] + place - size]
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_any_row(labels, n_clusters, members, ends, rng):
     """Return the first row of a move: any row, or any row of any cluster."""
     if next_double(rng) < 0.5:
@@ -76,7 +76,7 @@ def draw_any_row(labels, n_clusters, members, ends, rng):
     return members[ends[k] + draw_below(ends[k + 1] - ends[k], rng)]
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_sample(n, i, j, first, second, members, ends, sample, rng):
     """Write rows at random of n in two clusters, i and j last; return how many.
 
@@ -99,7 +99,7 @@ def draw_sample(n, i, j, first, second, members, ends, sample, rng):
     return m + 2
 
 
-@njit_section
+@njit_inlined_source
 def choose_sides(
     kind, n, i, j, first, second, members, ends, is_merge, rows, prior, five, discount, scratch,
     pair, sides, rng,
@@ -130,7 +130,7 @@ def choose_sides(
     return log_chance
 
 
-@njit_section
+@njit_inlined_source
 def build_sides(
     kind, begin, n, first, second, members, ends, rows, prior, five, sides, found, scratch
 ):
@@ -146,7 +146,7 @@ def build_sides(
     return possible
 
 
-@njit_section
+@njit_inlined_source
 def move_large_clusters(
     kind, rows, prior, clusters, five, n_clusters, labels, members, ends, discount, concentration,
     company, weights, five_logs, sample, sample_sides, found, sides, scratch, rng,

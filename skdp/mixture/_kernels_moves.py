@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc
 from skdp._numeric._random import next_double
 from skdp.emissions._kernels_clusters import (
     SIZE,
@@ -81,7 +81,7 @@ def empty_company(groups: np.ndarray, n_groups: int) -> Company:
     return Company(groups, np.zeros((2, n_groups)), np.zeros(2))
 
 
-@njit_inner
+@njit_internal_nogc
 def find_member(labels, k, place, left_out):
     """Return the row of cluster k that has so many before it, one row left out (N: none)."""
     for i in range(labels.shape[0]):
@@ -92,7 +92,7 @@ def find_member(labels, k, place, left_out):
     return -1
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_row(labels, sizes, n_clusters, rng):
     """Return the first row of a move: any row, or any row of any cluster."""
     if next_double(rng) < 0.5:
@@ -101,13 +101,13 @@ def draw_row(labels, sizes, n_clusters, rng):
     return find_member(labels, k, draw_below(int(sizes[k]), rng), labels.shape[0])
 
 
-@njit_inner
+@njit_internal_nogc
 def row_chance(n_rows, n_clusters, size):
     """Return the probability that `draw_row` returns some row of a cluster of this size."""
     return 0.5 / n_rows + 0.5 / (n_clusters * size)
 
 
-@njit_inner
+@njit_internal_nogc
 def split_chance(n_clusters, size):
     """Return the probability that a cluster of this size is split, not merged."""
     if n_clusters == 1:
@@ -115,7 +115,7 @@ def split_chance(n_clusters, size):
     return 0.5 if size > 1.5 else 0.0
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_partners(n, own, weights):
     """Write the chances that each of n clusters is taken for partner of a row's own.
 
@@ -138,7 +138,7 @@ def weigh_partners(n, own, weights):
     chances[own] = 0.0
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_partner(n, chances, rng):
     """Return a cluster by its chance."""
     rest, last = next_double(rng), 0
@@ -151,7 +151,7 @@ def draw_partner(n, chances, rng):
     return last
 
 
-@njit_inner
+@njit_internal_nogc
 def gather(labels, i, j, members, goal, rng):
     """Write the rows of the clusters of i and j, these two last; return how many they are.
 
@@ -170,14 +170,14 @@ def gather(labels, i, j, members, goal, rng):
     return n + 2
 
 
-@njit_inner
+@njit_internal_nogc
 def copy_sides(n, source, target):
     """Copy the sides of n rows."""
     for place in range(n):
         target[place] = source[place]
 
 
-@njit_inner
+@njit_internal_nogc
 def list_side(side, n, members, sides, found):
     """Write the members on a side; return how many they are."""
     m = 0
@@ -188,7 +188,7 @@ def list_side(side, n, members, sides, found):
     return m
 
 
-@njit_inner
+@njit_internal_nogc
 def count_sides(n, members, sides, company):
     """Count the members on either side, by group."""
     for side in range(2):
@@ -199,7 +199,7 @@ def count_sides(n, members, sides, company):
             company.counts[sides[place], company.groups[members[place]]] += 1.0
 
 
-@njit_section
+@njit_inlined_source
 def pass_over(kind, n, members, sides, has_goal, rows, prior, three, company, scratch, pair, rng):
     """Draw the sides of all rows but the last two, each given the others.
 
@@ -253,7 +253,7 @@ def pass_over(kind, n, members, sides, has_goal, rows, prior, three, company, sc
     return possible, log_chance
 
 
-@njit_inner
+@njit_internal_nogc
 def log_choice(n_rows, n_clusters, first, second, partner_chance):
     """Return the log probability of the two rows of a merge or a trade, and of no split.
 
@@ -268,14 +268,14 @@ def log_choice(n_rows, n_clusters, first, second, partner_chance):
     return math.log(chance * partner_chance / second)
 
 
-@njit_inner
+@njit_internal_nogc
 def log_choice_of_split(n_rows, n_clusters, size):
     """Return the log probability of the two rows of a split, and of the split."""
     chance = row_chance(n_rows, n_clusters, size) * split_chance(n_clusters, size)
     return math.log(chance / (size - 1.0))
 
 
-@njit_section
+@njit_inlined_source
 def log_prior_and_evidence(kind, k, prior, clusters, discount):
     """Return what a cluster contributes to the log joint, but for the b + a K of a new one."""
     size = clusters.vectors[SIZE, k]
@@ -283,14 +283,14 @@ def log_prior_and_evidence(kind, k, prior, clusters, discount):
     return log_prior + log_evidence(kind, k, prior, clusters)
 
 
-@njit_inner
+@njit_internal_nogc
 def settle(n, first, second, members, sides, labels):
     """Give the rows on side 0 to the first cluster, those on side 1 to the second one."""
     for place in range(n):
         labels[members[place]] = second if sides[place] == 1 else first
 
 
-@njit_section
+@njit_inlined_source
 def begin_move(
     kind, rows, prior, clusters, three, n_clusters, labels, most_rows, weights, members, sides,
     scratch, rng,
@@ -329,7 +329,7 @@ def begin_move(
     return move, i, first, second, n, n_passes
 
 
-@njit_section
+@njit_inlined_source
 def log_ratio_of_choices(
     kind, move, i, first, second, rows, prior, clusters, three, n_clusters, n_rows, weights, pair,
     scratch,
@@ -356,7 +356,7 @@ def log_ratio_of_choices(
     return log_choice_after - log_choice_before
 
 
-@njit_section
+@njit_inlined_source
 def make_move(
     kind, move, first, second, n, clusters, three, n_clusters, labels, members, sides
 ):  # fmt: skip
@@ -372,7 +372,7 @@ def make_move(
     return n_clusters + (move == SPLIT) - (move == MERGE)
 
 
-@njit_section
+@njit_inlined_source
 def move_clusters(
     kind, rows, prior, clusters, three, n_clusters, labels, most_rows, discount, concentration,
     company, weights, pair, members, sides, scratch, rng,

@@ -17,10 +17,10 @@ g is that of the loss: see `representative_partition`.
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 
 
-@njit_inner
+@njit_internal_nogc
 def growth(x, is_vi):
     """Return g(x)."""
     if is_vi:
@@ -28,7 +28,7 @@ def growth(x, is_vi):
     return 0.5 * x * x
 
 
-@njit_inner
+@njit_internal_nogc
 def step(x, is_vi):
     """Return g(x + 1) - g(x)."""
     if is_vi:

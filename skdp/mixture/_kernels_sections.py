@@ -16,7 +16,7 @@ r"""Collapsed Gibbs sweeps: the sections of kernels.
 import math
 
 from skdp._numeric._elementary import fast_exp
-from skdp._numeric._numba import njit_inner, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc
 from skdp._numeric._random import next_double
 from skdp.emissions._kernels_clusters import (
     SIZE,
@@ -28,13 +28,13 @@ from skdp.emissions._kernels_clusters import (
 )
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_below(n, rng):
     """Return a random integer from 0 to n - 1."""
     return min(int(next_double(rng) * n), n - 1)
 
 
-@njit_inner
+@njit_internal_nogc
 def bring_in_random_order(numbers, rng):
     """Shuffle numbers."""
     for place in range(numbers.shape[0] - 1, 0, -1):
@@ -42,7 +42,7 @@ def bring_in_random_order(numbers, rng):
         numbers[place], numbers[other] = numbers[other], numbers[place]
 
 
-@njit_inner
+@njit_internal_nogc
 def list_members(labels, k, members):
     """Write the rows of cluster k to `members`; return how many they are."""
     n = 0
@@ -53,7 +53,7 @@ def list_members(labels, k, members):
     return n
 
 
-@njit_inner
+@njit_internal_nogc
 def list_all_members(n_clusters, labels, members, ends):
     """Write the rows of all clusters, one after the other, and where each begins; return the end.
 
@@ -78,7 +78,7 @@ def list_all_members(n_clusters, labels, members, ends):
     ends[n_clusters] = n_seated
 
 
-@njit_section
+@njit_inlined_source
 def build_clusters(kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch):
     """Write the statistics of all clusters; False if a covariance is not positive definite."""
     possible = True
@@ -90,7 +90,7 @@ def build_clusters(kind, rows, prior, clusters, n_clusters, labels, members, end
     return possible
 
 
-@njit_inner
+@njit_internal_nogc
 def rename(labels, k, name):
     """Give the rows of cluster k to another one."""
     for i in range(labels.shape[0]):
@@ -98,7 +98,7 @@ def rename(labels, k, name):
             labels[i] = name
 
 
-@njit_section
+@njit_inlined_source
 def drop_cluster(kind, k, clusters, n_clusters, labels):
     """Give the place of an empty cluster to the last one."""
     if k != n_clusters - 1:
@@ -106,7 +106,7 @@ def drop_cluster(kind, k, clusters, n_clusters, labels):
         rename(labels, n_clusters - 1, k)
 
 
-@njit_inner
+@njit_internal_nogc
 def pick(n, weights, new, rng):
     """Return a draw from n clusters by their weights; n for a new one."""
     total = 0.0
@@ -120,7 +120,7 @@ def pick(n, weights, new, rng):
     return n
 
 
-@njit_inner
+@njit_internal_nogc
 def choose_cluster(n, own, sizes, log_alone, discount, concentration, weights, rng):
     """Return a draw from the clusters; n for a new one.
 
@@ -147,7 +147,7 @@ def choose_cluster(n, own, sizes, log_alone, discount, concentration, weights, r
     return pick(n, weights, new, rng)
 
 
-@njit_section
+@njit_inlined_source
 def weigh_seated_row(
     kind, i, rows, prior, clusters, n_clusters, labels, weights, members, scratch
 ):  # fmt: skip
@@ -173,7 +173,7 @@ def weigh_seated_row(
     return possible, own
 
 
-@njit_section
+@njit_inlined_source
 def reseat_row(
     kind, i, own, chosen, rows, prior, clusters, n_clusters, labels, members, scratch
 ):  # fmt: skip
@@ -202,7 +202,7 @@ def reseat_row(
     return possible, n_clusters
 
 
-@njit_section
+@njit_inlined_source
 def sweep_rows(
     kind, begin, order, rows, prior, clusters, n_clusters, labels, log_alone, discount,
     concentration, weights, members, scratch, rng,

@@ -18,11 +18,11 @@ from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import StrOptions, with_callbacks
 from skdp.data._validation import check_rows
 from skdp.mixture._base import BaseMixture
-from skdp.mixture._blocked_walker import BlockedWalker
+from skdp.mixture._blocked_sampler import BlockedSampler
 from skdp.mixture._draws import draw_rows
 from skdp.mixture._hyper import PartitionPrior
 from skdp.mixture._model import MixtureModel
-from skdp.mixture._walker import MixtureWalker
+from skdp.mixture._sampler import MixtureSampler
 
 _FIRST_DISCOUNT, _FIRST_CONCENTRATION = 0.1, 1.0
 """Where those that are drawn begin."""
@@ -83,14 +83,16 @@ class RowMixture(BaseMixture):
 
     # Chains
 
-    def _start_walker(self, values: Floats, root: np.random.SeedSequence, c: int) -> MixtureWalker:
+    def _start_sampler(
+        self, values: Floats, root: np.random.SeedSequence, c: int
+    ) -> MixtureSampler:
         self._check_memory(values)
         discount, discount_prior = self._discount_and_prior()
         concentration, concentration_prior = self._concentration_and_prior(discount)
-        make: Any = MixtureWalker
+        make: Any = MixtureSampler
         if self.sampler == "blocked":
-            make = partial(BlockedWalker, n_jobs=self._n_jobs_of_chain())
-        walker: MixtureWalker = make(
+            make = partial(BlockedSampler, n_jobs=self._n_jobs_of_chain())
+        sampler: MixtureSampler = make(
             values,
             self._make_emission(values),
             PartitionPrior(
@@ -104,12 +106,12 @@ class RowMixture(BaseMixture):
             derive_stream(root, Role.SWEEP, c),
             split_merge=bool(self.split_merge),
         )
-        return walker
+        return sampler
 
     def _model_of(
-        self, walker: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence
+        self, sampler: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence
     ) -> MixtureModel:
-        model: MixtureModel = walker.model_of(labels, **learnt)
+        model: MixtureModel = sampler.model_of(labels, **learnt)
         return model
 
     # Public methods

@@ -25,7 +25,7 @@ from skdp._checks import (
     check_discount,
     check_integers,
 )
-from skdp._numeric._numba import njit, njit_loop, njit_step
+from skdp._numeric._numba import njit, njit_forceinline, njit_loop
 from skdp._numeric._random import (
     Role,
     derive_stream,
@@ -41,7 +41,7 @@ from skdp.processes._stirling import StirlingRatios
 _SMALLEST = 1e-8
 
 
-@njit_step
+@njit_forceinline
 def draw_table_evidence(n_tables, concentration, discount, rng):
     """Return the power of a that the tables of one restaurant contribute: sum (1 - y).
 
@@ -81,7 +81,7 @@ def _unseat_block(n, t, a, values, row_ptr, rng):
     return n, t, evidence
 
 
-@njit_step
+@njit_forceinline
 def draw_seating_evidence(n, t, discount, values, row_ptr, rng):
     """Return the power of 1 - a that n customers at t tables of one dish contribute: sum (1 - z).
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skdp._numeric._numba import frozen
 from skdp._numeric._typing import Floats, Ints
-from skdp.processes._franchise_walker import FranchiseWalker
+from skdp.processes._franchise_sampler import FranchiseSampler
 
 
 class FranchiseState:
@@ -18,16 +18,16 @@ class FranchiseState:
     Lists have an array for each depth, the broadest contexts first.
     """
 
-    def __init__(self, walker: FranchiseWalker):
-        self._walker: Any = walker
+    def __init__(self, sampler: FranchiseSampler):
+        self._sampler: Any = sampler
 
     def _by_depth(self, array: NDArray[Any]) -> list[NDArray[Any]]:
-        layout = self._walker.menu.layout
+        layout = self._sampler.menu.layout
         return [frozen(array[layout.cells_at(m)]) for m in range(layout.n_depths)]
 
     def _places(self) -> list[NDArray[np.integer]]:
         """Return the restaurant of each cell, counted within its depth."""
-        layout = self._walker.menu.layout
+        layout = self._sampler.menu.layout
         return [
             node - layout.nodes_at(m).start for m, node in enumerate(self._by_depth(layout.node))
         ]
@@ -35,30 +35,30 @@ class FranchiseState:
     @property
     def tables(self) -> list[Ints]:
         """Tables t of each cell: of an outcome in a context in which it was seen."""
-        return self._by_depth(self._walker.franchise.tables)
+        return self._by_depth(self._sampler.franchise.tables)
 
     @property
     def customers(self) -> list[Ints]:
         """Customers c of each cell."""
-        return self._by_depth(self._walker.franchise.customers)
+        return self._by_depth(self._sampler.franchise.customers)
 
     @property
     def discounts(self) -> Floats:
         """Discount d of each depth; the last is that of all deeper ones, too."""
-        return frozen(self._walker.franchise.discount)
+        return frozen(self._sampler.franchise.discount)
 
     @property
     def concentrations(self) -> Any:
         """Concentration theta of each depth, as `discounts`; by context, a list of arrays."""
-        franchise = self._walker.franchise
+        franchise = self._sampler.franchise
         if franchise.priors.by_node:
             return [frozen(part) for part in franchise.concentrations_by_law()]
         return frozen(franchise.concentration)
 
     def log_joint(self) -> float:
         """Return log p(outcomes, tables, discounts, concentrations), every constant included."""
-        return float(self._walker.log_joint())
+        return float(self._sampler.log_joint())
 
     def copy(self) -> Self:
         """Return a state that later sweeps do not change."""
-        return type(self)(self._walker.copy())
+        return type(self)(self._sampler.copy())

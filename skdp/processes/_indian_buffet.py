@@ -44,20 +44,20 @@ import math
 
 from scipy.special import digamma
 
-from skdp._numeric._numba import njit, njit_inner
+from skdp._numeric._numba import njit, njit_internal_nogc
 from skdp._numeric._random import draw_gamma
 
 _SMALLEST = 1e-100  # a draw may underflow; at alpha = 0 no feature would ever come
 
 
-@njit_inner
+@njit_internal_nogc
 def log_weight_of_feature(n_on, n_off, concentration):
     """Return log q B(m, r + q): what a feature with m >= 1 successes weighs, without its mass."""
     result = math.log(concentration) + math.lgamma(n_on)
     return result + math.lgamma(n_off + concentration) - math.lgamma(n_on + n_off + concentration)
 
 
-@njit_inner
+@njit_internal_nogc
 def log_ratio_of_birth(log_rate, gain, log_proposal, n_removable):
     """Return the log of the ratio that accepts a new feature; that of its death is the negative.
 

@@ -15,7 +15,7 @@ cells have c customers at t tables.
 
 import math
 
-from skdp._numeric._numba import njit, njit_step
+from skdp._numeric._numba import njit, njit_forceinline
 from skdp.processes._kernels_stirling import log_stirling
 
 FEW = 64
@@ -68,7 +68,7 @@ def count_values(numbers, few, many):
     return n_many
 
 
-@njit_step
+@njit_forceinline
 def _add_customer(n, above, row, falls):
     """Write the row of n + 1 customers, from that of n in `above`.
 

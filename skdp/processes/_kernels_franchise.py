@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit, njit_apart, njit_inlined, njit_step
+from skdp._numeric._numba import njit, njit_forceinline, njit_inlined, njit_outlined
 from skdp._numeric._random import next_double
 from skdp.processes._kernels_stirling import log_stirling, open_ratio
 
@@ -79,7 +79,7 @@ class Scratch(NamedTuple):
     chance: np.ndarray
 
 
-@njit_apart
+@njit_outlined
 def _rare_ratio(laws, m, n, t):
     """Return V = S^{n+1}_{t+1} / S^n_t of depth m, in or beyond the table."""
     values = laws.values[laws.values_ptr[m] : laws.values_end[m]]
@@ -87,7 +87,7 @@ def _rare_ratio(laws, m, n, t):
     return open_ratio(values, row_ptr, n, t, laws.discount[m])
 
 
-@njit_step
+@njit_forceinline
 def _drop_chance(laws, m, c, t):
     """Return the chance S^{c-1}_{t-1} / S^c_t that one of c customers sits alone, c >= 1."""
     if t == 1:
@@ -103,7 +103,7 @@ def _drop_chance(laws, m, c, t):
     return 1.0 / _rare_ratio(laws, m, n, t - 1)
 
 
-@njit_step
+@njit_forceinline
 def _find_path(x, m, cells, path):
     """Write the cell x of depth m and those above it."""
     for j in range(m, -1, -1):
@@ -111,7 +111,7 @@ def _find_path(x, m, cells, path):
         x = cells.parent[x]
 
 
-@njit_step
+@njit_forceinline
 def _find_chances(m, cells, nodes, laws, path, chance):
     """Write the chances that the restaurants above hand down the dish, depths 0 to m.
 
@@ -128,7 +128,7 @@ def _find_chances(m, cells, nodes, laws, path, chance):
         chance[j + 1] = served / (theta + nodes.customers[u])
 
 
-@njit_step
+@njit_forceinline
 def _leave(m, cells, nodes, laws, path, rng):
     """Take a customer out of the cell at depth m, and what goes with it out of those above."""
     for j in range(m, -1, -1):
@@ -143,7 +143,7 @@ def _leave(m, cells, nodes, laws, path, rng):
         nodes.tables[u] -= 1
 
 
-@njit_step
+@njit_forceinline
 def _enter(m, cells, nodes, laws, path, chance, rng):
     """Seat a customer in the cell at depth m, given the chances down to there."""
     for j in range(m, -1, -1):

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_apart, njit_inlined, njit_inner, njit_loop
+from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop, njit_outlined
 
 CUSTOMERS, TABLES, FIRST, NODE = 0, 1, 2, 3
 SIZE, COUNT, NEXT = 0, 1, 2
@@ -136,7 +136,7 @@ def _widen(f):
             _put_key(f, keys[i], np.int64(places[i]))
 
 
-_widen = njit_apart(_widen, makes_arrays=True)
+_widen = njit_outlined(_widen, makes_arrays=True)
 
 
 @njit_inlined
@@ -155,7 +155,7 @@ def find_or_add_cell(f, node, outcome, parent):
     return cell
 
 
-@njit_inner
+@njit_internal_nogc
 def drop_cell(f, outcome, cell):
     """Free a hashed cell without customers."""
     mask = f.counters[MASK]
@@ -209,7 +209,7 @@ def _link(f, cell, previous, entry):
         f.entries[previous, NEXT] = entry
 
 
-@njit_inner
+@njit_internal_nogc
 def resize_table(f, cell, size, step):
     """Let one table of a cell be one larger (step 1) or smaller (step -1)."""
     previous = np.int64(-1)
@@ -254,7 +254,7 @@ def _drop_single(f, cell):
         _free_entry(f, first)
 
 
-@njit_inner
+@njit_internal_nogc
 def drop_table(f, cell, size):
     """Take one table of `size` away from a cell, its customers too; the node keeps its sums."""
     previous = np.int64(-1)
@@ -270,7 +270,7 @@ def drop_table(f, cell, size):
         _free_entry(f, entry)
 
 
-@njit_inner
+@njit_internal_nogc
 def add_table(f, cell, size):
     """Give a cell a table of `size`, its customers too; the node keeps its sums."""
     previous = np.int64(-1)
@@ -289,7 +289,7 @@ def add_table(f, cell, size):
 # Changes
 
 
-@njit_inner
+@njit_internal_nogc
 def change_seats(f, kind, cell, size):
     """Let a customer join or leave a table of `size`, or open or close one of its own."""
     step = 1 if kind in (JOINED, OPENED) else -1
@@ -319,7 +319,7 @@ def record_change(f, kind, cell, size):
     f.counters[N_CHANGES] = n + 1
 
 
-@njit_inner
+@njit_internal_nogc
 def undo_changes(f, n_left):
     """Take the changes in the journal back, the last first, until `n_left` are left."""
     for i in range(f.counters[N_CHANGES] - 1, n_left - 1, -1):
@@ -335,7 +335,7 @@ def undo_changes(f, n_left):
     f.counters[N_CHANGES] = n_left
 
 
-@njit_inner
+@njit_internal_nogc
 def take_seat(f, cell, discount, left):
     """Seat a customer at one of the cell's tables; `left` is uniform on [0, c - d t)."""
     entry = np.int64(f.cells[cell, FIRST])
@@ -347,7 +347,7 @@ def take_seat(f, cell, discount, left):
     record_change(f, JOINED, cell, f.entries[entry, SIZE])
 
 
-@njit_inner
+@njit_internal_nogc
 def leave_seat(f, cell, uniform):
     """Remove one of a cell's customers, each as likely; return whether its table closes."""
     left = uniform * f.cells[cell, CUSTOMERS]

@@ -23,7 +23,7 @@ matter.
 
 import math
 
-from skdp._numeric._numba import njit, njit_loop, njit_step
+from skdp._numeric._numba import njit, njit_forceinline, njit_loop
 from skdp._numeric._random import next_double, next_open_double
 
 LARGEST_LOG = 230.0
@@ -86,14 +86,14 @@ def log_tables_by_node(discount, concentration, tables, customers):
     return total
 
 
-@njit_step
+@njit_forceinline
 def _log_restaurant(discount, concentration, n_tables, n_customers):
     """Return log (theta + d | d)_(T - 1) - log (theta + 1)_(C - 1)."""
     seated = log_rising(concentration + discount, discount, n_tables - 1)
     return seated - log_rising(concentration + 1.0, 1.0, n_customers - 1)
 
 
-@njit_step
+@njit_forceinline
 def _log_density(log_theta, discount, n_tables, n_customers, shape, rate):
     """Return the log density of log(theta), up to a constant."""
     if abs(log_theta) > LARGEST_LOG:

@@ -16,10 +16,10 @@ that are missing below it.
 
 # mypy: ignore-errors
 
-from skdp._numeric._numba import njit, njit_step
+from skdp._numeric._numba import njit, njit_forceinline
 
 
-@njit_step
+@njit_forceinline
 def find_place(value, values, first, last):
     """Return the place of a value in ``values[first:last]``, which rise; -1 if it is not there."""
     end = last

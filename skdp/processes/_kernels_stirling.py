@@ -21,7 +21,7 @@ them, and for the numbers themselves, from an integral (``_kernels_stirling_inte
 
 import math
 
-from skdp._numeric._numba import njit, njit_loop, njit_section
+from skdp._numeric._numba import njit, njit_inlined_source, njit_loop
 from skdp.processes._kernels_stirling_integral import integrate
 from skdp.processes._kernels_stirling_patches import SMALLEST_COUNT, patched_ratio
 
@@ -47,7 +47,7 @@ def fill_ratios(values, row_ptr, a, r):
             values[row + t, 1] = 1.0 + (n - a * (t + 1)) * r[t + 1]
 
 
-@njit_section
+@njit_inlined_source
 def _next_ratio(values, row_ptr, n, t, a):
     """Return R^n_t = S^n_t / S^n_{t-1}, t >= 2; 0 for t > n."""
     if t > n:

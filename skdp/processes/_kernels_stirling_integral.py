@@ -8,7 +8,7 @@ Symbols as in ``_kernels_stirling.py``.
 import cmath
 import math
 
-from skdp._numeric._numba import njit, njit_apart
+from skdp._numeric._numba import njit, njit_outlined
 
 
 @njit
@@ -38,7 +38,7 @@ def _saddle_point(n, p, a):
     return v
 
 
-@njit_apart
+@njit_outlined
 def integrate(n, t, a):
     """Return log S^n_{t-1} and R^n_t = S^n_t / S^n_{t-1} for 2 <= t <= n - 1, any n.
 

@@ -34,7 +34,7 @@ from functools import partial
 
 import numpy as np
 
-from skdp._numeric._numba import njit, njit_apart
+from skdp._numeric._numba import njit, njit_outlined
 from skdp._numeric._simd import evaluate_polynomial, natural
 from skdp.processes._kernels_stirling_integral import integrate
 
@@ -76,7 +76,7 @@ def _expand(points, heights):
             heights[i] -= points[order] * heights[i + 1]
 
 
-@partial(njit_apart, makes_arrays=True)
+@partial(njit_outlined, makes_arrays=True)
 def fill_patch(values, patch, row, column, a):
     """Fill the patch that begins at pair `patch`."""
     octave = 2.0**row
@@ -110,7 +110,7 @@ def fill_patch(values, patch, row, column, a):
             values[patch + j // 2, j % 2] = coefficients[j]
 
 
-@njit_apart
+@njit_outlined
 def patched_ratio(values, first, n, t, a):
     """Return R^n_t = S^n_t / S^n_{t-1} from its patch, 2 <= t <= n, `SMALLEST_COUNT` <= n."""
     m = t - 1.0

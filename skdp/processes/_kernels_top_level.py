@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_exponential, draw_log_gamma, next_double, next_open_double
 
 SMALLEST_WEIGHT = 1e-300
@@ -99,7 +99,7 @@ def draw_top_weights(tables, gamma, weights, rng):
     return max(math.exp(log_rest - largest) / total, SMALLEST_WEIGHT)
 
 
-@njit_inner
+@njit_internal_nogc
 def break_weight(rest, gamma, rng):
     """Return the weight of a new dish, a Beta(1, gamma) share of beta_u, and what is left."""
     log_left = math.log(next_open_double(rng)) / gamma

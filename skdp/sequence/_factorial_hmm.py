@@ -22,8 +22,8 @@ from skdp.inference import Trace, warn_of_bound
 from skdp.sequence._base import SequenceEstimator
 from skdp.sequence._factorial._alignment import name_factors
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
+from skdp.sequence._factorial._sampler import FactorialSampler
 from skdp.sequence._factorial._step_factors import StepFactors
-from skdp.sequence._factorial._walker import FactorialWalker
 from skdp.sequence._partitions import of_features, takes_partitions
 
 _NO_PRIOR = (1.0, 1.0)
@@ -304,9 +304,9 @@ class FactorialHMM(SequenceEstimator):
 
     # Chains
 
-    def _start_walker(
+    def _start_sampler(
         self, panel: SequencePanel, root: np.random.SeedSequence, c: int
-    ) -> FactorialWalker:
+    ) -> FactorialSampler:
         values = panel.values
         emission = self._emission_object()
         n_factors = self.n_factors
@@ -319,7 +319,7 @@ class FactorialHMM(SequenceEstimator):
             f"n_factors={self.n_factors} with {len(values)} observations and "
             f"n_chains={self.n_chains}: activities and weights",
         )
-        return FactorialWalker(
+        return FactorialSampler(
             panel,
             StepFactors(*emission.check_parts(values, len(values), reaches_all=True)),
             self._priors(len(values)),
@@ -352,7 +352,7 @@ class FactorialHMM(SequenceEstimator):
             "noise_variance_": model.noise_variance,
             "factor_shares_": model.shares,
             "n_active_factors_": int(np.count_nonzero(model.shares)),
-            "_most_factors": state.runs[best].walker.priors.most,
+            "_most_factors": state.runs[best].sampler.priors.most,
         }
 
     def _warn_of_trace(self, trace: Trace) -> None:

@@ -24,9 +24,9 @@ from skdp.sequence._hmm._alignment import name_states
 from skdp.sequence._hmm._opening import check_init
 from skdp.sequence._hmm._placed import PlacedPanel
 from skdp.sequence._hmm._predictions import HMMPredictions
+from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._hmm._walker import HMMWalker
-from skdp.sequence._partitioned import check_partitionable, place_panel, start_placed_walker
+from skdp.sequence._partitioned import check_partitionable, place_panel, start_placed_sampler
 from skdp.sequence._parts import DURATIONS, SIMILARITIES, check_part, make_part, resolve_part
 
 _PARTS: dict[str, Mapping[str, type]] = {
@@ -377,13 +377,13 @@ class HDPHMMLT(HMMPredictions):
         """Return in how many sweeps concentrations stay where they began."""
         return min(_MOST_HELD, self._burn_in() // 2)
 
-    def _start_walker(self, panel: Any, root: np.random.SeedSequence, c: int) -> HMMWalker:
+    def _start_sampler(self, panel: Any, root: np.random.SeedSequence, c: int) -> HMMSampler:
         if isinstance(panel, PlacedPanel):
-            return start_placed_walker(self, panel, root, c)
+            return start_placed_sampler(self, panel, root, c)
         self._check_size(len(panel.values))
         init_stream, emission = derive_stream(root, Role.INIT, c), self._emission_object()
         similarity, duration = self._make_option("similarity"), self._make_option("duration")
-        return HMMWalker(
+        return HMMSampler(
             panel,
             Transitions(
                 self.n_components, self._priors(), init_stream, self_transitions=duration is None
@@ -408,7 +408,7 @@ class HDPHMMLT(HMMPredictions):
         attributes = super()._fitted_attributes(state, final=final)
         best = attributes["_best_chain"]
         chain = state.runs[best]
-        samples, reference = name_states(list(chain.models.values()), chain.walker.count_pairs)
+        samples, reference = name_states(list(chain.models.values()), chain.sampler.count_pairs)
         others = [
             sample.model
             for c, chain in enumerate(state.runs)

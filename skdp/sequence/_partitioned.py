@@ -17,7 +17,7 @@ from skdp.sequence._base import CheckPanel, check_columns_observed
 from skdp.sequence._durations._protocol import SummedDuration
 from skdp.sequence._hmm._opening import check_init
 from skdp.sequence._hmm._placed import PlacedPanel, check_part, list_lengths
-from skdp.sequence._hmm._placed_walker import PlacedHMMWalker
+from skdp.sequence._hmm._placed_sampler import PlacedHMMSampler
 from skdp.sequence._hmm._transitions import Transitions
 from skdp.sequence._similarities._protocol import EmissionCoupledSampler
 
@@ -59,10 +59,10 @@ def place_panel(estimator: Any, X: PartitionedPanel, executor: Executor) -> Plac
     return placed
 
 
-def start_placed_walker(
+def start_placed_sampler(
     estimator: Any, data: PlacedPanel, root: np.random.SeedSequence, c: int
-) -> PlacedHMMWalker:
-    """Return the walker of a new chain over partitions."""
+) -> PlacedHMMSampler:
+    """Return the sampler of a new chain over partitions."""
     init_stream = derive_stream(root, Role.INIT, c)
     similarity, duration = estimator._make_option("similarity"), estimator._make_option("duration")
     if isinstance(similarity, EmissionCoupledSampler):
@@ -71,7 +71,7 @@ def start_placed_walker(
             f"{name} takes no PartitionedPanel yet: X.compute() gathers it in a SequencePanel."
         )
     n_states = estimator.n_components
-    return PlacedHMMWalker(
+    return PlacedHMMSampler(
         data,
         c,
         Transitions(n_states, estimator._priors(), init_stream, self_transitions=duration is None),

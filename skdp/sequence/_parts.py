@@ -1,4 +1,4 @@
-"""Parts of a model as users give them: each in its place, and able to do what a walker asks."""
+"""Parts of a model as users give them: each in its place, and able to do what a sampler asks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PROTOCOLS: dict[str, type] = {
 
 
 def make_part(part: Any, name: str, *args: Any) -> Any:
-    """Return ``part.make_sampler(*args)`` if that is what a walker needs under this name.
+    """Return ``part.make_sampler(*args)`` if that is what a sampler needs under this name.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ from skdp.topics._shared._completion import score_documents, score_partitions
 from skdp.topics._shared._fold_in import FoldIn, fold_in_documents
 from skdp.topics._shared._placed import PlacedCorpus
 from skdp.topics._shared._placed_averages import PlacedAverages
-from skdp.topics._shared._placed_walker import PlacedWalker
+from skdp.topics._shared._placed_sampler import PlacedSampler
 from skdp.topics._words_of_topics import WordsOfTopicsMixin
 
 # Weights of topics are single-precision numbers: with the priors in this range no product of
@@ -46,7 +46,7 @@ class BaseTopicModel(
 ):
     """Base class of the topic models: priors, topics as features, held-out scores.
 
-    A subclass implements `_start_local_walker`, `_start_placed_walker`, `_averaged_model` and
+    A subclass implements `_start_local_sampler`, `_start_placed_sampler`, `_averaged_model` and
     `_fold_in_options`.
     """
 
@@ -191,22 +191,22 @@ class BaseTopicModel(
             PartitionedSampling, data, unit="tokens", make_averages=self._make_placed_averages
         )
 
-    def _start_walker(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
+    def _start_sampler(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
         if not isinstance(corpus, PlacedCorpus):
-            return self._start_local_walker(corpus, root, c)
+            return self._start_local_sampler(corpus, root, c)
         init, sweep = (
             self._streams(root, role, c, corpus.n_partitions) for role in (Role.INIT, Role.SWEEP)
         )
-        return self._start_placed_walker(corpus, c, init, sweep)
+        return self._start_placed_sampler(corpus, c, init, sweep)
 
-    def _start_local_walker(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
-        """Return the walker of a new chain over a corpus in memory."""
+    def _start_local_sampler(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
+        """Return the sampler of a new chain over a corpus in memory."""
         raise NotImplementedError
 
-    def _start_placed_walker(
+    def _start_placed_sampler(
         self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> PlacedWalker:
-        """Return the walker of a new chain over partitions."""
+    ) -> PlacedSampler:
+        """Return the sampler of a new chain over partitions."""
         raise NotImplementedError
 
     def _make_averages(self) -> Any:
@@ -221,9 +221,9 @@ class BaseTopicModel(
         best = state.runs[attributes["_best_chain"]]
         means = best.averages.means(in_place=final)
         if "segment_topic_" in means and "_topic_tokens" not in means:
-            means["_topic_tokens"] = best.walker.segment_lengths @ means["segment_topic_"]
+            means["_topic_tokens"] = best.sampler.segment_lengths @ means["segment_topic_"]
         if is_over_partitions(state):
-            attributes["_n_partitions"] = len(state.runs[0].walker.streams)
+            attributes["_n_partitions"] = len(state.runs[0].sampler.streams)
             for chain in state.runs:
                 chain.averages.drop()
         return {

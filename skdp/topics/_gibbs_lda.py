@@ -13,8 +13,8 @@ from skdp._sklearn_compat import StrOptions
 from skdp.data import SegmentedCorpus
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._lda._model import LDAModel
-from skdp.topics._lda._placed_walker import PlacedLDAWalker
-from skdp.topics._lda._walker import LDAWalker
+from skdp.topics._lda._placed_sampler import PlacedLDASampler
+from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._shared._likelihood import LikelihoodMixin
 from skdp.topics._shared._placed import PlacedCorpus
 
@@ -190,10 +190,10 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         super()._validate_parameters()
         check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
 
-    def _start_placed_walker(
+    def _start_placed_sampler(
         self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> PlacedLDAWalker:
-        return PlacedLDAWalker(
+    ) -> PlacedLDASampler:
+        return PlacedLDASampler(
             data,
             c,
             self.n_components,
@@ -206,10 +206,10 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             streams,
         )
 
-    def _start_local_walker(
+    def _start_local_sampler(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> LDAWalker:
-        return LDAWalker(
+    ) -> LDASampler:
+        return LDASampler(
             corpus,
             self.n_components,
             self.level,

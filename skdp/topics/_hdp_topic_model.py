@@ -15,7 +15,7 @@ from skdp.data import SegmentedCorpus
 from skdp.inference import Trace, warn_of_drifts
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 from skdp.topics._base import BaseTopicModel, check_topics
-from skdp.topics._hdp._walker import HDPWalker
+from skdp.topics._hdp._sampler import HDPSampler
 from skdp.topics._lda._model import LDAModel
 from skdp.topics._shared._best_sample import BestSample
 from skdp.topics._shared._first_number import first_number_of_topics
@@ -252,13 +252,13 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
     def _make_averages(self) -> Any:
         return BestSample()
 
-    def _start_local_walker(
+    def _start_local_sampler(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> HDPWalker:
+    ) -> HDPSampler:
         concentration, prior = self._concentration("concentration")
         top_concentration, top_prior = self._concentration("top_concentration")
         init = self._check_init(corpus.n_features)
-        return HDPWalker(
+        return HDPSampler(
             corpus,
             self.level,
             concentration,

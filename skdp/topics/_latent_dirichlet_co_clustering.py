@@ -15,8 +15,8 @@ from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._ldcc._averages import CoClusterAverages
 from skdp.topics._ldcc._model import CoClusterModel
-from skdp.topics._ldcc._placed_walker import PlacedCoClusterAverages, PlacedCoClusterWalker
-from skdp.topics._ldcc._walker import CoClusterWalker, Settings
+from skdp.topics._ldcc._placed_sampler import PlacedCoClusterAverages, PlacedCoClusterSampler
+from skdp.topics._ldcc._sampler import CoClusterSampler, Settings
 from skdp.topics._shared._placed import PlacedCorpus
 
 
@@ -235,8 +235,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
             )
         return np.array(np.broadcast_to(rows, shape))
 
-    def _settings_of_walkers(self, n_words: int) -> Settings:
-        """Return what walkers need to know."""
+    def _settings_of_samplers(self, n_words: int) -> Settings:
+        """Return what samplers need to know."""
         return (
             self.n_components,
             self.n_document_topics,
@@ -247,18 +247,18 @@ class LatentDirichletCoClustering(BaseTopicModel):
             self._check_init(n_words),
         )
 
-    def _start_placed_walker(
+    def _start_placed_sampler(
         self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> PlacedCoClusterWalker:
-        settings = self._settings_of_walkers(data.n_features)
-        return PlacedCoClusterWalker(data, c, *settings, init_streams, streams)
+    ) -> PlacedCoClusterSampler:
+        settings = self._settings_of_samplers(data.n_features)
+        return PlacedCoClusterSampler(data, c, *settings, init_streams, streams)
 
-    def _start_local_walker(
+    def _start_local_sampler(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> CoClusterWalker:
-        return CoClusterWalker(
+    ) -> CoClusterSampler:
+        return CoClusterSampler(
             corpus,
-            *self._settings_of_walkers(corpus.n_features),
+            *self._settings_of_samplers(corpus.n_features),
             self._streams(root, Role.INIT, c),
             self._streams(root, Role.SWEEP, c),
             self.n_jobs,

@@ -18,7 +18,7 @@ from numba.core.dispatcher import Dispatcher
 import skdp
 from skdp import topics
 from skdp._numeric._kernel_cache import KernelCache, fingerprint
-from skdp._numeric._numba import is_safe_in_python, njit, njit_part
+from skdp._numeric._numba import is_safe_in_python, njit, njit_internal
 
 HERE = Path(__file__).parent
 
@@ -115,7 +115,7 @@ class TestTheDoor:
         assert njit(function)(np.ones(2)) == function(np.ones(2))
 
     def test_parts_may_return_anything(self):
-        make = njit_part(lambda x: Pair(x, x))
+        make = njit_internal(lambda x: Pair(x, x))
         assert njit(lambda x: make(x).first[1])(np.arange(2.0)) == 1.0
 
 

@@ -10,7 +10,7 @@ from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedPanel
 from skdp.sequence import HDPHMMLT
-from skdp.sequence._hmm._placed_walker import PlacedHMMWalker
+from skdp.sequence._hmm._placed_sampler import PlacedHMMSampler
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -90,7 +90,7 @@ def test_a_sweep_sends_sums_and_no_steps(client, monkeypatch):
         received.append(len(sent) + sum(map(len, kwargs.get("buffers", ()))))
         return loads(sent, *args, **kwargs)
 
-    sweep, largest = PlacedHMMWalker.sweep, []
+    sweep, largest = PlacedHMMSampler.sweep, []
 
     def watched(self):
         received.clear()
@@ -98,7 +98,7 @@ def test_a_sweep_sends_sums_and_no_steps(client, monkeypatch):
         largest.append(sum(received))
 
     monkeypatch.setattr(distributed.protocol.pickle, "loads", counted)
-    monkeypatch.setattr(PlacedHMMWalker, "sweep", watched)
+    monkeypatch.setattr(PlacedHMMSampler, "sweep", watched)
     make(max_iter=6).fit(split(draw_panel("gaussian", [8000] * 20), 4))
     assert len(largest) == 6
     assert 0 < max(largest) < 100_000
@@ -106,7 +106,7 @@ def test_a_sweep_sends_sums_and_no_steps(client, monkeypatch):
 
 def kill_at(monkeypatch, client, n_sweeps):
     """Kill a worker before a sweep."""
-    sweep, done = PlacedHMMWalker.sweep, []
+    sweep, done = PlacedHMMSampler.sweep, []
 
     def interrupted(self):
         done.append(1)
@@ -114,7 +114,7 @@ def kill_at(monkeypatch, client, n_sweeps):
             kill_a_worker(client)
         sweep(self)
 
-    monkeypatch.setattr(PlacedHMMWalker, "sweep", interrupted)
+    monkeypatch.setattr(PlacedHMMSampler, "sweep", interrupted)
 
 
 def test_a_lost_worker_is_a_clear_error(client, monkeypatch):

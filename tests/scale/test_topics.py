@@ -26,7 +26,7 @@ from skdp.topics import (
     SequentialLDA,
 )
 from skdp.topics._shared._placed import CorpusPart, PlacedCorpus, measure_part
-from skdp.topics._tables._placed_walker import PlacedTableWalker
+from skdp.topics._tables._placed_sampler import PlacedTableSampler
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -264,7 +264,7 @@ def test_a_sweep_sends_changes_and_no_words(client, monkeypatch):
         received.append(len(sent) + sum(map(len, kwargs.get("buffers", ()))))
         return loads(sent, *args, **kwargs)
 
-    sweep, largest = PlacedTableWalker.sweep, []
+    sweep, largest = PlacedTableSampler.sweep, []
 
     def watched(self):
         received.clear()
@@ -272,7 +272,7 @@ def test_a_sweep_sends_changes_and_no_words(client, monkeypatch):
         largest.append(sum(received))
 
     monkeypatch.setattr(distributed.protocol.pickle, "loads", counted)
-    monkeypatch.setattr(PlacedTableWalker, "sweep", watched)
+    monkeypatch.setattr(PlacedTableSampler, "sweep", watched)
     make(max_iter=4).fit(PartitionedCorpus.from_corpus(corpus, 4))
     assert len(largest) == 4
     assert 0 < max(largest) < 20_000
@@ -280,7 +280,7 @@ def test_a_sweep_sends_changes_and_no_words(client, monkeypatch):
 
 def kill_at(monkeypatch, client, n_sweeps):
     """Kill a worker before a sweep."""
-    sweep, done = PlacedTableWalker.sweep, []
+    sweep, done = PlacedTableSampler.sweep, []
 
     def interrupted(self):
         done.append(1)
@@ -288,7 +288,7 @@ def kill_at(monkeypatch, client, n_sweeps):
             kill_a_worker(client)
         sweep(self)
 
-    monkeypatch.setattr(PlacedTableWalker, "sweep", interrupted)
+    monkeypatch.setattr(PlacedTableSampler, "sweep", interrupted)
 
 
 def watched(folder, **params):

@@ -7,7 +7,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit, njit_part
+from skdp._numeric._numba import njit, njit_internal
 from skdp._numeric._random._xoshiro import next_uint64
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -67,7 +67,7 @@ def derive_stream(root: np.random.SeedSequence, role: Role, *keys: int) -> NDArr
     return make_stream(np.random.SeedSequence(root.entropy, spawn_key=spawn_key))
 
 
-@njit_part
+@njit_internal
 def _mix(x):
     """Scramble 64 bits (the output function of splitmix64)."""
     x = (x ^ (x >> _R30)) * _MIX1
@@ -120,7 +120,7 @@ def stream_of_number(key, number, rng):
     _spread(_mix((key[0] ^ np.uint64(number)) + _GOLDEN), key, rng)
 
 
-@njit_part
+@njit_internal
 def _spread(h, key, rng):
     """Write the stream that 64 bits and a key stand for."""
     for i in range(4):

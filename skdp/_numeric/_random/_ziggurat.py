@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from skdp._numeric._numba import njit_part, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_internal
 from skdp._numeric._random._xoshiro import next_double, next_open_double, next_uint64
 
 N_LAYERS = 256
@@ -53,7 +53,7 @@ EXPONENTIAL_EDGES, EXPONENTIAL_HEIGHTS = layers(
 )
 
 
-@njit_part
+@njit_internal
 def _draw_normal_beyond(tail, rng):
     """Return a standard normal draw given that it is larger than `tail` (Marsaglia 1964)."""
     while True:
@@ -62,7 +62,7 @@ def _draw_normal_beyond(tail, rng):
             return tail + x
 
 
-@njit_step
+@njit_forceinline
 def draw_normal(rng):
     """Return a standard normal draw."""
     while True:
@@ -80,7 +80,7 @@ def draw_normal(rng):
             return x
 
 
-@njit_step
+@njit_forceinline
 def draw_exponential(rng):
     """Return a draw from the exponential distribution of mean 1."""
     beyond = 0.0

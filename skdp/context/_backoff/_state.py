@@ -7,8 +7,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from skdp._numeric._typing import Ints
+from skdp.processes._franchise_sampler import FranchiseSampler
 from skdp.processes._franchise_state import FranchiseState
-from skdp.processes._franchise_walker import FranchiseWalker
 
 
 class BackoffState(FranchiseState):
@@ -21,16 +21,16 @@ class BackoffState(FranchiseState):
     @property
     def outcomes(self) -> list[Ints]:
         """The outcome of each cell: its place among the classes."""
-        return self._by_depth(self._walker.menu.outcome)
+        return self._by_depth(self._sampler.menu.outcome)
 
     @property
     def contexts(self) -> list[NDArray[Any]]:
         """The context of each cell, (n_cells, columns so far)."""
-        tree = self._walker.menu
+        tree = self._sampler.menu
         return [tree.contexts_at(m)[places] for m, places in enumerate(self._places())]
 
 
-class BackoffWalker(FranchiseWalker):
+class BackoffSampler(FranchiseSampler):
     """Markov chain of the back-off classifier; its menu is a `ContextTree`."""
 
     def state(self) -> BackoffState:

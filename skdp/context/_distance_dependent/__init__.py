@@ -1,1 +1,1 @@
-"""The walker of `DistanceDependentCRPClassifier`, and what its samples say of new contexts."""
+"""The sampler of `DistanceDependentCRPClassifier`, and what its samples say of new contexts."""

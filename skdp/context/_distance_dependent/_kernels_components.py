@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inner
+from skdp._numeric._numba import njit_internal_nogc
 
 HEAD, TAIL, CHILD, SOURCE = 0, 1, 2, 3
 """Entries of `walk`: the place in the queue, its end, the next child to visit, whose it is."""
@@ -55,7 +55,7 @@ class Components(NamedTuple):
     outcomes: NDArray[np.int64]
 
 
-@njit_inner
+@njit_internal_nogc
 def begin_search(side, i, mark, c):
     """Let a search begin at observation i."""
     c.marks[i] = mark
@@ -65,7 +65,7 @@ def begin_search(side, i, mark, c):
     c.walk[side, CHILD] = DONE
 
 
-@njit_inner
+@njit_internal_nogc
 def next_edge(side, c):
     """Return the other end of the next edge that a search comes to; -1: there is none."""
     walk = c.walk
@@ -83,7 +83,7 @@ def next_edge(side, c):
     return child
 
 
-@njit_inner
+@njit_internal_nogc
 def visit(side, i, mark, c):
     """Let a search go on from observation i, if it has not been there."""
     if c.marks[i] != mark:
@@ -92,7 +92,7 @@ def visit(side, i, mark, c):
         c.walk[side, TAIL] += 1
 
 
-@njit_inner
+@njit_internal_nogc
 def find_smaller_side(i, j, c):
     """Find which of i and j, whose edge was cut, is in the smaller part.
 
@@ -115,7 +115,7 @@ def find_smaller_side(i, j, c):
             visit(side, k, mark + side, c)
 
 
-@njit_inner
+@njit_internal_nogc
 def collect(i, c):
     """Write all members of i's component to ``queues[0]``; return how many they are."""
     c.numbers[1] += 1
@@ -128,7 +128,7 @@ def collect(i, c):
     return c.walk[0, TAIL]
 
 
-@njit_inner
+@njit_internal_nogc
 def relabel(side, n, old, new, c):
     """Move the first n observations of a queue from one component to another."""
     for place in range(n):
@@ -141,7 +141,7 @@ def relabel(side, n, old, new, c):
     c.sizes[new] += n
 
 
-@njit_inner
+@njit_internal_nogc
 def cut_link(i, c):
     """Let i link to itself; if its component falls apart, the smaller part gets a new label."""
     j = c.links[i]
@@ -160,7 +160,7 @@ def cut_link(i, c):
         c.n_of_outcome[c.outcomes[i]] += 1
 
 
-@njit_inner
+@njit_internal_nogc
 def set_link(i, j, c):
     """Let i, which links to itself, link to another one; the larger component keeps its label."""
     old, new = c.labels[i], c.labels[j]

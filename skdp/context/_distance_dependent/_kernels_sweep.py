@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double, next_open_double
 from skdp.context._distance_dependent._kernels_components import cut_link, set_link
 
@@ -65,7 +65,7 @@ class Table(NamedTuple):
     group_of: NDArray[np.int64]
 
 
-@njit_inner
+@njit_internal_nogc
 def find_above(value, sums, first, last):
     """Return the first place in [first, last] whose sum is above a value; the last if none is."""
     while first < last:
@@ -77,14 +77,14 @@ def find_above(value, sums, first, last):
     return first
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_other(i, members, start, size, rng):
     """Return one of `size` members, i among them, that is not i."""
     j = members[start + min(int(next_double(rng) * (size - 1)), size - 2)]
     return members[start + size - 1] if j == i else j
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_buckets(i, source):
     """Return the sum of similarities of i to all others of its group; `sums` leads there."""
     total, row = 0.0, source.row_of[i]
@@ -94,7 +94,7 @@ def weigh_buckets(i, source):
     return total
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_from_buckets(i, total, source, rng):
     """Return another observation of i's group by its similarity, after `weigh_buckets`."""
     row = source.row_of[i]
@@ -104,14 +104,14 @@ def draw_from_buckets(i, total, source, rng):
     return draw_other(i, source.members[q], source.starts[row, q], source.sizes[row, q], rng)
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_columns(i, source):
     """Return the sum of similarities of i to all others of its group."""
     row, end = source.row_of[i], source.group_ptr[source.group_of[i] + 1]
     return max(source.cumulative[row, end - 1] - source.own[row], 0.0)
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_from_columns(i, total, source, rng):
     """Return another observation of i's group by its similarity; i where rounding led there."""
     row, mine, group = source.row_of[i], source.column_of[i], source.group_of[i]
@@ -134,7 +134,7 @@ def draw_from_columns(i, total, source, rng):
     return source.column_members[start + min(int(next_double(rng) * size), size - 1)]
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_union(i, j, log_gammas, log_total_gammas, c):
     """Return log f(A u B) - log f(A) - log f(B) of the components of i and j; 0 if they are one.
 
@@ -153,7 +153,7 @@ def weigh_union(i, j, log_gammas, log_total_gammas, c):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_common_outcome(i, j, outcome_prior, c):
     """Return the log ratio of p(outcomes) with the components of i and j, of one outcome, joined.
 

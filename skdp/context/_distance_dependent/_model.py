@@ -98,7 +98,7 @@ class Predictor:
     observations : Observations
         Those of the fit; their contexts and outcomes are kept.
     is_shared : bool
-        As for the walker.
+        As for the sampler.
     """
 
     def __init__(

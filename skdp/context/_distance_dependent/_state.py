@@ -1,4 +1,4 @@
-"""What the walker shows of itself after a sweep."""
+"""What the sampler shows of itself after a sweep."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 class LinkState:
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
 
-    def __init__(self, walker: Any):
-        self._walker = walker
+    def __init__(self, sampler: Any):
+        self._sampler = sampler
 
     @property
     def links(self) -> NDArray[np.int64]:
         """Observation that each one links to, (n,); itself: none."""
-        return _read_only(self._walker.links)
+        return _read_only(self._sampler.links)
 
     @property
     def labels(self) -> NDArray[np.int64]:
         """Component of every observation, (n,), from 0 to the number of components minus 1."""
-        return _read_only(self._walker.labels)
+        return _read_only(self._sampler.labels)
 
     @property
     def decay(self) -> Floats | None:
@@ -43,23 +43,23 @@ class LinkState:
         return self._parameter("weight")
 
     def _parameter(self, name: str) -> Floats | None:
-        similarity = self._walker.similarity
+        similarity = self._sampler.similarity
         return _read_only(similarity.parameter) if similarity.name == name else None
 
     @property
     def concentration(self) -> float:
         """Concentration alpha."""
-        return float(self._walker.concentration)
+        return float(self._sampler.concentration)
 
     @property
     def outcome_prior(self) -> float:
         """Parameter gamma of the prior on distributions of outcomes."""
-        return float(self._walker.outcome_prior)
+        return float(self._sampler.outcome_prior)
 
     def log_joint(self) -> float:
         """Return log p(links, outcomes) given the parameters."""
-        return float(self._walker.log_joint())
+        return float(self._sampler.log_joint())
 
     def copy(self) -> LinkState:
         """Return a state that later sweeps do not change."""
-        return LinkState(self._walker.copy())
+        return LinkState(self._sampler.copy())

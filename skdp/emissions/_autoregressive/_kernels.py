@@ -33,7 +33,13 @@ which maps y_t to D independent standard normal numbers.
 
 import math
 
-from skdp._numeric._numba import njit_apart, njit_inlined, njit_inner, njit_loop, njit_section
+from skdp._numeric._numba import (
+    njit_inlined,
+    njit_inlined_source,
+    njit_internal_nogc,
+    njit_loop,
+    njit_outlined,
+)
 from skdp._numeric._random import draw_gamma, draw_normal
 from skdp.emissions._gaussian._kernels import (
     HALF_LOG_2_PI,
@@ -48,7 +54,7 @@ from skdp.emissions._gaussian._kernels_student import fast_log_1p, log_normalise
 # Statistics
 
 
-@njit_section
+@njit_inlined_source
 def solve(root, first, x):
     """Replace x by the solution y of root y = x, root being the rest of a triangle from `first`."""
     for d in range(x.shape[0]):
@@ -103,7 +109,7 @@ def complete(first, counts, centres, scatter, products):
                 products[j, d + 1, e + 1] = scatter[j, d, e] + n * centres[j, d] * centres[j, e]
 
 
-@njit_inner
+@njit_internal_nogc
 def factorise_posterior(products, factor):
     """Write L of a state; return False if rounding has left nothing to factorise."""
     width = factor.shape[0]
@@ -231,7 +237,7 @@ def lay_out_rows(maps, first, j, by_state, offsets):
             by_state[d, e, j] = maps[d, e + 1] * ROOT_HALF
 
 
-@njit_apart
+@njit_outlined
 def subtract_squares_of_rows(x, by_state, offsets, sums, out):
     """Subtract half the squares of n rows of a map, each a column longer than the one before.
 
@@ -257,7 +263,7 @@ def subtract_squares_of_rows(x, by_state, offsets, sums, out):
         subtract_square(x, last, n_columns, by_state[d], sums, out)
 
 
-@njit_section
+@njit_inlined_source
 def add_products_of_four(rows, begin, maps, sums):
     """Add four products x[e] maps[e] to the sums of each of four steps.
 
@@ -275,7 +281,7 @@ def add_products_of_four(rows, begin, maps, sums):
         sums[3, j] += (a3 * a + b3 * b) + (c3 * c + d3 * d)
 
 
-@njit_section
+@njit_inlined_source
 def subtract_squares_of_four(rows, by_state, offsets, sums, out):
     """Do what `subtract_squares_of_rows` does for four steps, with the same numbers.
 

@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import (
     draw_beta,
     draw_exponential,
@@ -59,7 +59,7 @@ from skdp.emissions._kernels_links import (
 ROOT_HALF = math.sqrt(0.5)
 
 
-@njit_step
+@njit_forceinline
 def log_normal_cdf(x):
     """Return log Phi(x); below -30 by the asymptotic series, whose error there is 1e-12."""
     if x > -30.0:
@@ -135,7 +135,7 @@ def write_centres(factors, weights, centres):
 # Binary vectors
 
 
-@njit_inner
+@njit_internal_nogc
 def start_fit(moments, spins, j):
     """Write the means of the columns in state j."""
     fit, weights = moments.fit, moments.weights
@@ -146,7 +146,7 @@ def start_fit(moments, spins, j):
                 fit[d] += weights[f + 1, d]
 
 
-@njit_inner
+@njit_internal_nogc
 def gain_of_shift(moments, j):
     """Return what the log likelihood of state j gains if its mean moves from `fit` by `shift`."""
     fit, shift, counts, means = moments.fit, moments.shift, moments.counts[j], moments.means[j]
@@ -172,7 +172,7 @@ def logistic(x):
     return 1.0 / (1.0 + math.exp(-x))
 
 
-@njit_inner
+@njit_internal_nogc
 def log_likelihood_after(projections, spins, j, f, g):
     """Return the log likelihood of state j as if bits f and g were changed; one if f == g."""
     spins[f, j] = -spins[f, j]
@@ -365,7 +365,7 @@ def log_prior_of_factors(factors, prior_on, prior_off):
 # Weights and noise
 
 
-@njit_step
+@njit_forceinline
 def draw_normal_above(bound, rng):
     """Return a standard normal draw that is above `bound` (Robert, 1995)."""
     if bound < 0.5:

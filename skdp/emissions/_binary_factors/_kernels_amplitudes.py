@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal
 from skdp.emissions._gaussian._kernels import factorise
 
@@ -167,7 +167,7 @@ def factorise_active(products, variance, active, n, root, shift):
 # Binary vectors
 
 
-@njit_inner
+@njit_internal_nogc
 def list_active(spins, j, active):
     """List the factors that are on in state j; return how many there are."""
     n = 0
@@ -178,7 +178,7 @@ def list_active(spins, j, active):
     return n
 
 
-@njit_inner
+@njit_internal_nogc
 def log_likelihood_of_state(projections, spins, j):
     """Return log p of the observations of state j given its vector, up to a constant.
 

@@ -18,10 +18,10 @@ Jumps are scaled by the noise of their columns.
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 
 
-@njit_inner
+@njit_internal_nogc
 def cost_of_run(sums, counts, begin, end):
     """Return the squares of the values less the squared distances from their means, negated."""
     result = 0.0
@@ -71,7 +71,7 @@ def cut_runs(sums, counts, penalty, longest, costs, before, candidates):
         n_candidates = n_kept
 
 
-@njit_inner
+@njit_internal_nogc
 def log_evidence_of_group(totals, precisions, sign, others, other_precisions, inverse):
     """Return log p(jumps of two groups) as of one, less noise alone; weights summed out.
 
@@ -97,7 +97,7 @@ def log_evidence_of_group(totals, precisions, sign, others, other_precisions, in
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_pair(totals, precisions, own, i, j, inverse):
     """Return what is gained if two groups are one, and the sign of the second in the first."""
     overlap = 0.0

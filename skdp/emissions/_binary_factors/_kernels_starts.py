@@ -15,7 +15,7 @@ r"""First states and binary vectors from the observations alone.
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double
 
 
@@ -55,7 +55,7 @@ def fit_activities(values, weights, scales, n_rounds, activities, rest):
                 break
 
 
-@njit_inner
+@njit_internal_nogc
 def square_distance(values, t, centre, scales):
     """Return the scaled squared distance of the values of a step that are not missing."""
     result = 0.0

@@ -23,7 +23,7 @@ probability of Poisson counts has beside rising factorials: HEAD plus the sum of
 import math
 
 from skdp._numeric._elementary import fast_log
-from skdp._numeric._numba import njit_apart, njit_inner
+from skdp._numeric._numba import njit_internal_nogc, njit_outlined
 
 SIZE, TOTAL, HEAD = range(3)
 
@@ -31,7 +31,7 @@ FEW_EVENTS = 8
 """Up to here a rising factorial is a product."""
 
 
-@njit_apart
+@njit_outlined
 def log_rising(shape, amount):
     """Return log Gamma(shape + amount) - log Gamma(shape) without loss of digits."""
     if amount <= FEW_EVENTS:
@@ -47,7 +47,7 @@ def log_rising(shape, amount):
     return result + stirling_tail(both) - stirling_tail(shape)
 
 
-@njit_inner
+@njit_internal_nogc
 def stirling_tail(x):
     """Return what Stirling's formula lacks of log Gamma(x), x >= 16."""
     square = 1.0 / (x * x)
@@ -55,7 +55,7 @@ def stirling_tail(x):
     return (series * square + 1.0 / 12.0) / x
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
     """Write log p(x_i given the rows of cluster k) of the first n clusters to `out`.
 
@@ -104,7 +104,7 @@ def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
         out[own] = own_logs - log_rising(prior.total_shape + (totals[own] - total), total)
 
 
-@njit_inner
+@njit_internal_nogc
 def refresh_counts(k, prior, clusters):
     """Compute what follows from the numbers of a cluster."""
     clusters.vectors[HEAD, k] = 0.0
@@ -115,7 +115,7 @@ def refresh_counts(k, prior, clusters):
             clusters.slopes[v, k] = -math.log(prior.rates[v] + size + 1.0)
 
 
-@njit_inner
+@njit_internal_nogc
 def sum_heads(size, k, prior, clusters):
     """Return the sum of (a_v + s_kv) log(r_v / (r_v + 1)), r_v = b_v + size, over all kinds."""
     result = 0.0
@@ -125,7 +125,7 @@ def sum_heads(size, k, prior, clusters):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def add_row_of_counts(i, k, sign, rows, clusters):
     """Add row i to the numbers of cluster k (sign 1.0), or take it out (-1.0)."""
     for place in range(rows.ptr[i], rows.ptr[i + 1]):
@@ -134,14 +134,14 @@ def add_row_of_counts(i, k, sign, rows, clusters):
     clusters.vectors[SIZE, k] += sign
 
 
-@njit_inner
+@njit_internal_nogc
 def move_row_of_counts(i, k, sign, rows, prior, clusters):
     """Add row i to cluster k (sign 1.0), or take it out (-1.0)."""
     add_row_of_counts(i, k, sign, rows, clusters)
     refresh_counts(k, prior, clusters)
 
 
-@njit_inner
+@njit_internal_nogc
 def build_counts(k, members, rows, prior, clusters):
     """Write the statistics of a cluster of some rows; none: of an empty one."""
     for v in range(clusters.sums.shape[0]):
@@ -152,7 +152,7 @@ def build_counts(k, members, rows, prior, clusters):
     refresh_counts(k, prior, clusters)
 
 
-@njit_inner
+@njit_internal_nogc
 def copy_counts(source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     for v in range(source.vectors.shape[0]):
@@ -163,7 +163,7 @@ def copy_counts(source, k, target, j):
         target.slopes[v, j] = source.slopes[v, k]
 
 
-@njit_inner
+@njit_internal_nogc
 def log_evidence_of_counts(k, prior, clusters):
     """Return log p(rows of a cluster), without the constants of rows."""
     result, size = 0.0, clusters.vectors[SIZE, k]

@@ -35,7 +35,7 @@ Rows with missing values are listed by their pattern, the set of columns that ar
 
 import math
 
-from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop, njit_section
+from skdp._numeric._numba import njit_inlined, njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_gamma, draw_normal, next_double, stream_of_number
 
 HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
@@ -93,7 +93,7 @@ def move_to_end(matrix, d, n):
             matrix[n - 1, e] = sine * x + cosine * y
 
 
-@njit_inner
+@njit_internal_nogc
 def write_in_order(precision_factor, order, n_seen, out):
     """Write the factor of the precision of the columns in order, missing ones last.
 
@@ -111,7 +111,7 @@ def write_in_order(precision_factor, order, n_seen, out):
 # Statistics: see `_kernels_gaussian_sums`
 
 
-@njit_inner
+@njit_internal_nogc
 def posterior_scale(k, masses, centres, scatter, mean, precision, scale, out):
     """Write S + Q_k + c w_k / (c + w_k) (xbar - m)(xbar - m)^T, the posterior's, to `out`."""
     b = k % mean.shape[0]
@@ -125,7 +125,7 @@ def posterior_scale(k, masses, centres, scatter, mean, precision, scale, out):
 # Parameters
 
 
-@njit_section
+@njit_inlined_source
 def draw_precision_factor(factor, dof, bartlett, precision_factor, rng):
     """Draw U with U^T U ~ Wishart(dof, (L L^T)^-1); return log det U.
 
@@ -271,7 +271,7 @@ def log_evidence_of_gaussians(
 # Densities
 
 
-@njit_section
+@njit_inlined_source
 def lay_out(precision_factor, mean, j, by_state, offsets):
     """Write U and U mu of a component, by sqrt 2, where those of state j are.
 
@@ -330,7 +330,7 @@ def subtract_square(x, begin, end, rows, sums, out):
         out[j] -= y * y
 
 
-@njit_section
+@njit_inlined_source
 def subtract_squares(x, by_state, offsets, sums, out):
     """Subtract |U x - U mu|^2 / 2 of a block from the log densities of all states.
 

@@ -28,7 +28,7 @@ So nothing moves unless the row does.
 import math
 
 from skdp._numeric._elementary import fast_log
-from skdp._numeric._numba import njit_inner
+from skdp._numeric._numba import njit_internal_nogc
 from skdp.emissions._gaussian._kernels import factorise
 
 SIZE, UPDATES, LOG_DET, HEAD, RATIO, POWER = range(6)
@@ -47,7 +47,7 @@ N_ROUNDS = 5
 """Of two means."""
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_gaussian_row(x, prior, clusters, n, own, scratch, out):
     """Write log p(x given the rows of cluster k) of the first n clusters to `out`.
 
@@ -99,7 +99,7 @@ def weigh_gaussian_row(x, prior, clusters, n, own, scratch, out):
     return True
 
 
-@njit_inner
+@njit_internal_nogc
 def head_of_density(precision, dof, width):
     """Return the log of the factor of a block's Student t density, but for the determinant."""
     power = 0.5 * (dof + 1.0)
@@ -107,7 +107,7 @@ def head_of_density(precision, dof, width):
     return head + 0.5 * width * (math.log(precision / (precision + 1.0)) - LOG_PI)
 
 
-@njit_inner
+@njit_internal_nogc
 def refresh_gaussian(k, prior, clusters):
     """Compute what follows from the size of a cluster."""
     n_blocks, width = prior.mean.shape
@@ -119,7 +119,7 @@ def refresh_gaussian(k, prior, clusters):
     clusters.vectors[HEAD, k] = head + clusters.vectors[LOG_DET, k]
 
 
-@njit_inner
+@njit_internal_nogc
 def move_factor(factors, begin, width, k, whitened, sign, row):
     """Turn U of S into that of S + sign v v^T, given w = U v; return the change of log det U.
 
@@ -146,7 +146,7 @@ def move_factor(factors, begin, width, k, whitened, sign, row):
     return -0.5 * math.log(before)
 
 
-@njit_inner
+@njit_internal_nogc
 def write_offsets(begin, width, k, clusters):
     """Write U m_n of a block."""
     for r in range(width):
@@ -156,7 +156,7 @@ def write_offsets(begin, width, k, clusters):
         clusters.points[1, begin + r, k] = offset
 
 
-@njit_inner
+@njit_internal_nogc
 def move_gaussian_row(x, k, sign, prior, clusters, scratch):
     """Add a row to cluster k (sign 1.0), or take it out (-1.0)."""
     n_blocks, width = prior.mean.shape
@@ -182,7 +182,7 @@ def move_gaussian_row(x, k, sign, prior, clusters, scratch):
     refresh_gaussian(k, prior, clusters)
 
 
-@njit_inner
+@njit_internal_nogc
 def build_block(b, k, members, values, prior, clusters, scratch):
     """Write the posterior of a block of a cluster; False if S_n is not positive definite."""
     width, n = prior.mean.shape[1], members.shape[0]
@@ -222,7 +222,7 @@ def build_block(b, k, members, values, prior, clusters, scratch):
     return True
 
 
-@njit_inner
+@njit_internal_nogc
 def build_gaussian(k, members, values, prior, clusters, scratch):
     """Write the statistics of a cluster of some rows; none: of an empty one.
 
@@ -241,7 +241,7 @@ def build_gaussian(k, members, values, prior, clusters, scratch):
     return True
 
 
-@njit_inner
+@njit_internal_nogc
 def copy_gaussian(source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     for v in range(source.vectors.shape[0]):
@@ -253,7 +253,7 @@ def copy_gaussian(source, k, target, j):
             target.factors[d, e, j] = source.factors[d, e, k]
 
 
-@njit_inner
+@njit_internal_nogc
 def log_evidence_of_gaussian(k, prior, clusters):
     """Return log p(rows of a cluster)."""
     n_blocks, width = prior.mean.shape
@@ -266,7 +266,7 @@ def log_evidence_of_gaussian(k, prior, clusters):
     return n_blocks * result + 0.5 * prior.dof * prior.log_det + dof * log_det
 
 
-@njit_inner
+@njit_internal_nogc
 def halve_gaussian(n, members, values, prior, clusters, sides):
     """Bring n rows on two sides by two means, which begin at the last two rows.
 

@@ -10,7 +10,7 @@ r"""The scale of covariances, drawn: see `ScalePrior`, and `_kernels_gaussian` f
 
 # mypy: ignore-errors
 
-from skdp._numeric._numba import njit_loop, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_loop
 from skdp.emissions._gaussian._kernels import draw_precision_factor, factorise, posterior_scale
 
 LOWEST = 1e-4
@@ -80,7 +80,7 @@ def draw_scale_given_precisions(precision_factors, dof, n_free, roots, fixed, sc
     return True
 
 
-@njit_section
+@njit_inlined_source
 def add_square(factor, n, out):
     """Add U^T U of a lower triangular matrix of n rows to `out`."""
     for d in range(n):
@@ -91,7 +91,7 @@ def add_square(factor, n, out):
             out[d, e] += x
 
 
-@njit_section
+@njit_inlined_source
 def draw_free_scale(
     n, freedom, roots, fixed, total, product, factor, bartlett, precision_factor, rng, out
 ):
@@ -134,7 +134,7 @@ def draw_free_scale(
     return True
 
 
-@njit_section
+@njit_inlined_source
 def sum_inverse_squares(factor, n, inverse):
     """Return the trace of (U^T U)^-1 of a lower triangular matrix of n rows.
 

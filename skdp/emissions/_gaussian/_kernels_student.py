@@ -27,7 +27,12 @@ Rows with missing values are listed as in `_kernels_gaussian`.
 import math
 
 from skdp._numeric._elementary import fast_log
-from skdp._numeric._numba import njit_inner, njit_loop, njit_section, njit_step
+from skdp._numeric._numba import (
+    njit_forceinline,
+    njit_inlined_source,
+    njit_internal_nogc,
+    njit_loop,
+)
 from skdp.emissions._gaussian._kernels import lay_out, subtract_squares, write_in_order
 
 LARGEST_SQUARE = 1e300
@@ -37,7 +42,7 @@ MANY_FREEDOMS = 1e4
 """Beyond, a difference of log Gamma functions would lose digits."""
 
 
-@njit_step
+@njit_forceinline
 def fast_log_1p(x):
     """Return log(1 + x) for x >= 0, to a few roundings; inf for x above 1e300."""
     y = 1.0 + x
@@ -45,7 +50,7 @@ def fast_log_1p(x):
     return z if x < LARGEST_SQUARE else math.inf
 
 
-@njit_inner
+@njit_internal_nogc
 def log_normaliser(freedom, n):
     """Return the terms with nu and pi of the density of n columns."""
     low, step = 0.5 * freedom, 0.5 * n
@@ -63,7 +68,7 @@ def log_normaliser_of(freedom, n):
     return log_normaliser(freedom, n)
 
 
-@njit_section
+@njit_inlined_source
 def subtract_logs(x, by_state, offsets, exponents, sums, squares, out):
     """Subtract (nu + n) / 2 log(1 + |U x - U m|^2) of a block from the log densities of all states.
 

@@ -29,7 +29,7 @@ import math
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 
 BITS = 60
 """Of sums: products of two such numbers have room in limbs of 31 bits."""
@@ -64,7 +64,7 @@ def find_ranges(values, states, numbers, lows, highs):
                     highs[k, d] = max(highs[k, d], x)
 
 
-@njit_inner
+@njit_internal_nogc
 def count_bits(n):
     """Return the least number of bits b with n <= 2^b."""
     bits = 0
@@ -73,14 +73,14 @@ def count_bits(n):
     return bits
 
 
-@njit_inner
+@njit_internal_nogc
 def choose_scale(largest):
     """Return a power of 2 that brings distances up to the largest one to -1 ... 1."""
     exponent = math.frexp(largest)[1] if largest > 0.0 else 0
     return 2.0 ** -max(exponent, SMALLEST_EXPONENT)
 
 
-@njit_inner
+@njit_internal_nogc
 def choose_unit(n):
     """Return how many units are in 1 where n numbers up to 1 are added up."""
     return 2.0 ** (BITS - count_bits(n))
@@ -142,7 +142,7 @@ def add_up(values, states, middles, scales, units, firsts, seconds, distances):
                         seconds[k, d, e] += np.int64(math.floor(y * distances[e] + 0.5))
 
 
-@njit_inner
+@njit_internal_nogc
 def subtract_products(a, b, c, d):
     """Return a b - c d of numbers of up to 60 bits, rounded only at the end."""
     a1, a0, b1, b0 = a >> LIMB, a & MASK, b >> LIMB, b & MASK

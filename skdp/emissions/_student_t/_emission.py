@@ -313,7 +313,7 @@ class StudentTSampler(GaussianSampler):
         logs = (half - 1.0 + 0.5 * width) * np.log(weights) - half * weights
         return float(logs.sum() + constant * weights.size)
 
-    # What a walker asks
+    # What a sampler asks
 
     def _statistics(self) -> tuple[NDArray[np.float64], ...]:
         """Return counts, masses, centers and scatter."""

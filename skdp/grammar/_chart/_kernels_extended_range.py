@@ -22,26 +22,26 @@ The first P symbols emit, the last C branch. If P + C > S all do both (S = P = C
 
 import numpy as np
 
-from skdp._numeric._numba import njit_loop, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_loop
 from skdp._numeric._simd import bits_of_double, double_of_bits
 
 ZERO = -(1 << 40)
 _LOW = 2 * ZERO  # at most one factor of two in a term is zero beside a positive one
 
 
-@njit_step
+@njit_forceinline
 def power_of_two(d):
     """Return 2^d for d <= 1023; 0 where it would be subnormal."""
     return double_of_bits((max(d, -1023) + 1023) << 52)
 
 
-@njit_step
+@njit_forceinline
 def exponent_of(x):
     """Return e with 2^e <= x < 2^(e+1), x > 0 and not subnormal."""
     return (bits_of_double(x) >> 52) - 1023
 
 
-@njit_step
+@njit_forceinline
 def normalise(mantissas, exponents, row, first, last):
     """Bring the mantissas ``[row, first:last]`` to [1, 2)."""
     for z in range(first, last):
@@ -54,7 +54,7 @@ def normalise(mantissas, exponents, row, first, last):
             exponents[row, z] = ZERO
 
 
-@njit_step
+@njit_forceinline
 def bounds(length, n_emitting, first_branching, n_symbols):
     """Return the first symbol that a span of some length may have, and the one after the last."""
     if length == 1:
@@ -142,7 +142,7 @@ def sum_inside(
     return total, top
 
 
-@njit_step
+@njit_forceinline
 def add_number(mantissas, exponents, row, z, x, e):
     """Add x 2^e to a number."""
     if x > 0.0:

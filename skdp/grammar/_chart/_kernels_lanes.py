@@ -39,7 +39,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_loop, njit_section, njit_step
+from skdp._numeric._numba import (
+    njit_forceinline,
+    njit_inlined_source,
+    njit_internal_nogc,
+    njit_loop,
+)
 from skdp._numeric._simd_lanes import (
     COUNT_VECTORS,
     add_products,
@@ -105,7 +110,7 @@ class Space(NamedTuple):
 # Products
 
 
-@njit_inner
+@njit_internal_nogc
 def mix(matrix, n_rows, rows, n_terms, result, out):
     """Write ``matrix @ rows``, the matrix packed, to rows of `result` from `out` on."""
     t = 0
@@ -115,7 +120,7 @@ def mix(matrix, n_rows, rows, n_terms, result, out):
         t += m
 
 
-@njit_inner
+@njit_internal_nogc
 def multiply_splits(scaled, left, step, inside, right, stride, n_splits, n_i, n_j, splits, out):
     """Write sum_k scaled(k, i) inside(k, j): rows left + k step + i and right + k stride + j."""
     i = 0
@@ -132,7 +137,7 @@ def multiply_splits(scaled, left, step, inside, right, stride, n_splits, n_i, n_
         i += a
 
 
-@njit_inner
+@njit_internal_nogc
 def push_rows(
     inside, sibling, step, needs, pair, pair_step, sum_step, outside, out, out_step,
     n_splits, n_rows, n_terms, f, k0,
@@ -153,7 +158,7 @@ def push_rows(
         i += b
 
 
-@njit_inner
+@njit_internal_nogc
 def add_counts(own, n_rows, splits, n_pairs, turned, counts):
     """Add sum_w own_z M_ij to the counts."""
     width = counts.shape[1]
@@ -175,7 +180,7 @@ def add_counts(own, n_rows, splits, n_pairs, turned, counts):
 # A span
 
 
-@njit_section
+@njit_inlined_source
 def find_top(exponents, n, s, e, row):
     """Write the largest exponent of the splits of a span."""
     top = exponents[row]
@@ -187,7 +192,7 @@ def find_top(exponents, n, s, e, row):
             top[w] = max(top[w], left[w] + right[w])
 
 
-@njit_inner
+@njit_internal_nogc
 def find_factors(exponents, rises, factors, n, s, e):
     """Write what brings the splits of a span to one scale: that of its outside sums.
 
@@ -200,7 +205,7 @@ def find_factors(exponents, rises, factors, n, s, e):
             factors[m - s - 1, w] = power_of_two(left[w] + right[w] - top[w] + rise[w])
 
 
-@njit_step
+@njit_forceinline
 def count_pairs(p, c, first_branching, n_splits):
     """Return the number of pairs of children's symbols."""
     if n_splits == 1:
@@ -208,7 +213,7 @@ def count_pairs(p, c, first_branching, n_splits):
     return c * c if first_branching == 0 else (2 * p + c) * c
 
 
-@njit_section
+@njit_inlined_source
 def sum_splits(rules, space, n, s, e):
     """Write M of the words s, ..., e - 1."""
     inside, scaled, splits = space.inside, space.scaled, space.splits
@@ -224,7 +229,7 @@ def sum_splits(rules, space, n, s, e):
         pair += n_i * n_j
 
 
-@njit_section
+@njit_inlined_source
 def push(rules, space, n, s, e):
     """Add to the outside sums of the children of a span.
 
@@ -252,7 +257,7 @@ def push(rules, space, n, s, e):
 # A batch
 
 
-@njit_section
+@njit_inlined_source
 def fill_inside(rules, space, n):
     """Fill the chart of inside sums."""
     z, n_lanes = space.own.shape
@@ -288,7 +293,7 @@ def fill_inside(rules, space, n):
             scale_rows(space.inside, row * z, c, tops, 1, space.inside, row * z)
 
 
-@njit_section
+@njit_inlined_source
 def finish_inside(rules, space, log_prob):
     """Write scaled weights and log probabilities of the sentences of a batch."""
     z = space.own.shape[0]
@@ -305,7 +310,7 @@ def finish_inside(rules, space, log_prob):
         log_prob[w] = math.log(total) + exponent * LOG_TWO
 
 
-@njit_section
+@njit_inlined_source
 def fill_outside(rules, space, n):
     """Fill the chart of outside sums, and add counts of binary rules."""
     z, n_lanes = space.own.shape
@@ -356,7 +361,7 @@ def fill_outside(rules, space, n):
         add_products(outside, row * z, space.inside, row * z, p, space.symbols, 0)
 
 
-@njit_inner
+@njit_internal_nogc
 def note_worst(own, n_rows, tops, worst):
     """Record the largest entries of `own`."""
     raise_rows(own, 0, n_rows, 0.0, tops, 2)
@@ -364,7 +369,7 @@ def note_worst(own, n_rows, tops, worst):
         worst[w] = max(worst[w], tops[2, w])
 
 
-@njit_section
+@njit_inlined_source
 def load_batch(tokens, ptr, batch, multiplicity, space):
     """Load sentences; return the length of the longest. Places left over repeat the last one."""
     n_lanes = space.own.shape[1]
@@ -384,7 +389,7 @@ def load_batch(tokens, ptr, batch, multiplicity, space):
     return n
 
 
-@njit_section
+@njit_inlined_source
 def find_unsafe(rules, space, unsafe):
     """Mark sentences whose sums may have lost something, and count them no more."""
     found = False
@@ -397,7 +402,7 @@ def find_unsafe(rules, space, unsafe):
     return found
 
 
-@njit_section
+@njit_inlined_source
 def is_surely_safe(rules, space, n):
     """Tell whether no sentence of a batch is unsafe, by upper bounds alone.
 
@@ -501,7 +506,7 @@ def count_batches(
                     symbol_counts[begin + w, i] = space.symbols[i, w]
 
 
-@njit_section
+@njit_inlined_source
 def add_root_and_words(rules, space, n, w, root_counts, emission_counts):
     """Add the expected root and emissions of a sentence."""
     z = space.own.shape[0]
@@ -546,7 +551,7 @@ def export_inside(space, w, n_emitting, first_branching, mantissas, exponents):
                 exponents[out, first + i] = space.exponents[row, w]
 
 
-@njit_step
+@njit_forceinline
 def add_matrix(part, total):
     """Add a matrix to another one that may have fewer columns."""
     for z in range(total.shape[0]):

@@ -35,7 +35,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_loop, njit_section, njit_step
+from skdp._numeric._numba import (
+    njit_forceinline,
+    njit_inlined_source,
+    njit_internal_nogc,
+    njit_loop,
+)
 from skdp._numeric._simd_lanes import COUNT_VECTORS, count_size, dot_block, dot_size, flat_block
 from skdp.grammar._chart._kernels_extended_range import exponent_of, power_of_two
 from skdp.grammar._chart._kernels_spans import (
@@ -97,7 +102,7 @@ class Space(NamedTuple):
 # Products
 
 
-@njit_inner
+@njit_internal_nogc
 def multiply(left, left0, left_a, left_c, right, right0, right_c, out, out0, out_a, n_a, n_c, z, f):
     """Write, or add if f is 1, a product with rows of z entries: see `flat_block`."""
     lanes = 64 // right.itemsize
@@ -115,7 +120,7 @@ def multiply(left, left0, left_a, left_c, right, right0, right_c, out, out0, out
         v += some * lanes
 
 
-@njit_inner
+@njit_internal_nogc
 def apply(rules, splits, n_pairs, n_rows, out):
     """Write the sums of `splits` weighted by the rules of each parent."""
     n_vectors = n_pairs // (64 // splits.itemsize)
@@ -129,7 +134,7 @@ def apply(rules, splits, n_pairs, n_rows, out):
 # A span
 
 
-@njit_step
+@njit_forceinline
 def count_rows(p, c, first_branching, n_splits):
     """Return the number of rows of pairs of children's symbols."""
     if n_splits == 1:
@@ -137,7 +142,7 @@ def count_rows(p, c, first_branching, n_splits):
     return c if first_branching == 0 else p + 2 * c
 
 
-@njit_inner
+@njit_internal_nogc
 def find_factors(lefts, rights, factors, n_splits):
     """Write what brings the splits of a span to one scale; return the exponent of that."""
     top = NEVER
@@ -148,7 +153,7 @@ def find_factors(lefts, rights, factors, n_splits):
     return top
 
 
-@njit_inner
+@njit_internal_nogc
 def scale_children(chart, begin, n_splits, z, factors, out):
     """Write the inside sums of children times factors."""
     for k in range(n_splits):
@@ -157,7 +162,7 @@ def scale_children(chart, begin, n_splits, z, factors, out):
             out[k * z + i] = chart[row + i] * f
 
 
-@njit_section
+@njit_inlined_source
 def sum_splits(rules, space, n, s, e):
     """Write M of the words s, ..., e - 1; factors and scaled left children are known."""
     p, c, z = rules.emission.shape[1], rules.n_branching, space.own.shape[0]
@@ -173,7 +178,7 @@ def sum_splits(rules, space, n, s, e):
         row += n_i
 
 
-@njit_section
+@njit_inlined_source
 def push(rules, space, n, s, e):
     """Add to the outside sums of the children of a span."""
     p, c, z = rules.emission.shape[1], rules.n_branching, space.own.shape[0]
@@ -199,7 +204,7 @@ def push(rules, space, n, s, e):
         row += n_i
 
 
-@njit_section
+@njit_inlined_source
 def add_held(space, n_held, n_rows, n_pairs, counts):
     """Add the counts of the spans that are held back."""
     one, zero = unit(n_pairs), unit(n_pairs) - 1
@@ -212,7 +217,7 @@ def add_held(space, n_held, n_rows, n_pairs, counts):
 # A sentence
 
 
-@njit_section
+@njit_inlined_source
 def fill_inside(rules, space, words):
     """Fill the chart of inside sums."""
     n, z = words.shape[0], space.own.shape[0]
@@ -260,7 +265,7 @@ def fill_inside(rules, space, words):
                     space.inside_right[column * z + i] = x
 
 
-@njit_section
+@njit_inlined_source
 def finish_inside(rules, space, n):
     """Return the scaled weight and the log probability of the sentence."""
     z = space.own.shape[0]
@@ -273,7 +278,7 @@ def finish_inside(rules, space, n):
     return total, math.log(total) + exponent * LOG_TWO
 
 
-@njit_section
+@njit_inlined_source
 def fill_outside(rules, space, words, share, total):
     """Fill the chart of outside sums, add counts of binary rules; return the worst."""
     n, z = words.shape[0], space.own.shape[0]
@@ -345,7 +350,7 @@ def fill_outside(rules, space, words, share, total):
     return worst
 
 
-@njit_section
+@njit_inlined_source
 def is_surely_safe(rules, space, n, total):
     """Tell whether the sentence is not unsafe, by upper bounds alone, as `_kernels_lanes` does."""
     lefts, rights, limit = space.bounds_left, space.bounds_right, rules.limit

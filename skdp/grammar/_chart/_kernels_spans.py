@@ -9,7 +9,7 @@ word on the right, and those with none, in this order.
 
 import math
 
-from skdp._numeric._numba import njit_step
+from skdp._numeric._numba import njit_forceinline
 
 LOG_TWO = math.log(2.0)
 NEVER = -(1 << 60)
@@ -19,19 +19,19 @@ STRIP = 4
 """Words at whose ends spans are done together."""
 
 
-@njit_step
+@njit_forceinline
 def unit(n):
     """Return 1, an integer like others: a constant is of another type, compiled for once more."""
     return n - n + 1
 
 
-@njit_step
+@njit_forceinline
 def count_blocks(first_branching, n_splits):
     """Return the number of blocks of pairs of children's symbols."""
     return 1 if n_splits == 1 or first_branching == 0 else 3
 
 
-@njit_step
+@njit_forceinline
 def block_of(p, c, first_branching, n_splits, b):
     """Return the splits of block b: the first, their number, symbols on the left and right."""
     if n_splits == 1:

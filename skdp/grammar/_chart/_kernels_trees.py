@@ -20,7 +20,7 @@ subtree.
 
 import math
 
-from skdp._numeric._numba import njit_loop, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_loop
 from skdp._numeric._random import next_double
 from skdp.grammar._chart._kernels_extended_range import bounds, power_of_two, sum_splits
 from skdp.grammar._chart._kernels_spans import STRIP
@@ -46,7 +46,7 @@ def find_splits(best, best_right, n, s, e, n_emitting, first_branching, splits):
                 splits[i, j] = y if y > splits[i, j] else splits[i, j]
 
 
-@njit_step
+@njit_forceinline
 def find_best_rule(log_binary, z, splits, row_best):
     """Return the best of log B_zij + M_ij: the best of every column first, many at a time."""
     n_symbols = splits.shape[0]
@@ -160,7 +160,7 @@ def find_best_tree(
     return log_weight
 
 
-@njit_step
+@njit_forceinline
 def push_children(stack, n_waiting, s, m, e, i, j):
     """Put two children on the stack, the left one on top; return how many nodes wait."""
     stack[n_waiting, 0], stack[n_waiting, 1], stack[n_waiting, 2] = m, e, j

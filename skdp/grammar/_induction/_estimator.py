@@ -20,7 +20,7 @@ from skdp.grammar._chart._batches import SentenceBatches, without_empty
 from skdp.grammar._coordinate_ascent import Expectation
 from skdp.grammar._induction._ascent import Induction, start_weights
 from skdp.grammar._induction._counts import count_active_rules, count_expected
-from skdp.grammar._induction._gibbs import GammaPrior, GrammarWalker, LearntConcentrations
+from skdp.grammar._induction._gibbs import GammaPrior, GrammarSampler, LearntConcentrations
 from skdp.grammar._induction._layout import Layout, check_size, read_row
 from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._induction._partitions import PlacedSentences
@@ -263,11 +263,11 @@ class GrammarEstimator(ChainEstimator):
             runs.append(Induction(grammar, start, flat, n_annealed))
         return FitState(runs, root)
 
-    def _start_walker(
+    def _start_sampler(
         self, data: TokenSequences, root: np.random.SeedSequence, c: int
-    ) -> GrammarWalker:
+    ) -> GrammarSampler:
         layout = Layout(data.n_features, self.n_components, self.n_preterminals)
-        return GrammarWalker(data, layout, self._priors(layout), self._learnt(), root, c)
+        return GrammarSampler(data, layout, self._priors(layout), self._learnt(), root, c)
 
     def _make_averages(self) -> NoAverages:
         return NoAverages()

@@ -56,7 +56,7 @@ class GrammarDraw(NamedTuple):
     log_joint: float
 
 
-class GrammarWalker(Part):
+class GrammarSampler(Part):
     """Markov chain over trees, rules, top-level weights and concentrations.
 
     Parameters
@@ -198,51 +198,51 @@ class GrammarWalker(Part):
 class GrammarState:
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
 
-    def __init__(self, walker: GrammarWalker):
-        self._walker = walker
+    def __init__(self, sampler: GrammarSampler):
+        self._sampler = sampler
 
     @property
     def top_weights(self) -> Floats:
         """Return beta: with preterminals these come first."""
-        return np.concatenate(self._walker.grammar.top_weights)
+        return np.concatenate(self._sampler.grammar.top_weights)
 
     @property
     def root_counts(self) -> Floats:
         """Return (n_symbols,): how often each symbol is at the root of a tree."""
-        return _read_only(self._walker.grammar.counts.root)
+        return _read_only(self._sampler.grammar.counts.root)
 
     @property
     def emission_counts(self) -> Floats:
         """Return how often each symbol emits each word."""
-        return _read_only(self._walker.grammar.counts.emission)
+        return _read_only(self._sampler.grammar.counts.emission)
 
     @property
     def binary_counts(self) -> Floats:
         """Return how often each symbol branches into each pair: parent, left, right."""
-        return _read_only(self._walker.grammar.counts.binary)
+        return _read_only(self._sampler.grammar.counts.binary)
 
     @property
     def top_concentration(self) -> float | None:
         """Return gamma, None where beta is uniform."""
-        return self._walker.grammar.priors.top.concentration
+        return self._sampler.grammar.priors.top.concentration
 
     @property
     def root_concentration(self) -> float:
         """Return the concentration of the symbols at the root."""
-        return self._walker.grammar.priors.root
+        return self._sampler.grammar.priors.root
 
     @property
     def binary_concentration(self) -> Floats:
         """Return alpha^B of each type of binary rules."""
-        return self._walker.grammar.priors.binary.copy()
+        return self._sampler.grammar.priors.binary.copy()
 
     def log_joint(self) -> float:
         """Return log p(words, trees, logits of beta), the rules summed out."""
-        return self._walker.log_joint()
+        return self._sampler.log_joint()
 
     def copy(self) -> GrammarState:
         """Return a state that later sweeps do not change."""
-        return GrammarState(self._walker.copy())
+        return GrammarState(self._sampler.copy())
 
 
 def count_orders(

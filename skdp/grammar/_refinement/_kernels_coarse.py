@@ -26,12 +26,12 @@ binary rules and the root see. So chains of unary rules are exact, and no item f
 
 import math
 
-from skdp._numeric._numba import njit_loop, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_loop
 
 WORD, UNARY, BINARY, COPY = 0, 1, 2, 3
 
 
-@njit_step
+@njit_forceinline
 def span_of(s, e):
     """Return the number of the span of words s, ..., e - 1; shorter ones at e come before."""
     return (e - 1) * e // 2 + s

@@ -16,7 +16,7 @@
 
 import math
 
-from skdp._numeric._numba import njit_loop, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_loop
 from skdp.grammar._refinement._kernels_coarse import BINARY, UNARY, WORD
 
 LEAST = 1e-150
@@ -24,7 +24,7 @@ LEAST = 1e-150
 reciprocals and products of these stay within a float's range."""
 
 
-@njit_step
+@njit_forceinline
 def log_scale_of(edge, edges, log_in, scale_emission, scale_unary, scale_binary):
     """Return the logarithm of what was taken out of an edge's weight."""
     kind, at = edges[edge, 0], edges[edge, 1]
@@ -101,7 +101,7 @@ def sum_inside(
         log_in[item] = top + math.log(total) if total > LEAST else -math.inf
 
 
-@njit_step
+@njit_forceinline
 def log_root(r, root_items, root, scale_root, inside, log_in):
     """Return the log of the summed weight of the trees with a root, -inf if there are none."""
     item, total = root_items[r], 0.0
@@ -112,7 +112,7 @@ def log_root(r, root_items, root, scale_root, inside, log_in):
     return log_in[item] + scale_root[r] + math.log(total) if total > LEAST else -math.inf
 
 
-@njit_step
+@njit_forceinline
 def enter_roots(root_items, root, scale_root, inside, log_in, outside):
     """Write the outside weights of roots; return the log of the summed weight of all trees."""
     log_sum = -math.inf

@@ -18,11 +18,11 @@ else left as it is, the probability of the tree changes by the factor
 
 import math
 
-from skdp._numeric._numba import njit_loop, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_loop
 from skdp.grammar._refinement._kernels_messages import collect, pass_binary, pass_unary
 
 
-@njit_step
+@njit_forceinline
 def lose(node, s, partner, share, inside, outside, losses):
     """Add what the tree loses by the merges at one of its nodes."""
     for z in range(inside.shape[1]):

@@ -22,12 +22,12 @@ parent lie along the last axis: all inner loops but those of the outside pass ru
 
 import math
 
-from skdp._numeric._numba import njit_loop, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_loop
 
 # Sums over subsymbols
 
 
-@njit_step
+@njit_forceinline
 def collect(node, left, right, rule, emission, unary, binary, inside):
     """Write a node's inside weights and return their sum, which they are divided by."""
     n = inside.shape[1]
@@ -58,7 +58,7 @@ def collect(node, left, right, rule, emission, unary, binary, inside):
     return total
 
 
-@njit_step
+@njit_forceinline
 def pass_unary(node, child, at, unary, inside, outside, counts_unary):
     """Write a lone child's outside weights and add the uses of the rule."""
     n = inside.shape[1]
@@ -76,7 +76,7 @@ def pass_unary(node, child, at, unary, inside, outside, counts_unary):
             counts_unary[at, i, z] += x * outside[node, z]
 
 
-@njit_step
+@njit_forceinline
 def pass_binary(node, first, second, at, binary, inside, outside, pairs, counts_binary):
     """Write two children's outside weights and add the uses of the rule."""
     n = inside.shape[1]
@@ -168,7 +168,7 @@ def expect_labels(
 # The likeliest subsymbols
 
 
-@njit_step
+@njit_forceinline
 def collect_best(node, left, right, rule, emission, unary, binary, inside):
     """Write the weights of a node's best labellings and return the largest, which is taken out."""
     n = inside.shape[1]
@@ -196,7 +196,7 @@ def collect_best(node, left, right, rule, emission, unary, binary, inside):
     return largest
 
 
-@njit_step
+@njit_forceinline
 def choose_children(node, left, right, rule, unary, binary, inside, labels):
     """Write the subsymbols of a node's children in the best labelling; the first of equals."""
     n = inside.shape[1]

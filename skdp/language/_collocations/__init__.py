@@ -1,1 +1,1 @@
-"""Words in text without spaces, under collocations: kernels, walker and stored samples."""
+"""Words in text without spaces, under collocations: kernels, sampler and stored samples."""

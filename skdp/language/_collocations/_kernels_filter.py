@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inlined, njit_inner, njit_section
+from skdp._numeric._numba import njit_inlined, njit_inlined_source, njit_internal_nogc
 from skdp._numeric._random import next_double
 from skdp.language._collocations._kernels_seats import (
     find_collocation,
@@ -73,7 +73,7 @@ def empty_room(longest: int, max_word: int, max_collocation: int) -> Room:
     )
 
 
-@njit_inner
+@njit_internal_nogc
 def follow_path(text, c, string, power, s, r):
     """Write `path` and `steps`."""
     start = text.ptr[string]
@@ -112,7 +112,7 @@ def inner_before(r, b, length):
     return r.inner[b, length - 1] if length > 0 else 1.0
 
 
-@njit_inner
+@njit_internal_nogc
 def log_known(s, c, b, m, mask):
     """Return the base probability of a collocation by the words' probabilities in `s`, its log."""
     total, n_words, begin = 0.0, 0, 0
@@ -135,7 +135,7 @@ def log_fresh(c, r, b, m, back, power):
     return outer + math.log(total) + r.path[b + m] - r.path[b]
 
 
-@njit_inner
+@njit_internal_nogc
 def log_extra(f, text, c, s, cell, b, m, back, power):
     """Return the log of what a collocation that has tables has beyond that."""
     own, _ = share_of(f, text, cell)
@@ -161,7 +161,7 @@ def add_logs(a, b):
     return a if b == -math.inf else a + math.log1p(math.exp(b - a))
 
 
-@njit_inner
+@njit_internal_nogc
 def _weigh_spans(f, text, c, string, power, s, r):
     """Write `inner` and `log_spans`."""
     start = text.ptr[string]
@@ -199,7 +199,7 @@ def _weigh_spans(f, text, c, string, power, s, r):
                     must |= bit
 
 
-@njit_section
+@njit_inlined_source
 def filter_collocations(f, text, c, string, power, s, r):
     """Write all of `r` of a string; `weigh_words` comes first."""
     follow_path(text, c, string, power, s, r)
@@ -219,14 +219,14 @@ def filter_collocations(f, text, c, string, power, s, r):
         r.forward[t] = top + math.log(total) if total > 0.0 else -math.inf
 
 
-@njit_section
+@njit_inlined_source
 def log_string(f, text, c, string, power, r):
     """Return the log of the summed weight of all ways to cut a string."""
     n = text.ptr[string + 1] - text.ptr[string]
     return r.forward[n] + power * math.log(probability_of_end(f, text, c))
 
 
-@njit_inner
+@njit_internal_nogc
 def _draw_inner_cuts(r, b, m, rng):
     """Draw the words of a new table of a span; return its inner cuts."""
     mask, e = np.int64(0), m
@@ -242,7 +242,7 @@ def _draw_inner_cuts(r, b, m, rng):
         mask |= np.int64(1) << np.int64(e - 1)
 
 
-@njit_inner
+@njit_internal_nogc
 def _known_inside(text, start, n, b, m):
     """Return the inner cuts of a span that must be, and that may be."""
     must, may = np.int64(0), np.int64(0)
@@ -255,7 +255,7 @@ def _known_inside(text, start, n, b, m):
     return must, may
 
 
-@njit_inner
+@njit_internal_nogc
 def _draw_collocation(f, text, c, string, b, m, power, s, r, rng):
     """Draw the words of a span that is a collocation; return its inner cuts."""
     start = text.ptr[string]
@@ -281,7 +281,7 @@ def _draw_collocation(f, text, c, string, b, m, power, s, r, rng):
     return _draw_inner_cuts(r, b, m, rng)
 
 
-@njit_section
+@njit_inlined_source
 def draw_collocations(f, text, c, string, power, s, r, rng):
     """Draw a way to cut a string, the last collocation first.
 
@@ -311,7 +311,7 @@ def draw_collocations(f, text, c, string, power, s, r, rng):
     return n
 
 
-@njit_inner
+@njit_internal_nogc
 def log_way(f, text, c, string, n, lengths, masks, s):
     """Return the log probability of collocations with the seats with which words were weighed."""
     start = text.ptr[string]

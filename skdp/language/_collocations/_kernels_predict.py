@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_loop, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp.language._collocations._kernels_filter import (
     filter_collocations,
     follow_path,
@@ -47,7 +47,7 @@ def score_collocations(f, text, prices, c, first, end, s, r, log_p):
         log_p[string] = log_string(f, text, c, string, 1.0, r)
 
 
-@njit_inner
+@njit_internal_nogc
 def _look_back(f, text, c, string, r, backward):
     """Write `backward`, after `filter_collocations`."""
     n = text.ptr[string + 1] - text.ptr[string]
@@ -66,7 +66,7 @@ def _look_back(f, text, c, string, r, backward):
         backward[t] = top + math.log(total) if total > 0.0 else -math.inf
 
 
-@njit_section
+@njit_inlined_source
 def _add_posteriors(f, text, c, string, s, r, backward, spans):
     """Add the posteriors of a string's words, after `_look_back`."""
     start = text.ptr[string]
@@ -116,7 +116,7 @@ def find_posteriors_of_words(f, text, prices, c, first, end, s, r, backward, spa
         _add_posteriors(f, text, c, string, s, r, backward, spans)
 
 
-@njit_inner
+@njit_internal_nogc
 def _find_best_of_span(f, text, c, start, b, m, back, s, r):
     """Return the log probability of the best collocation of a span; its cell, -1: a new one."""
     best, best_cell = -math.inf, np.int64(-1)
@@ -134,7 +134,7 @@ def _find_best_of_span(f, text, c, start, b, m, back, s, r):
     return best, best_cell
 
 
-@njit_section
+@njit_inlined_source
 def _find_best(f, text, c, string, s, r, cuts):
     """Write the most probable words of a string, after `weigh_words`.
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inlined, njit_inner
+from skdp._numeric._numba import njit_inlined, njit_internal_nogc
 from skdp._numeric._random import next_double
 from skdp.language._nested._kernels_words import (
     add_spelling,
@@ -101,7 +101,7 @@ def is_cut(mask, i):
     return (mask >> np.int64(i)) & 1 == 1
 
 
-@njit_inner
+@njit_internal_nogc
 def find_collocation(text, c, span, mask):
     """Return the cell of a collocation, -1 if there is none."""
     cell = np.int64(c.heads[span])
@@ -112,7 +112,7 @@ def find_collocation(text, c, span, mask):
     return cell
 
 
-@njit_inner
+@njit_internal_nogc
 def open_cell(f, text, c, span, mask):
     """Return a new cell for a collocation, the first in the list of its letters."""
     f.counters[N_SPARE] -= 1
@@ -126,7 +126,7 @@ def open_cell(f, text, c, span, mask):
     return cell
 
 
-@njit_inner
+@njit_internal_nogc
 def close_cell(f, text, c, cell):
     """Free the cell of a collocation without customers."""
     i = cell - first_cell(text)
@@ -143,7 +143,7 @@ def close_cell(f, text, c, cell):
     f.counters[N_SPARE] += 1
 
 
-@njit_inner
+@njit_internal_nogc
 def close_empty_cells(f, text, c, n_changes):
     """Free the cells of the first changes in the journal, made or undone, without customers."""
     for i in range(n_changes):
@@ -165,7 +165,7 @@ def log_share(own, back, log_base):
 # Words: as in `_nested._kernels_words`, without contexts
 
 
-@njit_inner
+@njit_internal_nogc
 def word_probability(f, text, prices, w):
     """Return the probability of a word, and what the base has of it."""
     base = base_probability(f, text, prices, w)
@@ -178,7 +178,7 @@ def word_probability(f, text, prices, w):
     return own + back * base, base
 
 
-@njit_inner
+@njit_internal_nogc
 def _add_word(f, text, prices, w, rng):
     """Seat a word; return its log probability, and what a new table's letters have for the base."""
     probability, base = word_probability(f, text, prices, w)
@@ -194,7 +194,7 @@ def _add_word(f, text, prices, w, rng):
     return total + (add_spelling(f, text, w, rng) - log_letters(text, prices, w, base))
 
 
-@njit_inner
+@njit_internal_nogc
 def _remove_word(f, text, prices, w, rng):
     """Remove a word, one of its customers; return what `_add_word` would."""
     log_ratio = 0.0
@@ -207,7 +207,7 @@ def _remove_word(f, text, prices, w, rng):
     return math.log(probability) + log_ratio
 
 
-@njit_inner
+@njit_internal_nogc
 def log_words(f, text, prices, at, m, mask):
     """Return the log probability of a collocation's words, all seats held, and their number."""
     total, n_words, begin = 0.0, 0, np.int64(0)
@@ -229,7 +229,7 @@ def log_links(c, n_words):
     return total
 
 
-@njit_inner
+@njit_internal_nogc
 def add_words_of(f, text, prices, at, m, mask, rng):
     """Seat the words of a collocation; return their log probability, each given those before."""
     total, begin = 0.0, np.int64(0)
@@ -241,7 +241,7 @@ def add_words_of(f, text, prices, at, m, mask, rng):
     return total
 
 
-@njit_inner
+@njit_internal_nogc
 def remove_words_of(f, text, prices, at, m, mask, rng):
     """Remove the words of a collocation, the last first; return what `add_words_of` would."""
     total, end = 0.0, np.int64(m)
@@ -253,7 +253,7 @@ def remove_words_of(f, text, prices, at, m, mask, rng):
     return total
 
 
-@njit_inner
+@njit_internal_nogc
 def _seat(f, text, cell, left):
     """Seat a customer at a table of a cell of collocations."""
     level = np.int64(text.character_order) + 1
@@ -261,7 +261,7 @@ def _seat(f, text, cell, left):
     take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + n))
 
 
-@njit_inner
+@njit_internal_nogc
 def add_collocation(f, text, prices, c, at, m, mask, rng):
     """Seat a collocation, with the seats as they are as weights.
 
@@ -287,7 +287,7 @@ def add_collocation(f, text, prices, c, at, m, mask, rng):
     return total + add_words_of(f, text, prices, at, m, mask, rng) - frozen
 
 
-@njit_inner
+@njit_internal_nogc
 def remove_collocation(f, text, prices, c, at, m, mask, rng):
     """Remove a collocation, one of its customers; return what `add_collocation` would."""
     cell = find_collocation(text, c, np.int64(c.spans[at, m - 1]), mask)
@@ -307,7 +307,7 @@ def probability_of_end(f, text, c):
     return own + back * c.shares[0]
 
 
-@njit_inner
+@njit_internal_nogc
 def _add_end(f, text, c, rng):
     """Seat the end of a sentence; return its log probability."""
     own, back = share_of(f, text, end_cell(text))
@@ -320,7 +320,7 @@ def _add_end(f, text, c, rng):
     return math.log(total)
 
 
-@njit_inner
+@njit_internal_nogc
 def _remove_end(f, text, c, rng):
     """Remove the end of a sentence; return its log probability."""
     leave_seat(f, end_cell(text), next_double(rng))
@@ -330,7 +330,7 @@ def _remove_end(f, text, c, rng):
 # Strings as collocations
 
 
-@njit_inner
+@njit_internal_nogc
 def list_collocations(text, string, cuts, ends, lengths, masks):
     """Write lengths and inner cuts of a string's collocations; return how many there are."""
     begin, n = text.ptr[string], 0
@@ -347,7 +347,7 @@ def list_collocations(text, string, cuts, ends, lengths, masks):
     return n
 
 
-@njit_inner
+@njit_internal_nogc
 def add_collocations(f, text, prices, c, string, n, lengths, masks, rng):
     """Seat a string's collocations in order, then its end.
 
@@ -363,7 +363,7 @@ def add_collocations(f, text, prices, c, string, n, lengths, masks, rng):
     return total + _add_end(f, text, c, rng)
 
 
-@njit_inner
+@njit_internal_nogc
 def remove_collocations(f, text, prices, c, string, n, lengths, masks, rng):
     """Remove a string's end, then its collocations, the last first.
 

@@ -13,7 +13,7 @@ As in `_nested._kernels_sweeps`; there is a cut behind the last letter of a coll
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_loop, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_open_double
 from skdp.language._collocations._kernels_filter import (
     draw_collocations,
@@ -32,7 +32,7 @@ from skdp.language._nested._kernels_filter import weigh_words
 from skdp.processes._kernels_franchise_dynamic import N_CHANGES, undo_changes
 
 
-@njit_inner
+@njit_internal_nogc
 def write_ends(text, string, n, lengths, masks, cuts, ends):
     """Write where the words and the collocations of a string end."""
     at = text.ptr[string]
@@ -44,7 +44,7 @@ def write_ends(text, string, n, lengths, masks, cuts, ends):
         at += lengths[i]
 
 
-@njit_section
+@njit_inlined_source
 def move_string(f, text, prices, c, string, cuts, ends, power, seated, s, r, rng):
     """Cut one string anew; return whether the new seats were accepted."""
     is_exact = seated and power == 1.0

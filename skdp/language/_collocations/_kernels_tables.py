@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inner, njit_loop, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double, next_open_double
 from skdp.language._collocations._kernels_seats import (
     add_words_of,
@@ -72,7 +72,7 @@ def empty_tokens(n_letters: int, n_cells: int) -> Tokens:
     )
 
 
-@njit_section
+@njit_inlined_source
 def seat_tokens(f, text, c, cuts, ends, r, tokens, rng):
     """Draw who sits at which table of collocations; return the number of tables."""
     n_cells = tokens.next_of_cell.shape[0]
@@ -114,7 +114,7 @@ def seat_tokens(f, text, c, cuts, ends, r, tokens, rng):
     return n_tables
 
 
-@njit_inner
+@njit_internal_nogc
 def _weigh_cuts(f, text, prices, c, at, m, must, may, r):
     """Write, for each end of a word in a span, the shares of the words that may end there.
 
@@ -146,7 +146,7 @@ def _weigh_cuts(f, text, prices, c, at, m, must, may, r):
         r.path[e] = top + math.log(total) if total > 0.0 else -math.inf
 
 
-@njit_inner
+@njit_internal_nogc
 def _draw_cuts(r, m, rng):
     """Draw a way to cut a span; return its inner cuts."""
     mask, e = np.int64(0), m
@@ -161,7 +161,7 @@ def _draw_cuts(r, m, rng):
         mask |= np.int64(1) << np.int64(e - 1)
 
 
-@njit_inner
+@njit_internal_nogc
 def _known_of_tokens(text, tokens, table, m):
     """Return the inner cuts that must be, and that may be, in all tokens of a table."""
     must, may = np.int64(0), (np.int64(1) << np.int64(m - 1)) - 1
@@ -176,7 +176,7 @@ def _known_of_tokens(text, tokens, table, m):
     return must, may
 
 
-@njit_section
+@njit_inlined_source
 def move_table(f, text, prices, c, tokens, table, cuts, r, rng):
     """Draw the words of a table anew; return whether they are others, and accepted."""
     cell, size = np.int64(tokens.cells[table]), tokens.sizes[table]

@@ -18,7 +18,7 @@ class CollocationState(NestedState):
     @property
     def ends(self) -> NDArray[np.bool_]:
         """Whether a collocation ends behind a character, (n_characters,)."""
-        view = self._walker.ends.view()
+        view = self._sampler.ends.view()
         view.flags.writeable = False
         return view
 
@@ -30,19 +30,19 @@ class CollocationState(NestedState):
     @property
     def collocation_tables(self) -> int:
         """Tables of collocations, those of the end of a sentence among them."""
-        return int(self._walker.tables_of_levels()[-1])
+        return int(self._sampler.tables_of_levels()[-1])
 
     @property
     def collocation_discount(self) -> float:
         """Discount of collocations."""
-        return float(self._walker.prior[-1, 0])
+        return float(self._sampler.prior[-1, 0])
 
     @property
     def collocation_concentration(self) -> float:
         """Concentration of collocations."""
-        return float(self._walker.prior[-1, 1])
+        return float(self._sampler.prior[-1, 1])
 
     @property
     def stop_probability(self) -> float:
         """Probability that a word is the last one of a new collocation."""
-        return float(self._walker.stop_shares[0])
+        return float(self._sampler.stop_shares[0])

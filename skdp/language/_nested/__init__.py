@@ -1,1 +1,1 @@
-"""Words in text without spaces: numbering, kernels, walker and stored samples."""
+"""Words in text without spaces: numbering, kernels, sampler and stored samples."""

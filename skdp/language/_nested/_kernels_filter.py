@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inlined, njit_inner, njit_section
+from skdp._numeric._numba import njit_inlined, njit_inlined_source, njit_internal_nogc
 from skdp._numeric._random import next_double
 from skdp.language._nested._kernels_words import (
     SMALLEST_BASE,
@@ -78,7 +78,7 @@ def empty_scratch(longest: int, max_length: int, character_order: int) -> Scratc
     )
 
 
-@njit_inner
+@njit_internal_nogc
 def _follow_contexts(f, cells, n_letters, order, uniform, out):
     """Write the probabilities of one symbol after each context.
 
@@ -98,7 +98,7 @@ def _follow_contexts(f, cells, n_letters, order, uniform, out):
             out[m] = own + back * probability
 
 
-@njit_inner
+@njit_internal_nogc
 def _lift_stretches(text, prices, start, n, s):
     """Find stretches without a cut whose letters are too improbable for a float.
 
@@ -126,7 +126,7 @@ def _lift_stretches(text, prices, start, n, s):
         first = i + 1
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_words(f, text, prices, string, power, s):
     """Write the probabilities of all words of a string, without context.
 
@@ -192,7 +192,7 @@ def raise_power(x, power):
     return x if power == 1.0 else x**power
 
 
-@njit_inner
+@njit_internal_nogc
 def extra_weight(f, text, v, w, alone, power):
     """Return what a word that was seen after v has beyond its share of the back-off."""
     node = context_node(text, v)
@@ -227,7 +227,7 @@ def must_end(text, start, t):
     return t > 0 and text.known[start + t - 1] == 1
 
 
-@njit_inner
+@njit_internal_nogc
 def filter_forward(f, text, string, power, s):
     """Write `alpha`, `reach` and `shown` of a string; `weigh_words` comes first."""
     start = text.ptr[string]
@@ -307,7 +307,7 @@ def following_probability(f, text, v, w, alone):
     return own + back * alone
 
 
-@njit_inner
+@njit_internal_nogc
 def probability_after(f, text, pair, w, p):
     """Return the probability of a word after a pair; p is that after the pair's second word."""
     node = two_word_node(text, pair)
@@ -329,7 +329,7 @@ def pick_place(weights, total, rng):
     return last
 
 
-@njit_section
+@njit_inlined_source
 def log_total(f, text, prices, string, power, s):
     """Return the log of the summed weight of all ways to cut a string."""
     start = text.ptr[string]
@@ -342,7 +342,7 @@ def log_total(f, text, prices, string, power, s):
     return math.log(total) + s.scale_log[n]
 
 
-@njit_section
+@njit_inlined_source
 def draw_words(f, text, prices, string, power, s, rng):
     """Draw a way to cut a string, the last word first.
 
@@ -385,7 +385,7 @@ def draw_words(f, text, prices, string, power, s, rng):
     return n_words
 
 
-@njit_inner
+@njit_internal_nogc
 def log_path(f, text, prices, words, n_words, s):
     """Return the log probability of words with the seats with which they were weighed."""
     total, t = 0.0, np.int64(0)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, TABLES
 
@@ -31,7 +31,7 @@ class Contexts(NamedTuple):
     depths: NDArray[np.int32]
 
 
-@njit_inner
+@njit_internal_nogc
 def _draw_symbol(f, contexts, node, n_symbols, rng):
     """Draw what follows a context."""
     while node >= 0:
@@ -52,7 +52,7 @@ def _draw_symbol(f, contexts, node, n_symbols, rng):
     return np.int64(next_double(rng) * n_symbols)
 
 
-@njit_inner
+@njit_internal_nogc
 def _find_outcome(contexts, node, outcome):
     """Return the cell of an outcome after a context, -1 if there is none."""
     low, high = np.int64(contexts.first_cells[node]), np.int64(contexts.first_cells[node + 1])

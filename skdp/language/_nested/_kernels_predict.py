@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from skdp._numeric._numba import njit_loop, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_loop
 from skdp.language._nested._kernels_filter import (
     back_off,
     context_word,
@@ -39,7 +39,7 @@ from skdp.language._nested._kernels_triples import (
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS
 
 
-@njit_section
+@njit_inlined_source
 def _smooth_backward(f, text, prices, string, s, spans):
     """Write the posterior of all words of a string, after `filter_forward`.
 
@@ -127,7 +127,7 @@ def find_posteriors(f, text, prices, first, end, s, pairs, spans):
             smooth_triples(f, text, prices, string, s, pairs, spans)
 
 
-@njit_section
+@njit_inlined_source
 def _find_best(f, text, prices, string, s, cuts):
     """Write the most probable cuts of a string, after `weigh_words`.
 

@@ -16,7 +16,7 @@ draw is not exact. Names are as in `_kernels_filter`.
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_loop, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double, next_open_double
 from skdp.language._nested._kernels_filter import (
     draw_words,
@@ -34,7 +34,7 @@ from skdp.language._nested._kernels_words import (
 from skdp.processes._kernels_franchise_dynamic import N_CHANGES, undo_changes
 
 
-@njit_inner
+@njit_internal_nogc
 def write_cuts(text, string, words, n_words, cuts):
     """Write where the words of a string end."""
     start = text.ptr[string]
@@ -45,7 +45,7 @@ def write_cuts(text, string, words, n_words, cuts):
         cuts[start - 1] = True
 
 
-@njit_section
+@njit_inlined_source
 def move_string(f, text, prices, string, cuts, power, seated, s, pairs, rng):
     """Cut one string anew; return whether the new seats were accepted."""
     is_exact = seated and power == 1.0

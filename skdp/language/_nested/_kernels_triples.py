@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inlined, njit_inner, njit_section
+from skdp._numeric._numba import njit_inlined, njit_inlined_source, njit_internal_nogc
 from skdp.language._nested._kernels_filter import (
     SMALL,
     back_off,
@@ -94,7 +94,7 @@ def find_pair(f, text, v, w):
     return cell if cell >= 0 and f.cells[cell, CUSTOMERS] > 0 else np.int64(-1)
 
 
-@njit_inner
+@njit_internal_nogc
 def _extra_after(f, text, pair, w, p, power):
     """Return what a word that was seen after a pair has beyond its share of the back-off."""
     node = two_word_node(text, pair)
@@ -115,7 +115,7 @@ def _back_off_after(f, text, pair, power):
     return raise_power(back, power)
 
 
-@njit_inner
+@njit_internal_nogc
 def _extra_of_pairs(f, text, b, before, w, p, power, pairs):
     """Return what a word that begins at b has beyond the back-off of all pairs before it."""
     extra = 0.0
@@ -127,7 +127,7 @@ def _extra_of_pairs(f, text, b, before, w, p, power, pairs):
     return extra
 
 
-@njit_inner
+@njit_internal_nogc
 def _weigh_pairs(f, text, start, t, k, power, s, pairs):
     """Write the weights of all ways to a word of k letters that ends at t; return their sum."""
     longest = text.span_ids.shape[1]
@@ -168,7 +168,7 @@ def _weigh_pairs(f, text, start, t, k, power, s, pairs):
     return weight
 
 
-@njit_inner
+@njit_internal_nogc
 def _scale_up(t, total, log_scale, s, pairs):
     """Give all that words behind t look back to the same scale: their ratios count."""
     longest = pairs.rest.shape[1]
@@ -185,7 +185,7 @@ def _scale_up(t, total, log_scale, s, pairs):
                 pairs.weights[b, k, q] *= factor
 
 
-@njit_inner
+@njit_internal_nogc
 def filter_triples(f, text, string, power, s, pairs):
     """Write the weights of all ways to each word of a string; `weigh_words` comes first."""
     start = text.ptr[string]
@@ -227,7 +227,7 @@ def filter_triples(f, text, string, power, s, pairs):
             _scale_up(t, total, log_scale, s, pairs)
 
 
-@njit_inner
+@njit_internal_nogc
 def _weigh_ends(f, text, prices, start, n, k, power, pairs):
     """Return the weight of all ways to a last word of k letters and the end behind it."""
     w = context_word(text, start, n, k)
@@ -242,7 +242,7 @@ def _weigh_ends(f, text, prices, start, n, k, power, pairs):
     return total
 
 
-@njit_inner
+@njit_internal_nogc
 def log_total_triples(f, text, prices, string, power, s, pairs):
     """Return the log of the summed weight of all ways to cut a string."""
     start = text.ptr[string]
@@ -253,7 +253,7 @@ def log_total_triples(f, text, prices, string, power, s, pairs):
     return math.log(total) + s.scale_log[n]
 
 
-@njit_section
+@njit_inlined_source
 def draw_triples(f, text, prices, string, power, s, pairs, rng):
     """Draw a way to cut a string, the last word first; as `draw_words`."""
     start = text.ptr[string]
@@ -307,7 +307,7 @@ def draw_triples(f, text, prices, string, power, s, pairs, rng):
 # What a sample says of strings
 
 
-@njit_inner
+@njit_internal_nogc
 def _share_out(f, text, b, before, w, p, share, pairs):
     """Share out a posterior to the ways to a word that ends at b, each by its part of a sum."""
     pairs.reach_shares[b, before - 1] += share * pairs.reach[b, before - 1] * p
@@ -319,7 +319,7 @@ def _share_out(f, text, b, before, w, p, share, pairs):
         pairs.shares[b, before - 1, i] += share * pairs.weights[b, before - 1, i] * extra
 
 
-@njit_inner
+@njit_internal_nogc
 def _gather_shares(f, text, t, k, pairs):
     """Return the posterior of a word, after its part by back-off is shared out to its pairs."""
     share = 0.0
@@ -337,7 +337,7 @@ def _gather_shares(f, text, t, k, pairs):
     return total
 
 
-@njit_inner
+@njit_internal_nogc
 def _share_rest(f, text, start, t, k, s, pairs):
     """Share out the posterior of the pairs that were not seen to what comes before them."""
     b = t - k
@@ -359,7 +359,7 @@ def _share_rest(f, text, start, t, k, s, pairs):
             pairs.reach_shares[b, j] += share * weights[j]
 
 
-@njit_section
+@njit_inlined_source
 def smooth_triples(f, text, prices, string, s, pairs, spans):
     """Write the posterior of all words of a string, after `filter_triples`.
 
@@ -408,7 +408,7 @@ def smooth_triples(f, text, prices, string, s, pairs, spans):
             _share_rest(f, text, start, t, k, s, pairs)
 
 
-@njit_inner
+@njit_internal_nogc
 def _best_before(f, text, b, before, w, p, pairs):
     """Return the log probability of the best way to w by a word before it, and that one's pair."""
     best, origin = -math.inf, -1
@@ -425,7 +425,7 @@ def _best_before(f, text, b, before, w, p, pairs):
     return best, origin
 
 
-@njit_section
+@njit_inlined_source
 def find_best_triples(f, text, prices, string, s, pairs, cuts):
     """Write the most probable cuts of a string, after `weigh_words`.
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double, next_open_double
 from skdp.language._nested._kernels_words import (
     Text,
@@ -79,7 +79,7 @@ def find_occurrences(text: Text, longest: int, most_sites: int) -> Occurrences:
     )
 
 
-@njit_inner
+@njit_internal_nogc
 def _find_sites(text, where, w, k, split, cuts, sites):
     """Write the sites of a word.
 
@@ -111,7 +111,7 @@ def _find_sites(text, where, w, k, split, cuts, sites):
     return n, joined
 
 
-@njit_inner
+@njit_internal_nogc
 def _flip_sites(sites, first, end, split, cuts):
     """Cut joined sites, join those that are cut."""
     for i in range(first, end):
@@ -124,7 +124,7 @@ def _word_before(text, words, e, m):
     return np.int64(words[e - m]) if e >= m and m < text.word_order else np.int64(text.n_spans)
 
 
-@njit_inner
+@njit_internal_nogc
 def _mark_words(text, words, n_words, word_at, before_at):
     """Write the word that begins at each letter of a string, or -1, and the one before it."""
     for i in range(word_at.shape[0]):
@@ -138,7 +138,7 @@ def _mark_words(text, words, n_words, word_at, before_at):
             at += text.span_lengths[words[e]]
 
 
-@njit_inner
+@njit_internal_nogc
 def _is_marked(text, words, e, at, word_at, before_at):
     """Tell whether the same word was marked after the same words."""
     is_same = word_at[at] == words[e]
@@ -147,7 +147,7 @@ def _is_marked(text, words, e, at, word_at, before_at):
     return is_same
 
 
-@njit_inner
+@njit_internal_nogc
 def _remove_unmarked(f, text, prices, words, n_words, word_at, before_at, rng):
     """Remove the words that are not marked, the last first; as `remove_words`."""
     total = 0.0
@@ -165,7 +165,7 @@ def _remove_unmarked(f, text, prices, words, n_words, word_at, before_at, rng):
     return total
 
 
-@njit_inner
+@njit_internal_nogc
 def _add_unmarked(f, text, prices, words, n_words, word_at, before_at, rng):
     """Seat the words that are not marked, in order; as `add_words`."""
     total = 0.0
@@ -182,7 +182,7 @@ def _add_unmarked(f, text, prices, words, n_words, word_at, before_at, rng):
     return total
 
 
-@njit_inner
+@njit_internal_nogc
 def _move_type(f, text, prices, where, w, split, cuts, power, s, rng):
     """Flip all sites of a word; return whether the flip was accepted."""
     k = np.int64(text.span_lengths[w])

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inlined, njit_inner
+from skdp._numeric._numba import njit_inlined, njit_internal_nogc
 from skdp._numeric._random import next_double
 from skdp.processes._kernels_franchise_dynamic import (
     CUSTOMERS,
@@ -98,7 +98,7 @@ def symbol_cell(text, at, k, r):
     return end_cell(text, at + k - 1, k)
 
 
-@njit_inner
+@njit_internal_nogc
 def letter_probability(f, cell, level, uniform):
     """Return the predictive probability of the outcome of a cell of letters."""
     probability, weight = 0.0, 1.0
@@ -111,7 +111,7 @@ def letter_probability(f, cell, level, uniform):
     return probability + weight * uniform
 
 
-@njit_inner
+@njit_internal_nogc
 def spelling_probability(f, text, w):
     """Return the probability of a word's letters and its end, with all seats as they are."""
     at, k = text.span_first[w], np.int64(text.span_lengths[w])
@@ -122,7 +122,7 @@ def spelling_probability(f, text, w):
     return product
 
 
-@njit_inner
+@njit_internal_nogc
 def seat_letter(f, cell, level, probability, rng):
     """Seat a customer in a cell of letters; `probability` is that of its outcome."""
     left = next_double(rng) * probability
@@ -138,7 +138,7 @@ def seat_letter(f, cell, level, probability, rng):
         level -= 1
 
 
-@njit_inner
+@njit_internal_nogc
 def remove_customer(f, cell, rng):
     """Remove a customer of a cell, and where its table closes one of the parent, and so on.
 
@@ -154,7 +154,7 @@ def remove_customer(f, cell, rng):
     return True
 
 
-@njit_inner
+@njit_internal_nogc
 def add_spelling(f, text, w, rng):
     """Seat the letters of a word one by one.
 
@@ -176,7 +176,7 @@ def add_spelling(f, text, w, rng):
     return total + math.log(product)
 
 
-@njit_inner
+@njit_internal_nogc
 def remove_spelling(f, text, w, rng):
     """Remove the letters of a word, the last first.
 
@@ -200,7 +200,7 @@ def remove_spelling(f, text, w, rng):
 # Words
 
 
-@njit_inner
+@njit_internal_nogc
 def base_probability(f, text, prices, w):
     """Return the base probability of a word, or of the end of the sentence.
 
@@ -224,7 +224,7 @@ def two_word_node(text, pair):
     return np.int64(text.pair_node) + pair - text.hashed_cell
 
 
-@njit_inner
+@njit_internal_nogc
 def event_probability(f, text, w, v, pair, depth, base):
     """Return the predictive probability of a word in its context."""
     level = np.int64(text.character_order)
@@ -241,13 +241,13 @@ def event_probability(f, text, w, v, pair, depth, base):
     return probability
 
 
-@njit_inner
+@njit_internal_nogc
 def _seat_in(f, cell, node, level, left):
     """Seat a customer at a table of a cell."""
     take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + f.nodes[node, 0]))
 
 
-@njit_inner
+@njit_internal_nogc
 def add_event(f, text, prices, w, v, pair, depth, base, rng):
     """Seat a word in its context, with the seats as they are as weights.
 
@@ -297,7 +297,7 @@ def log_letters(text, prices, w, base):
     return math.log(base) - math.log(prices[text.span_lengths[w]])
 
 
-@njit_inner
+@njit_internal_nogc
 def remove_event(f, text, w, v, pair, depth, rng):
     """Remove a word from its context: one of its customers there, each as likely.
 
@@ -317,7 +317,7 @@ def remove_event(f, text, w, v, pair, depth, rng):
     return True, remove_spelling(f, text, w, rng)
 
 
-@njit_inner
+@njit_internal_nogc
 def log_removed(f, text, prices, w, v, pair, depth, removed):
     """Return the log of what `add_event` would return of an event, after its removal."""
     took_letters, log_ratio = removed
@@ -327,7 +327,7 @@ def log_removed(f, text, prices, w, v, pair, depth, removed):
     return math.log(event_probability(f, text, w, v, pair, depth, base)) + log_ratio
 
 
-@njit_inner
+@njit_internal_nogc
 def drop_empty_cells(f, text, n_changes):
     """Free the cells of the first changes in the journal, made or undone, that have no customers.
 
@@ -347,7 +347,7 @@ def drop_empty_cells(f, text, n_changes):
 # Strings as words
 
 
-@njit_inner
+@njit_internal_nogc
 def list_words(text, string, cuts, words):
     """Write the words of a string by its cuts, and the end; return how many there are."""
     start, n = text.ptr[string], 0
@@ -375,7 +375,7 @@ def context_of(f, text, words, e):
     return v, find_cell(f, context_node(text, u), v), 2
 
 
-@njit_inner
+@njit_internal_nogc
 def remove_words(f, text, prices, words, n_words, log_wanted, rng):
     """Remove the words of a string, the last first.
 
@@ -394,7 +394,7 @@ def remove_words(f, text, prices, words, n_words, log_wanted, rng):
     return total
 
 
-@njit_inner
+@njit_internal_nogc
 def add_words(f, text, prices, words, n_words, rng):
     """Seat the words of a string in order.
 

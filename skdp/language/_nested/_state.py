@@ -11,29 +11,29 @@ from numpy.typing import NDArray
 class NestedState:
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
 
-    def __init__(self, walker: Any):
-        self._walker = walker
+    def __init__(self, sampler: Any):
+        self._sampler = sampler
 
     @property
     def cuts(self) -> NDArray[np.bool_]:
         """Whether a word ends behind a character, (n_characters,): all strings end to end."""
-        view = self._walker.cuts.view()
+        view = self._sampler.cuts.view()
         view.flags.writeable = False
         return view
 
     @property
     def word_tables(self) -> NDArray[np.int64]:
         """Tables of words after 0, 1, ... words, (word_order,)."""
-        return self._walker.tables_of_levels()[self._walker.settings.character_order :]
+        return self._sampler.tables_of_levels()[self._sampler.settings.character_order :]
 
     @property
     def character_tables(self) -> NDArray[np.int64]:
         """Tables of letters after 0, 1, ... symbols, (character_order,)."""
-        return self._walker.tables_of_levels()[: self._walker.settings.character_order]
+        return self._sampler.tables_of_levels()[: self._sampler.settings.character_order]
 
     def _prior(self, column: int, *, words: bool) -> NDArray[np.float64]:
-        n = self._walker.settings.character_order
-        prior = self._walker.prior[:, column]
+        n = self._sampler.settings.character_order
+        prior = self._sampler.prior[:, column]
         return (prior[n:] if words else prior[:n]).copy()
 
     @property
@@ -59,12 +59,12 @@ class NestedState:
     @property
     def word_length(self) -> float:
         """Lambda of the lengths of new words."""
-        return float(self._walker.word_length)
+        return float(self._sampler.word_length)
 
     @property
     def end_probability(self) -> float:
         """Share of the base that goes to the end of the sentence."""
-        return float(self._walker.base_shares[0])
+        return float(self._sampler.base_shares[0])
 
     def log_joint(self) -> float:
         """Return log p(cuts, seats, learned discounts and concentrations).
@@ -72,8 +72,8 @@ class NestedState:
         The factors of lengths are held as they are. Seats count customer by customer; constants of
         the priors are left out.
         """
-        return float(self._walker.log_joint())
+        return float(self._sampler.log_joint())
 
     def copy(self) -> NestedState:
         """Return a state that later sweeps do not change."""
-        return type(self)(self._walker.copy())
+        return type(self)(self._sampler.copy())

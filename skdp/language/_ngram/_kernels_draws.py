@@ -9,13 +9,13 @@
 
 # mypy: ignore-errors
 
-from skdp._numeric._numba import njit, njit_step
+from skdp._numeric._numba import njit, njit_forceinline
 from skdp._numeric._random import next_double
 from skdp.language._ngram._kernels_trie import chain_backoff, match_text
 from skdp.processes._kernels_interpolated import find_place
 
 
-@njit_step
+@njit_forceinline
 def _draw_place(cumulative, first, last, u):
     """Return the last place in ``first:last`` at which the cumulative weight is at most u."""
     while last - first > 1:

@@ -21,11 +21,11 @@ event's outcome. The shares of law l are `chain`, (n_laws,); a chain of them mul
 
 # mypy: ignore-errors
 
-from skdp._numeric._numba import njit, njit_step
+from skdp._numeric._numba import njit, njit_forceinline
 from skdp.processes._kernels_interpolated import find_place
 
 
-@njit_step
+@njit_forceinline
 def match_text(symbols, slot, depth, text, other, begin):
     """Return how many symbols before two slots agree beyond `depth`, to a beginning at most."""
     n = depth
@@ -82,7 +82,7 @@ def reach(
         cells[i] = x
 
 
-@njit_step
+@njit_forceinline
 def chain_backoff(chain, depth, n):
     """Return what contexts of depth + 1, ..., depth + n symbols leave, each with one customer."""
     last = chain.shape[0] - 1

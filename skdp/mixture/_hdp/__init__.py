@@ -1,1 +1,1 @@
-"""Mixtures whose groups share their components: the walker, and what its samples say."""
+"""Mixtures whose groups share their components: the sampler, and what its samples say."""

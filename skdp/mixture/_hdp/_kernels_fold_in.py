@@ -17,11 +17,11 @@ weight (n_k + alpha beta_k) f_k(x); probabilities are those of the draws, not th
 
 # mypy: ignore-errors
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double, stream_of_content
 
 
-@njit_inner
+@njit_internal_nogc
 def sweep_group(begin, end, chances, prior, is_kept, labels, counts, weights, out, rng):
     """Draw the components of the rows of a group."""
     n = prior.shape[0]

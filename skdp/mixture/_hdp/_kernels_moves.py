@@ -21,7 +21,7 @@ components in the place of 1 for one.
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc
 from skdp._numeric._random import draw_log_beta, next_double
 from skdp.emissions._discrete._kernels_clusters import log_rising
 from skdp.emissions._kernels_clusters import build_cluster, log_evidence
@@ -39,14 +39,14 @@ from skdp.mixture._kernels_moves import (
 from skdp.processes._kernels_top_level import SMALLEST_WEIGHT, draw_table_count
 
 
-@njit_inner
+@njit_internal_nogc
 def share_prior(prior, shares, company):
     """Give both sides their shares of the prior of both."""
     for side in range(2):
         company.priors[side] = prior * math.exp(shares[side])
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_shares(company, shares, rng):
     """Draw the tables of both sides, then their shares; return the tables."""
     tables_a, tables_b = 0, 0
@@ -58,14 +58,14 @@ def draw_shares(company, shares, rng):
     return m_a, m_b
 
 
-@njit_inner
+@njit_internal_nogc
 def log_density_of_shares(m_a, m_b, shares):
     """Return the log density of Beta(m_a, m_b)."""
     result = math.lgamma(m_a + m_b) - math.lgamma(m_a) - math.lgamma(m_b)
     return result + (m_a - 1.0) * shares[0] + (m_b - 1.0) * shares[1]
 
 
-@njit_inner
+@njit_internal_nogc
 def log_prior_of_sides(gamma, shares, company):
     """Return log p(z, v) of two components, but for what the others share."""
     result = math.log(gamma) - shares[0] - shares[1]
@@ -76,7 +76,7 @@ def log_prior_of_sides(gamma, shares, company):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def log_prior_of_both(prior, company):
     """Return log p(z) of one component in the place of two, but for what the others share."""
     result = 0.0
@@ -87,13 +87,13 @@ def log_prior_of_both(prior, company):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def copy_shares(source, target):
     """Copy the shares of both sides."""
     target[0], target[1] = source[0], source[1]
 
 
-@njit_inner
+@njit_internal_nogc
 def give_weights(move, first, second, n_clusters, weight, shares, top):
     """Give the components of an accepted move their weights."""
     if move == MERGE:
@@ -105,7 +105,7 @@ def give_weights(move, first, second, n_clusters, weight, shares, top):
         top[second] = max(weight * math.exp(shares[1]), SMALLEST_WEIGHT)
 
 
-@njit_section
+@njit_inlined_source
 def move_components(
     kind, rows, prior, clusters, three, n_clusters, labels, top, alpha, gamma, company, shares,
     weights, pair, members, sides, scratch, rng,

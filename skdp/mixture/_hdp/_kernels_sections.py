@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._numeric._elementary import fast_exp
-from skdp._numeric._numba import njit_inner, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc
 from skdp.emissions._kernels_clusters import SIZE
 from skdp.mixture._kernels_sections import pick, reseat_row, weigh_seated_row
 from skdp.processes._kernels_top_level import break_weight
@@ -38,7 +38,7 @@ class Groups(NamedTuple):
     rest: np.ndarray
 
 
-@njit_inner
+@njit_internal_nogc
 def choose_component(n, left, counts, top, rest, log_alone, alpha, weights, rng):
     """Return a draw from the components; n for a new one.
 
@@ -61,7 +61,7 @@ def choose_component(n, left, counts, top, rest, log_alone, alpha, weights, rng)
     return pick(n, weights, alpha * rest * fast_exp(log_alone - largest), rng)
 
 
-@njit_inner
+@njit_internal_nogc
 def move_component(source, target, groups):
     """Give the place `target` of an empty component to the last one, `source`."""
     groups.top[target] = groups.top[source]
@@ -71,7 +71,7 @@ def move_component(source, target, groups):
         groups.counts[j, source] = 0.0
 
 
-@njit_section
+@njit_inlined_source
 def sweep_grouped_rows(
     kind, begin, order, rows, prior, clusters, n_clusters, labels, log_alone, groups, alpha, gamma,
     weights, members, scratch, rng,

@@ -1,4 +1,4 @@
-"""What the walker of a mixture whose groups share components shows of itself after a sweep."""
+"""What the sampler of a mixture whose groups share components shows of itself after a sweep."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from skdp._numeric._typing import Floats, Places
 class HDPMixtureState:
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
 
-    def __init__(self, walker: Any):
-        self._walker = walker
+    def __init__(self, sampler: Any):
+        self._sampler = sampler
 
     @property
     def labels(self) -> Places:
         """Component of every row, (N,), of all groups end to end; from 0 without gaps."""
-        view: Places = self._walker.labels.view()
+        view: Places = self._sampler.labels.view()
         view.flags.writeable = False
         return view
 
     @property
     def top_weights(self) -> Floats:
         """Weights beta of the components, (K,); what they lack of 1 is that of all others."""
-        view: Floats = self._walker.top.weights.view()
+        view: Floats = self._sampler.top.weights.view()
         view.flags.writeable = False
         return view
 
     @property
     def concentration(self) -> float:
         """Concentration alpha of the groups' shares."""
-        return float(self._walker.top.concentration)
+        return float(self._sampler.top.concentration)
 
     @property
     def top_concentration(self) -> float:
         """Concentration gamma of the components' weights."""
-        return float(self._walker.top.top_concentration)
+        return float(self._sampler.top.top_concentration)
 
     def log_joint(self) -> float:
         """Return log p(X, labels, beta) given both concentrations, parameters summed out."""
-        return float(self._walker.log_joint())
+        return float(self._sampler.log_joint())
 
     def copy(self) -> HDPMixtureState:
         """Return a state that later sweeps do not change."""
-        return HDPMixtureState(self._walker.copy())
+        return HDPMixtureState(self._sampler.copy())

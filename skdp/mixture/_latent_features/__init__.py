@@ -1,1 +1,1 @@
-"""The walker of `IBPLatentFeatures`: features of rows, weights summed out."""
+"""The sampler of `IBPLatentFeatures`: features of rows, weights summed out."""

@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp.emissions._gaussian._kernels import factorise
 
 _SAFE = 1e-6  # a covariance that shrinks or grows by more has lost its digits
@@ -70,7 +70,7 @@ def make_posterior(capacity: int, n_rows: int, n_columns: int) -> Posterior:
     )
 
 
-@njit_inner
+@njit_internal_nogc
 def list_active(row, n_features, active):
     """Write the features of a row; return how many they are."""
     n = 0
@@ -100,7 +100,7 @@ def write_products(features, rows, counted, n_features, active, gram, cross):
                 cross[k, d] += rows[i, d]
 
 
-@njit_inner
+@njit_internal_nogc
 def solve_lower(factor, n, solved):
     """Replace B, of n rows, by L^-1 B."""
     for k in range(n):
@@ -112,7 +112,7 @@ def solve_lower(factor, n, solved):
             solved[k, d] /= factor[k, k]
 
 
-@njit_inner
+@njit_internal_nogc
 def invert(factor, n, inverse):
     """Write (L L^T)^-1."""
     for k in range(n):
@@ -150,7 +150,7 @@ def build(features, rows, n_features, ratio, posterior):
     return True
 
 
-@njit_inner
+@njit_internal_nogc
 def project(row, n_features, posterior):
     """Write g = M z; return z^T g."""
     products, active = posterior.products, posterior.active
@@ -167,7 +167,7 @@ def project(row, n_features, posterior):
     return total
 
 
-@njit_inner
+@njit_internal_nogc
 def subtract_signal(row, x, n_features, posterior):
     """Write x - z mu."""
     residual, means = posterior.residual, posterior.means
@@ -179,7 +179,7 @@ def subtract_signal(row, x, n_features, posterior):
                 residual[d] -= means[k, d]
 
 
-@njit_inner
+@njit_internal_nogc
 def move_row(row, x, sign, n_features, posterior):
     """Let a row join (sign 1) or leave (-1); False, and nothing done, if digits would be lost."""
     spread = 1.0 + sign * project(row, n_features, posterior)
@@ -198,7 +198,7 @@ def move_row(row, x, sign, n_features, posterior):
     return True
 
 
-@njit_inner
+@njit_internal_nogc
 def drop_feature(k, features, n_features, posterior):
     """Give the place of a feature to the last one; return how many are left."""
     last = n_features - 1
@@ -218,7 +218,7 @@ def drop_feature(k, features, n_features, posterior):
     return last
 
 
-@njit_inner
+@njit_internal_nogc
 def add_feature(i, features, n_features, ratio, posterior):
     """Give row i, which is not counted yet, a feature of its own; return how many there are."""
     covariance, means = posterior.covariance, posterior.means

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double, stream_of_content
 from skdp.mixture._latent_features._kernels_posterior import Posterior, project, subtract_signal
 from skdp.mixture._latent_features._kernels_rows import (
@@ -62,7 +62,7 @@ class NextRow(NamedTuple):
     shares: NDArray[np.float64]
 
 
-@njit_inner
+@njit_internal_nogc
 def log_prior(z, model):
     """Return the log probability of features."""
     result = model.log_none
@@ -72,14 +72,14 @@ def log_prior(z, model):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def bound_numbers(n_seen, square, spread, noise):
     """Return the largest log density of a row over all s from `spread` on."""
     best = square / (noise * n_seen) if n_seen > 0.0 else spread
     return log_density(n_seen, square, max(best, spread), noise)
 
 
-@njit_inner
+@njit_internal_nogc
 def prepare(x, seen, n_free, model):
     """Write e, the products of e and of the free features; return e^T e, n and s."""
     posterior, n_features = model.posterior, model.z.shape[0]
@@ -98,7 +98,7 @@ def prepare(x, seen, n_free, model):
     return square, n_seen, spread
 
 
-@njit_inner
+@njit_internal_nogc
 def sum_vectors(x, seen, n_free, model, shares):
     """Return the log of the sum over the free features, which are 0 in z, and their shares."""
     square, n_seen, spread = prepare(x, seen, n_free, model)
@@ -144,7 +144,7 @@ def sum_vectors(x, seen, n_free, model, shares):
     return largest + math.log(total) - 0.5 * n_seen * math.log(2.0 * math.pi * model.noise)
 
 
-@njit_inner
+@njit_internal_nogc
 def sum_all(x, seen, model):
     """Return log p(x), and write the shares of the features: all vectors are visited."""
     n_features = model.z.shape[0]
@@ -154,7 +154,7 @@ def sum_all(x, seen, model):
     return sum_vectors(x, seen, n_features, model, model.shares)
 
 
-@njit_inner
+@njit_internal_nogc
 def fold_in(x, seen, n_sweeps, model, rng):
     """Write estimates of the shares of the features: means over the second half of Gibbs sweeps."""
     posterior, n_features, noise = model.posterior, model.z.shape[0], model.noise
@@ -189,7 +189,7 @@ def fold_in(x, seen, n_sweeps, model, rng):
                     posterior.residual[d] -= sign * seen[d] * posterior.means[k, d]
 
 
-@njit_inner
+@njit_internal_nogc
 def choose_free(model):
     """List the features that a fold-in is least sure of first; the others have no order."""
     free, shares = model.free, model.shares
@@ -203,7 +203,7 @@ def choose_free(model):
         free[a], free[best] = free[best], free[a]
 
 
-@njit_inner
+@njit_internal_nogc
 def estimate(x, seen, n_sweeps, model, others, rng):
     """Return an estimate of log p(x), whose exponential has no bias.
 

@@ -34,7 +34,7 @@ has them, and a scan in that order is not invariant.
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal, next_double
 from skdp.mixture._latent_features._kernels_posterior import (
     add_feature,
@@ -48,13 +48,13 @@ from skdp.mixture._latent_features._kernels_posterior import (
 _LOG_2, _LOG_ENOUGH = math.log(2.0), -61.0 * math.log(2.0)
 
 
-@njit_inner
+@njit_internal_nogc
 def log_density(n_seen, square, spread, noise):
     """Return the log density of a row, but for (2 pi v)^(-n / 2)."""
     return -0.5 * (n_seen * math.log(spread) + square / (noise * spread))
 
 
-@njit_inner
+@njit_internal_nogc
 def sum_numbers(n_most, rate, n_seen, square, spread, ratio, noise):
     """Sum w_k = Poisson(k; rate) x density of the row over the numbers k <= n_most of new features.
 
@@ -91,7 +91,7 @@ def sum_numbers(n_most, rate, n_seen, square, spread, ratio, noise):
     return n_most + 1, largest + math.log(total)
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_number(n_most, rate, n_seen, square, spread, ratio, noise, rng):
     """Draw the number of features that no other row has."""
     n_terms, log_total = sum_numbers(n_most, rate, n_seen, square, spread, ratio, noise)
@@ -107,7 +107,7 @@ def draw_number(n_most, rate, n_seen, square, spread, ratio, noise, rng):
     return n_terms - 1
 
 
-@njit_inner
+@njit_internal_nogc
 def sum_squares(seen, posterior):
     """Leave out of the residual what was not observed; return e^T e and the number of entries."""
     residual = posterior.residual
@@ -119,7 +119,7 @@ def sum_squares(seen, posterior):
     return square, n_seen
 
 
-@njit_inner
+@njit_internal_nogc
 def compare(k, seen, posterior):
     """Return e^T mu_k and mu_k^T mu_k over the observed entries."""
     residual, means = posterior.residual, posterior.means
@@ -130,7 +130,7 @@ def compare(k, seen, posterior):
     return dot, norm
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_shared(i, rows, seen, features, n_features, posterior, noise, own, rng):
     """Draw the features of row i that other rows have; return e^T e, n and 1 + z^T M z.
 
@@ -168,7 +168,7 @@ def draw_shared(i, rows, seen, features, n_features, posterior, noise, own, rng)
     return square, n_seen, spread - own
 
 
-@njit_inner
+@njit_internal_nogc
 def drop_own(i, features, n_features, posterior):
     """Drop the features that row i alone has, which does not count; return how many are left."""
     for k in range(n_features - 1, -1, -1):
@@ -177,7 +177,7 @@ def drop_own(i, features, n_features, posterior):
     return n_features
 
 
-@njit_inner
+@njit_internal_nogc
 def count_own(n_features, posterior):
     """Return the number of features that no row has that counts."""
     n = 0
@@ -186,7 +186,7 @@ def count_own(n_features, posterior):
     return n
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_missing(i, rows, seen, features, n_features, posterior, noise, rng):
     """Draw the missing entries of row i, which does not count, given all its features."""
     spread = -1.0
@@ -201,7 +201,7 @@ def draw_missing(i, rows, seen, features, n_features, posterior, noise, rng):
         rows[i, d] = mean + math.sqrt(noise * spread) * draw_normal(rng)
 
 
-@njit_inner
+@njit_internal_nogc
 def take_out(i, rows, features, n_features, ratio, posterior):
     """Let row i leave; False if the posterior of the others is singular to rounding."""
     if move_row(features[i], rows[i], -1.0, n_features, posterior):

@@ -24,7 +24,7 @@ is the logarithm of the ratio that accepts a split, and its negative that of a m
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double
 from skdp.mixture._latent_features._kernels_posterior import (
     build,
@@ -38,13 +38,13 @@ from skdp.mixture._latent_features._kernels_posterior import (
 from skdp.mixture._latent_features._kernels_rows import log_density
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_below(n, rng):
     """Return a random integer from 0 to n - 1."""
     return min(int(next_double(rng) * n), n - 1)
 
 
-@njit_inner
+@njit_internal_nogc
 def pick_feature(row, n_features, rng):
     """Return a random feature of a row; -1: it has none."""
     n = 0
@@ -61,7 +61,7 @@ def pick_feature(row, n_features, rng):
     return -1
 
 
-@njit_inner
+@njit_internal_nogc
 def log_weight(k, features):
     """Return w(m): the log probability of a column, without the concentration."""
     m = 0
@@ -73,7 +73,7 @@ def log_weight(k, features):
     return math.lgamma(m) + math.lgamma(n - m + 1.0) - math.lgamma(n + 1.0)
 
 
-@njit_inner
+@njit_internal_nogc
 def log_evidence(rows, features, n_features, noise, ratio, posterior):
     """Return log p(X | Z), but for what does not depend on Z; features of no row change nothing."""
     gram, cross = posterior.covariance, posterior.means  # they are built anew afterwards
@@ -84,7 +84,7 @@ def log_evidence(rows, features, n_features, noise, ratio, posterior):
     return 0.5 * (n_columns * (n_features * math.log(ratio) - log_det) + trace / noise)
 
 
-@njit_inner
+@njit_internal_nogc
 def gather(i, j, f, g, features, order, codes, rng):
     """Write who has f or g, in random order without i and j, and in `codes` which; return n."""
     n = 0
@@ -99,7 +99,7 @@ def gather(i, j, f, g, features, order, codes, rng):
     return n
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_codes(row, x, f, g, n_features, posterior, noise):
     """Return the log densities of a row, which has neither, with f, with g and with both."""
     spread = 1.0 + project(row, n_features, posterior)
@@ -121,7 +121,7 @@ def weigh_codes(row, x, f, g, n_features, posterior, noise):
     )
 
 
-@njit_inner
+@njit_internal_nogc
 def allocate(n, order, codes, is_split, f, g, rows, features, n_features, posterior, noise, rng):
     """Give n rows f, g or both; return the log probability of how it went.
 
@@ -149,7 +149,7 @@ def allocate(n, order, codes, is_split, f, g, rows, features, n_features, poster
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def split(
     i, j, a, rows, features, n_features, posterior, order, codes, noise, ratio, log_rate, rng
 ):
@@ -176,7 +176,7 @@ def split(
     return n_features
 
 
-@njit_inner
+@njit_internal_nogc
 def merge(
     i, j, f, g, rows, features, n_features, posterior, order, codes, noise, ratio, log_rate, rng
 ):

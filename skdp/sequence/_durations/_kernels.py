@@ -21,7 +21,7 @@ how often something of probability p happens before its opposite has happened r 
 
 import math
 
-from skdp._numeric._numba import njit_loop, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_loop
 from skdp._numeric._random import draw_log_beta, draw_log_gamma, draw_poisson, next_double
 
 LARGEST_COUNT = 1e15
@@ -55,7 +55,7 @@ def count_segments(ptr, states, exact, at_least):
             d = 0
 
 
-@njit_section
+@njit_inlined_source
 def log_add(x, y):
     """Return log(exp(x) + exp(y))."""
     larger = max(x, y)
@@ -64,7 +64,7 @@ def log_add(x, y):
     return larger + math.log1p(math.exp(min(x, y) - larger))
 
 
-@njit_section
+@njit_inlined_source
 def draw_count(mean, rng):
     """Return a Poisson draw as a float."""
     if mean > LARGEST_COUNT:
@@ -72,7 +72,7 @@ def draw_count(mean, rng):
     return float(draw_poisson(mean, rng))
 
 
-@njit_section
+@njit_inlined_source
 def add_up_exact(exact, j):
     """Return the number of segments of state j of which K is known, and the sum of K."""
     size, total = 0.0, 0.0
@@ -82,7 +82,7 @@ def add_up_exact(exact, j):
     return size, total
 
 
-@njit_section
+@njit_inlined_source
 def fill_survival(log_pmf, log_survival):
     """Write log P(D = D_max) and log P(D >= d), the latter being known for the longest d."""
     last = log_pmf.shape[0] - 1
@@ -94,7 +94,7 @@ def fill_survival(log_pmf, log_survival):
 # Poisson
 
 
-@njit_section
+@njit_inlined_source
 def draw_poisson_at_least(smallest, mean, rng):
     """Return a draw of K ~ Poisson(mean) given K >= smallest, as a float."""
     if smallest <= mean:  # every other draw will do
@@ -132,7 +132,7 @@ def draw_means(exact, at_least, shape, rate, log_means, counts, totals, rng):
         log_means[j] = draw_log_gamma(shape + totals[j], rng) - math.log(rate + counts[j])
 
 
-@njit_section
+@njit_inlined_source
 def log_poisson_tail(smallest, log_mean):
     """Return log P(K >= smallest)."""
     mean = math.exp(log_mean)
@@ -168,7 +168,7 @@ def write_poisson(log_means, log_pmf, log_survival):
 # Negative binomial
 
 
-@njit_section
+@njit_inlined_source
 def log_binomial(n, k, log_p, log_q):
     """Return the log probability of n - k events of probability p, and k others."""
     result = math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
@@ -179,7 +179,7 @@ def log_binomial(n, k, log_p, log_q):
     return result
 
 
-@njit_section
+@njit_inlined_source
 def log_negative_binomial_tail(smallest, n_phases, log_p, log_q):
     """Return log P(K >= smallest).
 
@@ -192,7 +192,7 @@ def log_negative_binomial_tail(smallest, n_phases, log_p, log_q):
     return min(result, 0.0)
 
 
-@njit_section
+@njit_inlined_source
 def draw_negative_binomial_at_least(smallest, n_phases, log_p, log_q, rng):
     """Return a draw of K given K >= smallest, as a float.
 

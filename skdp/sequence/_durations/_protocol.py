@@ -57,7 +57,7 @@ class DurationModel(Protocol):
 class DurationSampler(Protocol):
     """Sampler of the parameters of the durations of all states; made by a duration.
 
-    It draws this part of a walker's state given the rest. A duration is an estimator that only
+    It draws this part of a sampler's state given the rest. A duration is an estimator that only
     holds parameters. Its method ``make_sampler(n_states)`` checks them and returns an object with
     these methods. The last segment of a sequence is right-censored: only D >= d is known.
 

@@ -1,1 +1,1 @@
-"""The parts of a factorial hidden Markov model: walker, kernels, models."""
+"""The parts of a factorial hidden Markov model: sampler, kernels, models."""

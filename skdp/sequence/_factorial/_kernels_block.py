@@ -27,7 +27,7 @@ k-th of them is on if bit k of the number of the state is 1.
 
 import math
 
-from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_beta, draw_categorical, next_double, stream_of_number
 from skdp.emissions._binary_factors._kernels import log_normal_cdf
 from skdp.sequence._factorial._kernels_joint import (
@@ -65,7 +65,7 @@ def read_state(bits, block):
     return state
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_block(values, fits, state, shifts, precisions, probit, log_obs):
     """Write log p(y_t given the joint state, other factors), up to a constant.
 

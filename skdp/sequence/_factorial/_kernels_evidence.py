@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._typing import Floats, Places
 from skdp.processes._indian_buffet import log_weight_of_feature
 from skdp.sequence._factorial._kernels_joint import AFTER_OFF, AFTER_ON, FIRST
@@ -119,7 +119,7 @@ def fill_board(board):
                     gram[active[i], active[j]] += 1.0
 
 
-@njit_inner
+@njit_internal_nogc
 def count_steps(board, f, begin, last, change):
     """Add to the counts of a factor what steps begin to last - 1 tell, `change` times."""
     counts = board.counts[f]
@@ -130,7 +130,7 @@ def count_steps(board, f, begin, last, change):
         counts[row, board.bits[t, f]] += change
 
 
-@njit_inner
+@njit_internal_nogc
 def flip_steps(board, f, begin, end):
     """Flip the bits of a factor, and all that follows from them."""
     bits, n_grams = board.bits, board.grams.shape[0]
@@ -161,7 +161,7 @@ def flip_steps(board, f, begin, end):
     count_steps(board, f, begin, last, 1)
 
 
-@njit_inner
+@njit_internal_nogc
 def log_evidence(board):
     """Return log p(y given bits), weights summed out, up to what no bit changes."""
     active, factor, column = board.active, board.factor, board.column
@@ -200,7 +200,7 @@ def log_evidence(board):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def log_beta_ratio(off, on, n_off, n_on):
     """Return log B(off + n_off, on + n_on) - log B(off, on)."""
     result = math.lgamma(off + n_off) + math.lgamma(on + n_on)
@@ -208,7 +208,7 @@ def log_beta_ratio(off, on, n_off, n_on):
     return result + math.lgamma(off + on)
 
 
-@njit_inner
+@njit_internal_nogc
 def log_weight_of_path(counts, priors, is_infinite):
     """Return what the path of a factor that is ever on weighs beside one that is never on.
 
@@ -237,7 +237,7 @@ def log_weight_of_path(counts, priors, is_infinite):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def log_weight(board, f):
     """Return what a factor weighs, 0 if it is never on."""
     if board.n_on[f] == 0:
@@ -245,7 +245,7 @@ def log_weight(board, f):
     return log_weight_of_path(board.counts[f], board.priors, board.is_infinite)
 
 
-@njit_inner
+@njit_internal_nogc
 def count_active(board):
     """Return how many factors are ever on."""
     result = 0
@@ -254,7 +254,7 @@ def count_active(board):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def log_rate_of_new(board):
     """Return log of the number of ways to have one factor more: a mass, or what is left."""
     if board.is_infinite:
@@ -263,13 +263,13 @@ def log_rate_of_new(board):
     return math.log(left) if left > 0 else -math.inf
 
 
-@njit_inner
+@njit_internal_nogc
 def count_runs(board, f):
     """Return how many runs a factor has."""
     return board.counts[f, FIRST, 1] + board.counts[f, AFTER_OFF, 1]
 
 
-@njit_inner
+@njit_internal_nogc
 def find_run_end(board, f, begin):
     """Return the end of the run that begins at a step."""
     end = begin + 1
@@ -278,7 +278,7 @@ def find_run_end(board, f, begin):
     return end
 
 
-@njit_inner
+@njit_internal_nogc
 def is_free(board, f, begin, end):
     """Tell whether a factor is off from the step before `begin` to the one at `end`."""
     first = begin if board.is_first[begin] else begin - 1

@@ -25,7 +25,7 @@ right though filtered ones below it are set to 0, as numbers near the smallest a
 import math
 
 from skdp._numeric._elementary import fast_exp
-from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp.emissions._binary_factors._kernels import weigh_step
 from skdp.sequence._hmm._kernels_messages import SMALLEST_TOTAL, add_up, find_largest, weigh_in_logs
 
@@ -34,7 +34,7 @@ FIRST, AFTER_OFF, AFTER_ON = 0, 1, 2
 NEGLIGIBLE = 1e-250
 
 
-@njit_inner
+@njit_internal_nogc
 def write_first(on_probs, predicted):
     """Write the probabilities of first joint states."""
     predicted[0] = 1.0
@@ -47,7 +47,7 @@ def write_first(on_probs, predicted):
         n *= 2
 
 
-@njit_inner
+@njit_internal_nogc
 def step_forward(on_probs, message):
     """Turn probabilities of joint states into those of a step later, in place."""
     half = 1
@@ -62,7 +62,7 @@ def step_forward(on_probs, message):
         half *= 2
 
 
-@njit_inner
+@njit_internal_nogc
 def step_backward(on_probs, message):
     """Turn a function of joint states into its mean a step earlier, given the state there."""
     half = 1
@@ -145,7 +145,7 @@ def filter_sequences(
     return impossible
 
 
-@njit_inner
+@njit_internal_nogc
 def smooth_step(on_probs, filtered, predicted_next, message):
     """Turn p(state at t + 1 given y), `message`, into that at t, in place.
 
@@ -162,7 +162,7 @@ def smooth_step(on_probs, filtered, predicted_next, message):
         message[j] *= scale
 
 
-@njit_inner
+@njit_internal_nogc
 def write_activities(message, folded, activities):
     """Write the probabilities of all factors to be on, from those of joint states.
 

@@ -17,7 +17,7 @@ Weights and transitions have to be drawn right after these moves.
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_categorical, next_double
 from skdp.processes._indian_buffet import log_ratio_of_birth
 from skdp.sequence._factorial._kernels_evidence import (
@@ -35,13 +35,13 @@ N_NEXT_MARKS = 16
 """A run from a mark that is proposed ends at one of as many next marks, or anywhere."""
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_index(n, rng):
     """Return a number from 0 to n - 1."""
     return min(int(next_double(rng) * n), n - 1)
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_active(board, rng):
     """Return one of the factors that are ever on."""
     left = draw_index(count_active(board), rng)
@@ -53,7 +53,7 @@ def draw_active(board, rng):
     return -1
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_free(board, rng):
     """Return one of the factors that are never on, -1 if there is none."""
     n = board.n_on.shape[0]
@@ -72,7 +72,7 @@ def draw_free(board, rng):
 # Proposals of runs
 
 
-@njit_inner
+@njit_internal_nogc
 def find_mark(marks, step):
     """Return the number of marks up to and including a step."""
     low, high = 0, marks.shape[0]
@@ -85,7 +85,7 @@ def find_mark(marks, step):
     return low
 
 
-@njit_inner
+@njit_internal_nogc
 def find_end(board, begin):
     """Return the end of the sequence of a step."""
     end = begin + 1
@@ -94,7 +94,7 @@ def find_end(board, begin):
     return end
 
 
-@njit_inner
+@njit_internal_nogc
 def count_next_marks(marks, first, end):
     """Return how many of the next marks, `first` the next one, a run may end at."""
     n = 0
@@ -103,7 +103,7 @@ def count_next_marks(marks, first, end):
     return n
 
 
-@njit_inner
+@njit_internal_nogc
 def propose_run(board, marks, rng):
     """Return a run: from a mark, or anywhere, to one of the next marks, or anywhere."""
     n_steps = board.bits.shape[0]
@@ -118,7 +118,7 @@ def propose_run(board, marks, rng):
     return begin, marks[first + draw_index(count_next_marks(marks, first, end), rng)]
 
 
-@njit_inner
+@njit_internal_nogc
 def log_probability_of_run(board, marks, begin, end):
     """Return the log of the probability that `propose_run` returns a run."""
     place = find_mark(marks, begin)
@@ -137,7 +137,7 @@ def log_probability_of_run(board, marks, begin, end):
 # Moves
 
 
-@njit_inner
+@njit_internal_nogc
 def move_run(board, now, weights, rng):
     """Draw anew which factor has a run: its own, another that is off there, or a new one.
 
@@ -192,7 +192,7 @@ def move_run(board, now, weights, rng):
     return log_evidence(board)
 
 
-@njit_inner
+@njit_internal_nogc
 def count_single_runs(board):
     """Return how many factors have one run."""
     result = 0
@@ -201,7 +201,7 @@ def count_single_runs(board):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def add_factor(board, marks, now, rng):
     """Try to add a factor that is on in one run; return the log evidence."""
     log_rate = log_rate_of_new(board)
@@ -223,7 +223,7 @@ def add_factor(board, marks, now, rng):
     return now
 
 
-@njit_inner
+@njit_internal_nogc
 def drop_factor(board, marks, now, rng):
     """Try to drop a factor that is on in one run; return the log evidence."""
     n_removable = count_single_runs(board)
@@ -253,7 +253,7 @@ def drop_factor(board, marks, now, rng):
     return now
 
 
-@njit_inner
+@njit_internal_nogc
 def flip_where_on(board, f, g):
     """Flip the bits of a factor wherever another one is on; g == f: everywhere."""
     begin, n_steps = 0, board.bits.shape[0]
@@ -266,7 +266,7 @@ def flip_where_on(board, f, g):
         begin = end
 
 
-@njit_inner
+@njit_internal_nogc
 def exchange_meaning(board, now, rng):
     """Try to flip a factor wherever another one is on, or everywhere; return the log evidence.
 
@@ -287,7 +287,7 @@ def exchange_meaning(board, now, rng):
     return now
 
 
-@njit_inner
+@njit_internal_nogc
 def redraw_pair(board, marks, now, weights, rng):
     """Draw anew whether two factors are flipped in a run of steps; return the log evidence.
 

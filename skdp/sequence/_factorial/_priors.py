@@ -1,6 +1,6 @@
 """Priors of the paths of factors: of a given number of them, or of as many as an Indian buffet has.
 
-Both have the same methods; the walker asks no more.
+Both have the same methods; the sampler asks no more.
 """
 
 from __future__ import annotations

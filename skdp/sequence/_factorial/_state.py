@@ -1,4 +1,4 @@
-"""What the walker of a factorial hidden Markov model shows of itself after a sweep."""
+"""What the sampler of a factorial hidden Markov model shows of itself after a sweep."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from numpy.typing import NDArray
 class FactorialState:
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
 
-    def __init__(self, walker: Any):
-        self._walker = walker
+    def __init__(self, sampler: Any):
+        self._sampler = sampler
 
     @property
     def activities(self) -> NDArray[np.int8]:
         """Which factors are on at every observation, (N, F), the sequences end to end."""
-        view = self._walker.emission.factors.view()
+        view = self._sampler.emission.factors.view()
         view.flags.writeable = False
         return view
 
     @property
     def startprob(self) -> NDArray[np.float64]:
         """Probabilities that factors are off and on at first, (F, 2)."""
-        on = self._walker.on_probs[:, 0]
+        on = self._sampler.on_probs[:, 0]
         return np.stack([1.0 - on, on], axis=-1)
 
     @property
     def transmat(self) -> NDArray[np.float64]:
         """Probabilities of transitions from off, 0, and on, 1, (F, 2, 2)."""
-        on = self._walker.on_probs[:, 1:]
+        on = self._sampler.on_probs[:, 1:]
         return np.stack([1.0 - on, on], axis=-1)
 
     @property
     def weights(self) -> NDArray[np.float64]:
         """Weights w, (F + 1, D), the background in row 0."""
-        return self._walker.emission.all_weights()
+        return self._sampler.emission.all_weights()
 
     @property
     def noise_variance(self) -> NDArray[np.float64]:
         """Variances of the noise, (D,), 1 for probit columns."""
-        return 1.0 / self._walker.emission.precisions
+        return 1.0 / self._sampler.emission.precisions
 
     def log_joint(self) -> float:
         """Return log p(observations, activities, weights, noise), transitions summed out.
@@ -49,8 +49,8 @@ class FactorialState:
         The densities of weights and noise count where these are drawn: that of weights in units of
         their prior scales, that of noise by the logarithms of its precisions.
         """
-        return self._walker.log_joint()
+        return self._sampler.log_joint()
 
     def copy(self) -> FactorialState:
         """Return a state that later sweeps do not change."""
-        return FactorialState(self._walker.copy())
+        return FactorialState(self._sampler.copy())

@@ -1,1 +1,1 @@
-"""The parts of an infinite hidden Markov model: walker, transitions, messages, models."""
+"""The parts of an infinite hidden Markov model: sampler, transitions, messages, models."""

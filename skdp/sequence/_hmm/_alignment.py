@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from skdp._numeric._typing import Places
 from skdp.sequence._hmm._model import HMMModel
-from skdp.sequence._hmm._walker import HMMDraw
+from skdp.sequence._hmm._sampler import HMMDraw
 
 
 def name_states(

@@ -15,10 +15,10 @@ E_t-d+1,j S_j(d) prod L_sj / c_s over the d steps. All terms are positive: no su
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_ages(log_enter, log_obs, norms, t, survival_logs, likelihoods, ages):
     """Write the probabilities of states and ages at step t, which sum to 1 but for rounding."""
     longest, n = survival_logs.shape
@@ -34,7 +34,7 @@ def weigh_ages(log_enter, log_obs, norms, t, survival_logs, likelihoods, ages):
             ages[d, j] = math.exp(log_enter[begin, j] + likelihoods[j] + survival_logs[d, j])
 
 
-@njit_inner
+@njit_internal_nogc
 def normalise_ages(ages):
     """Scale probabilities to a sum of 1."""
     total = 0.0

@@ -20,7 +20,7 @@ Weights are kept as logarithms, since a path that looks hopeless may be the only
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_categorical, next_open_double, stream_of_number
 from skdp.sequence._hmm._kernels_messages import exponentiate, find_largest
 
@@ -29,7 +29,7 @@ PRECISE = 1e-250
 """A sum of weights of `SMALLEST` or more that is below this may be made of clipped ones."""
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_thresholds(startprob, transmat, states, thresholds, rng):
     """Draw u_t below the probability of each transition of the path."""
     for t in range(states.shape[0]):
@@ -37,7 +37,7 @@ def draw_thresholds(startprob, transmat, states, thresholds, rng):
         thresholds[t] = p * (1.0 - next_open_double(rng))  # below p, and 0 at the least
 
 
-@njit_inner
+@njit_internal_nogc
 def add_paths(log_weights, transmat, threshold, alive, sums):
     """Write to `sums` the log weight of the paths to each state, -inf if there is none.
 
@@ -68,7 +68,7 @@ def add_paths(log_weights, transmat, threshold, alive, sums):
             sums[k] = -math.inf
 
 
-@njit_inner
+@njit_internal_nogc
 def log_sum_of_paths(log_weights, transmat, threshold, alive, k):
     """Return the log weight of the paths to state `k`, which there are, at any scale."""
     largest = -math.inf
@@ -82,7 +82,7 @@ def log_sum_of_paths(log_weights, transmat, threshold, alive, k):
     return largest + math.log(total)
 
 
-@njit_inner
+@njit_internal_nogc
 def filter_beam(startprob, transmat, log_obs, thresholds, log_filtered, alive):
     """Write the scaled log weights of all paths to each state at each step."""
     for t in range(log_obs.shape[0]):
@@ -102,7 +102,7 @@ def filter_beam(startprob, transmat, log_obs, thresholds, log_filtered, alive):
     return True
 
 
-@njit_inner
+@njit_internal_nogc
 def sample_beam(transmat, thresholds, log_filtered, states, weights, rng):
     """Draw a path, from the last step to the first."""
     for t in range(states.shape[0] - 1, -1, -1):

@@ -31,7 +31,13 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._numeric._elementary import fast_exp
-from skdp._numeric._numba import frozen, njit_inlined, njit_inner, njit_loop, njit_section
+from skdp._numeric._numba import (
+    frozen,
+    njit_inlined,
+    njit_inlined_source,
+    njit_internal_nogc,
+    njit_loop,
+)
 from skdp._numeric._random import draw_categorical, stream_of_number
 from skdp._numeric._simd import aligned_zeros
 from skdp._numeric._simd_rows import TOGETHER, VECTOR_DOUBLES, row_block, row_size, rows_size
@@ -84,7 +90,7 @@ def pad_columns(matrix: Floats) -> Floats:
     return frozen(out)
 
 
-@njit_inner
+@njit_internal_nogc
 def multiply(vectors, row, n_rows, matrix, out, out_row):
     """Write the products of 1 or `TOGETHER` vectors with a matrix, from a row on, to rows of `out`.
 
@@ -141,7 +147,7 @@ def find_largest(x):
 # Filtering
 
 
-@njit_section
+@njit_inlined_source
 def is_safe(predicted):
     """Tell whether no predicted probability may come from soft zeros alone."""
     unsafe = False
@@ -150,7 +156,7 @@ def is_safe(predicted):
     return not unsafe
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_in_logs(predicted, log_obs, filtered):
     """Write predicted x exp(log_obs - shift) to `filtered`; return the shift, the best possible.
 
@@ -198,7 +204,7 @@ def update(predicted, log_obs, filtered):
     return shift + math.log(total)
 
 
-@njit_section
+@njit_inlined_source
 def take_sequences(ptr, following, room, likelihoods):
     """Give the next sequences to whoever has none; return the first that waits.
 
@@ -215,7 +221,7 @@ def take_sequences(ptr, following, room, likelihoods):
     return following
 
 
-@njit_section
+@njit_inlined_source
 def predict(ptr, startprob, matrix, room):
     """Write p(z_t given x_<t) of the sequences under way; return how many these are."""
     owned, steps, ahead = room.owned, room.steps, room.ahead
@@ -358,7 +364,7 @@ def sample_sequences(ptr, first, reverse, likelihoods, filtered, states, weights
 # The same in logarithms, one sequence at a time
 
 
-@njit_inner
+@njit_internal_nogc
 def log_sum_exp(x):
     """Return log sum exp(x); -inf if all are."""
     largest = find_largest(x)
@@ -413,7 +419,7 @@ def smooth_in_logs(transmat, predicted, filtered, terms):
         exponentiate(filtered[t], filtered[t])
 
 
-@njit_inner
+@njit_internal_nogc
 def exponentiate(logs, out):
     """Write exp(logs), scaled to a sum of 1, to `out`, which may be `logs`."""
     total = log_sum_exp(logs)

@@ -14,7 +14,7 @@ Names, layouts and guards are those of `_kernels_segments`; besides:
 import math
 
 from skdp._numeric._elementary import fast_log
-from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop, njit_section
+from skdp._numeric._numba import njit_inlined, njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp.sequence._hmm._kernels_messages import add_up, log_sum_exp
 from skdp.sequence._hmm._kernels_segments import (
     FLOOR,
@@ -26,7 +26,7 @@ from skdp.sequence._hmm._kernels_segments import (
 )
 
 
-@njit_section
+@njit_inlined_source
 def refill_backward(log_after, log_obs, norms, t, j, durations, scratch):
     """Fill a column of the backward ring anew from logarithms, after step t.
 
@@ -63,7 +63,7 @@ def refill_backward(log_after, log_obs, norms, t, j, durations, scratch):
     return n
 
 
-@njit_inner
+@njit_internal_nogc
 def smooth_unsafe(log_after, log_enter, log_obs, norms, t, durations, scratch, log_begin, out):
     """Do the states again of which the sums of step t may lack too much."""
     for j in range(log_begin.shape[0]):

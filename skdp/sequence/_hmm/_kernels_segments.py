@@ -40,7 +40,7 @@ import math
 from typing import NamedTuple
 
 from skdp._numeric._elementary import fast_exp, fast_log
-from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop, njit_section
+from skdp._numeric._numba import njit_inlined, njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_categorical, next_double, stream_of_number
 from skdp._numeric._typing import Floats
 from skdp.sequence._hmm._kernels_messages import add_up, exponentiate, find_largest, multiply
@@ -124,7 +124,7 @@ def unroll(log_table, out):
 # Segments under way
 
 
-@njit_section
+@njit_inlined_source
 def scale_down(log_values, scratch, n_rows):
     """Scale down the columns in which a new entry would be larger than 1."""
     entries, offsets, factors, tail = (
@@ -237,7 +237,7 @@ def move(log_from, matrix, log_into, scratch, log_to):
         move_in_logs(log_from, log_into, sums, scratch.logs[:n], log_to)
 
 
-@njit_section
+@njit_inlined_source
 def move_in_logs(log_from, log_into, sums, terms, log_to):
     """Do the states again of which the sums may lack too much."""
     n = log_from.shape[0]
@@ -251,7 +251,7 @@ def move_in_logs(log_from, log_into, sums, terms, log_to):
 # Filtering
 
 
-@njit_inner
+@njit_internal_nogc
 def log_sum_of_products(logs, log_table):
     """Return log sum exp(logs + log_table)."""
     largest = -math.inf
@@ -265,7 +265,7 @@ def log_sum_of_products(logs, log_table):
     return largest + math.log(total)
 
 
-@njit_section
+@njit_inlined_source
 def refill(log_enter, log_obs, norms, t, j, scratch):
     """Fill a column anew from logarithms, after step t.
 
@@ -294,7 +294,7 @@ def refill(log_enter, log_obs, norms, t, j, scratch):
     return n
 
 
-@njit_inner
+@njit_internal_nogc
 def filter_unsafe(log_enter, log_obs, norms, t, durations, scratch, log_end):
     """Do the states again of which the sums of step t may lack too much."""
     for j in range(log_end.shape[0]):
@@ -384,7 +384,7 @@ def filter_segments(
 # Draws
 
 
-@njit_section
+@njit_inlined_source
 def draw_duration(log_enter, log_obs, norms, t, j, log_table, log_total, rng):
     """Draw the duration of a segment of state j whose last step is t.
 
@@ -406,7 +406,7 @@ def draw_duration(log_enter, log_obs, norms, t, j, log_table, log_total, rng):
     return last  # where rounding left a rest: the last possible duration
 
 
-@njit_section
+@njit_inlined_source
 def draw_previous(log_end, into, weights, logs, rng):
     """Draw the state of a segment that has ended, given the probabilities of its successor."""
     n = log_end.shape[0]

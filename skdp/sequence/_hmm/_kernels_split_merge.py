@@ -21,7 +21,7 @@ runs begin after states outside of S and end before such states.
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_loop, njit_section
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double, stream_of_number
 from skdp._numeric._sums import add_exactly
 
@@ -127,13 +127,13 @@ def filter_groups(log_obs, before, after, log_into, log_out_of, log_within, odds
         odds[i] = last
 
 
-@njit_inner
+@njit_internal_nogc
 def log_add(x, y):
     """Return log(exp(x) + exp(y)) of numbers that are not both -inf."""
     return max(x, y) + math.log1p(math.exp(-abs(x - y)))
 
 
-@njit_section
+@njit_inlined_source
 def log_odds_before(odds, after, log_within, i, following):
     """Return the log odds of group 1 at step `i` given the group of the step that follows."""
     if after[i] != INSIDE:

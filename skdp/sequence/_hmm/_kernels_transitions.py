@@ -32,7 +32,13 @@ other.
 
 import math
 
-from skdp._numeric._numba import njit, njit_inlined, njit_inner, njit_loop, njit_section
+from skdp._numeric._numba import (
+    njit,
+    njit_inlined,
+    njit_inlined_source,
+    njit_internal_nogc,
+    njit_loop,
+)
 from skdp._numeric._random import (
     draw_beta,
     draw_binomial,
@@ -91,7 +97,7 @@ def count_changes(ptr, states, counts):
                 before = states[t]
 
 
-@njit_section
+@njit_inlined_source
 def log_success_rate(log_rates, log_similarity):
     """Return log T_j of a row."""
     largest = -math.inf
@@ -263,7 +269,7 @@ NEGLIGIBLE = 45.0
 """Terms of the rule that are smaller by a factor of exp(-45) are left out."""
 
 
-@njit_inner
+@njit_internal_nogc
 def log_rate_of_times(log_time, total, shapes, log_similarity):
     """Return f(v) = n v - sum_j' a_j' log(1 + phi_j' exp(v)), and its first two derivatives.
 
@@ -279,7 +285,7 @@ def log_rate_of_times(log_time, total, shapes, log_similarity):
     return f, slope, curvature
 
 
-@njit_inner
+@njit_internal_nogc
 def find_log_time(total, shapes, log_similarity):
     """Return the maximum of f, which is concave, by bisection until Newton's steps agree."""
     low, high = -800.0, 800.0
@@ -302,7 +308,7 @@ def find_log_time(total, shapes, log_similarity):
     return v
 
 
-@njit_inner
+@njit_internal_nogc
 def log_integral_over_times(total, shapes, log_similarity):
     """Return log of the integral of exp(f) over v.
 
@@ -326,7 +332,7 @@ def log_integral_over_times(total, shapes, log_similarity):
     return largest + math.log(STEP * scale * result)
 
 
-@njit_inner
+@njit_internal_nogc
 def log_probability_of_plain_row(counts, shapes):
     """Return log p(transitions of a row) where phi = 1: Dirichlet-multinomial."""
     total, mass = 0, 0.0
@@ -367,7 +373,7 @@ def log_probability_of_row(counts, shapes, log_similarity, scratch):
     return result + log_integral_over_times(float(total), scratch, log_similarity)
 
 
-@njit_inner
+@njit_internal_nogc
 def log_density_of_weights(weights, gamma):
     """Return log p(beta), the density of J - 1 log ratios: bounded where a weight is small."""
     n_states = weights.shape[0]
@@ -377,7 +383,7 @@ def log_density_of_weights(weights, gamma):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def write_shapes(j, weights, alpha, kappa, shapes):
     """Write a_jj' of a row."""
     for k in range(weights.shape[0]):
@@ -394,7 +400,7 @@ def log_probability_of_plain_transitions(counts, weights, alpha, kappa, gamma, s
     return result
 
 
-@njit_section
+@njit_inlined_source
 def log_probability_of_pair_row(counts, weights, alpha, kappa, j):
     """Return log p(transitions of the row of state j), phi = 1."""
     total, mass, result = 0, kappa, 0.0
@@ -464,7 +470,7 @@ def draw_times_without_rates(counts, shapes, log_similarity, log_times, rng):
             log_times[j] = min(draw, LARGEST_LOG_TIME)
 
 
-@njit_inner
+@njit_internal_nogc
 def find_tangent(centre, direction, scale, largest, total, shapes, log_similarity):
     """Return where the tangent on one side meets the height of the mode, and its slope there.
 
@@ -486,7 +492,7 @@ def find_tangent(centre, direction, scale, largest, total, shapes, log_similarit
     return distance - (largest - f) / slope, slope
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_log_time(total, shapes, log_similarity, rng):
     """Return a draw of log u of one row."""
     centre = find_log_time(total, shapes, log_similarity)

@@ -1,4 +1,4 @@
-"""What the walker of a hidden Markov model shows of itself after a sweep."""
+"""What the sampler of a hidden Markov model shows of itself after a sweep."""
 
 from __future__ import annotations
 
@@ -11,55 +11,55 @@ from numpy.typing import NDArray
 class HMMState:
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
 
-    def __init__(self, walker: Any):
-        self._walker = walker
+    def __init__(self, sampler: Any):
+        self._sampler = sampler
 
     @property
     def states(self) -> NDArray[np.int64]:
         """State z of every observation, (N,), the sequences end to end."""
-        view = self._walker.states.view()
+        view = self._sampler.states.view()
         view.flags.writeable = False
         return view
 
     @property
     def transition_rates(self) -> NDArray[np.float64]:
         """Rates pi of transitions, (J, J), rows the states that are left."""
-        return np.exp(self._walker.transitions.log_rates[:-1])
+        return np.exp(self._sampler.transitions.log_rates[:-1])
 
     @property
     def initial_rates(self) -> NDArray[np.float64]:
         """Rates of first states, (J,)."""
-        return np.exp(self._walker.transitions.log_rates[-1])
+        return np.exp(self._sampler.transitions.log_rates[-1])
 
     @property
     def startprob(self) -> NDArray[np.float64]:
         """Probabilities of first states, (J,)."""
-        return self._walker.transitions.matrix()[0]
+        return self._sampler.transitions.matrix()[0]
 
     @property
     def transmat(self) -> NDArray[np.float64]:
         """Probabilities of transitions P_jj' = pi_jj' phi_jj' / T_j, (J, J)."""
-        return self._walker.transitions.matrix()[1]
+        return self._sampler.transitions.matrix()[1]
 
     @property
     def top_weights(self) -> NDArray[np.float64]:
         """Weights beta of the states at the top level, (J,)."""
-        return self._walker.transitions.weights.copy()
+        return self._sampler.transitions.weights.copy()
 
     @property
     def top_concentration(self) -> float:
         """Concentration gamma."""
-        return float(self._walker.transitions.gamma)
+        return float(self._sampler.transitions.gamma)
 
     @property
     def transition_concentration(self) -> float:
         """Concentration alpha, without kappa."""
-        return float(self._walker.transitions.alpha)
+        return float(self._sampler.transitions.alpha)
 
     @property
     def stickiness(self) -> float:
         """Stickiness kappa."""
-        return float(self._walker.transitions.kappa)
+        return float(self._sampler.transitions.kappa)
 
     @property
     def similarity(self) -> NDArray[np.float64]:
@@ -67,17 +67,17 @@ class HMMState:
 
         With explicit durations 0 on the diagonal: a state does not follow itself.
         """
-        return np.exp(self._walker.transitions.log_similarity[:-1])
+        return np.exp(self._sampler.transitions.log_similarity[:-1])
 
     @property
     def decay(self) -> float:
         """Decay lambda of the similarities, 0 where they have none."""
-        return float(getattr(self._walker.similarity, "decay", 0.0))
+        return float(getattr(self._sampler.similarity, "decay", 0.0))
 
     @property
     def emission(self) -> Any:
         """Parameters of the observations: a copy of their sampler."""
-        return self._walker.emission.copy()
+        return self._sampler.emission.copy()
 
     def log_joint(self) -> float:
         """Return log p(observations, states, top-level weights) given the concentrations.
@@ -85,8 +85,8 @@ class HMMState:
         With the densities of what similarities and durations have as parameters. Rates of
         transitions are summed out, parameters of the observations where they can be.
         """
-        return self._walker.log_joint()
+        return self._sampler.log_joint()
 
     def copy(self) -> HMMState:
         """Return a state that later sweeps do not change."""
-        return HMMState(self._walker.copy())
+        return HMMState(self._sampler.copy())

@@ -1,1 +1,1 @@
-"""Similarities of states: a module each, and what the walker asks of them."""
+"""Similarities of states: a module each, and what the sampler asks of them."""

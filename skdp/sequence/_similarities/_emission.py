@@ -164,7 +164,7 @@ class EmissionSimilaritySampler(Part):
         self.distances = np.zeros((n_states, n_states))
         self.acceptance = self.shared_acceptance = 1.0
 
-    # What a walker asks
+    # What a sampler asks
 
     def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
         """Take the distances of the first parameters."""

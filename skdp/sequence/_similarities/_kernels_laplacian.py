@@ -19,7 +19,7 @@ prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi_jj'.
 
 import math
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_exponential, next_double
 from skdp.emissions._kernels_links import NEGLIGIBLE
 
@@ -59,7 +59,7 @@ def gather_rates(log_rates, distances, busy, sums, log_sums):
                 log_sums[b, h] = largest[h] + math.log(sums[h])
 
 
-@njit_inner
+@njit_internal_nogc
 def log_density_of_decay(log_decay, moved, left, log_sums, shape, rate):
     """Return the log density of log lambda given transitions, up to a constant.
 

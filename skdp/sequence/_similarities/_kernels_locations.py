@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._numeric._elementary import fast_exp
-from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal, next_double
 from skdp._numeric._typing import Floats
 
@@ -101,7 +101,7 @@ def write_log_similarity(locations, decay, out):
             out[j, k] = -0.5 * decay * square
 
 
-@njit_inner
+@njit_internal_nogc
 def write_shares(halves, log_rates, decay, shares, largest, totals):
     """Write the logs of the largest pi phi of each row, and all and their sum in units of it.
 
@@ -224,7 +224,7 @@ def write_inverse_mass(rows, counts, n, decay, out):
         out[j] = 1.0 / out[j]
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_momentum(inverse_mass, momentum, rng):
     """Draw momenta, (D, J)."""
     for d in range(momentum.shape[0]):
@@ -242,7 +242,7 @@ def kinetic_energy(inverse_mass, momentum):
     return total
 
 
-@njit_inner
+@njit_internal_nogc
 def copy_locations(source, target):
     """Write one (D, J) array to another."""
     for d in range(source.shape[0]):
@@ -250,7 +250,7 @@ def copy_locations(source, target):
             target[d, j] = source[d, j]
 
 
-@njit_inner
+@njit_internal_nogc
 def sum_of_squares(locations):
     """Return the sum of the squares of all coordinates."""
     total = 0.0

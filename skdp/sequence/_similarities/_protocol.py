@@ -1,4 +1,4 @@
-"""The interface of similarities: what the walker requires of them."""
+"""The interface of similarities: what the sampler requires of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TimedTransitions(NamedTuple):
 class SimilaritySampler(Protocol):
     """Sampler of the similarities phi of all states; made by a similarity.
 
-    It draws this part of a walker's state given the rest. A similarity is an estimator that only
+    It draws this part of a sampler's state given the rest. A similarity is an estimator that only
     holds parameters. Its method ``make_sampler(n_states)`` checks them and returns an object with
     these methods.
 
@@ -150,7 +150,7 @@ class SimilaritySampler(Protocol):
 class EmissionCoupledSampler(Protocol):
     """What a `SimilaritySampler` has as well if phi depends on the parameters of the observations.
 
-    A walker then leaves the draws of these parameters to it, and draws the rates of transitions
+    A sampler then leaves the draws of these parameters to it, and draws the rates of transitions
     afterwards.
     """
 

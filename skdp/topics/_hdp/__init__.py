@@ -1,1 +1,1 @@
-"""The walker of `HDPTopicModel`."""
+"""The sampler of `HDPTopicModel`."""

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_loop, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_log_beta, next_double, next_open_double
 from skdp.processes._kernels_top_level import draw_table_count
 from skdp.topics._shared._kernels import log_rising
@@ -97,14 +97,14 @@ def empty_division(n_tokens: int, n_words: int) -> Division:
     )
 
 
-@njit_step
+@njit_forceinline
 def another(first, last, i, rng):
     """Draw a number from first to last - 1 that is not `i`."""
     j = first + int(next_double(rng) * (last - first - 1))
     return j + (j >= i)
 
 
-@njit_step
+@njit_forceinline
 def pick_near(i, node_ptr, node_of, rng):
     """Draw a place that is not i: any or, as often, one of the same node."""
     first, last = node_ptr[node_of[i]], node_ptr[node_of[i] + 1]
@@ -141,7 +141,7 @@ def pick_pair_of_topics(
         pair[1] = pick_near(i, node_ptr, node_of, rng)
 
 
-@njit_inner
+@njit_internal_nogc
 def place_in_topic(topic, topics, rng):
     """Draw a place from those of a topic."""
     n = 0
@@ -178,7 +178,7 @@ def list_members(topics, a, b, division):
     return n
 
 
-@njit_inner
+@njit_internal_nogc
 def end_of_node(x, n_members, members, node_of):
     """Return the member after the last one of the node of member `x`."""
     d = node_of[members[x]]
@@ -187,7 +187,7 @@ def end_of_node(x, n_members, members, node_of):
     return x
 
 
-@njit_inner
+@njit_internal_nogc
 def seat_anchors(n_members, pair, tokens, division):
     """Leave all members without a side but i and j."""
     for x in range(n_members):
@@ -200,13 +200,13 @@ def seat_anchors(n_members, pair, tokens, division):
             division.side_totals[side] += 1.0
 
 
-@njit_step
+@njit_forceinline
 def is_free(i, pair, tokens, division):
     """Return whether place `i` may have either side."""
     return i != pair[0] and i != pair[1] and division.bound[tokens[i]] == FREE
 
 
-@njit_step
+@njit_forceinline
 def forget_side(x, tokens, division):
     """Take the side of member `x`, if it has one."""
     side = division.sides[x]
@@ -216,7 +216,7 @@ def forget_side(x, tokens, division):
         division.sides[x] = -1
 
 
-@njit_inner
+@njit_internal_nogc
 def sweep_sides(n_members, anew, replays, pair, tokens, node_of, eta, division, rng):
     """Draw the side of every free member; return the log probability of what is drawn.
 
@@ -267,7 +267,7 @@ def sweep_sides(n_members, anew, replays, pair, tokens, node_of, eta, division, 
     return result + math.log(product)
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_side_tables(n_members, node_of, division, rng):
     """Return draws of the tables of both sides."""
     members, sides = division.members, division.sides
@@ -284,20 +284,20 @@ def draw_side_tables(n_members, node_of, division, rng):
     return float(tables_a), float(tables_b)
 
 
-@njit_step
+@njit_forceinline
 def share_prior(division):
     """Give both sides their shares of the prior of the joined topic."""
     for side in range(2):
         division.priors[side] = division.priors[2] * math.exp(division.log_shares[side])
 
 
-@njit_step
+@njit_forceinline
 def halve_shares(division):
     """Give both sides one half."""
     division.log_shares[0] = division.log_shares[1] = math.log(0.5)
 
 
-@njit_step
+@njit_forceinline
 def draw_first_shares(n_members, division, rng):
     """Draw the shares of the sides from which a launch begins.
 
@@ -312,7 +312,7 @@ def draw_first_shares(n_members, division, rng):
         division.log_shares[1 - side] = math.log1p(-math.exp(log_share))
 
 
-@njit_inner
+@njit_internal_nogc
 def launch(n_members, anew, pair, tokens, node_of, eta, division, rng):
     """Divide the members, from i and j alone; return the tables of both sides."""
     draw_first_shares(n_members, division, rng)
@@ -327,7 +327,7 @@ def launch(n_members, anew, pair, tokens, node_of, eta, division, rng):
     return draw_side_tables(n_members, node_of, division, rng)
 
 
-@njit_inner
+@njit_internal_nogc
 def log_ratio_of_nodes(n_members, node_of, division):
     """Return the log of p(z | beta) of the divided members over that of the joined ones."""
     members, sides, priors = division.members, division.sides, division.priors
@@ -344,7 +344,7 @@ def log_ratio_of_nodes(n_members, node_of, division):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def log_ratio_of_words(n_members, tokens, eta, division):
     """Return the log of p(w | z) of the divided members over that of the joined ones.
 
@@ -365,7 +365,7 @@ def log_ratio_of_words(n_members, tokens, eta, division):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_bounds(n_members, joins, pair, tokens, division, rng):
     """Draw which words are on one side alone; return the log probability of what is drawn.
 
@@ -398,7 +398,7 @@ def draw_bounds(n_members, joins, pair, tokens, division, rng):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def seat_bound_words(n_members, pair, tokens, division):
     """Give every place of a bound word its side."""
     for x in range(n_members):
@@ -410,7 +410,7 @@ def seat_bound_words(n_members, pair, tokens, division):
             division.side_totals[side] += 1.0
 
 
-@njit_inner
+@njit_internal_nogc
 def free_words(n_members, tokens, division):
     """Free all words; return whether those that may have been on both sides are."""
     result, counts = True, division.side_counts
@@ -440,14 +440,14 @@ def divide_by_word(n_members, joins, pair, tokens, node_of, eta, division, rng):
     return result if free_words(n_members, tokens, division) else -math.inf
 
 
-@njit_inner
+@njit_internal_nogc
 def log_density_of_shares(m_a, m_b, log_shares):
     """Return the log density of Beta(m_a, m_b)."""
     result = math.lgamma(m_a + m_b) - math.lgamma(m_a) - math.lgamma(m_b)
     return result + (m_a - 1.0) * log_shares[0] + (m_b - 1.0) * log_shares[1]
 
 
-@njit_inner
+@njit_internal_nogc
 def forget_sides(n_members, tokens, division):
     """Forget the words of the sides."""
     for x in range(n_members):

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double
 from skdp._numeric._simd import find_sum, prefetch, sum_product
 from skdp.processes._kernels_top_level import break_weight
@@ -57,7 +57,7 @@ def empty_top_level(n_columns: int) -> OpenColumns:
     )
 
 
-@njit_inner
+@njit_internal_nogc
 def weigh_column(k, weight, alpha, top, scratch):
     """Give column `k`, which the node has no words of, a weight; 0 frees it."""
     top.prior[k] = alpha * weight
@@ -65,7 +65,7 @@ def weigh_column(k, weight, alpha, top, scratch):
     scratch.factor[k] = scratch.base[k] * scratch.reciprocal[k]
 
 
-@njit_inner
+@njit_internal_nogc
 def take_spare(alpha, top, scratch):
     """Make the next free column the spare one, if there is any."""
     top.columns[0] = NO_COLUMN
@@ -75,7 +75,7 @@ def take_spare(alpha, top, scratch):
         weigh_column(top.columns[0], top.rest[0], alpha, top, scratch)
 
 
-@njit_inner
+@njit_internal_nogc
 def open_topic(alpha, gamma, top, scratch, rng):
     """Make the spare column, which has just got its first word, a topic."""
     k = top.columns[0]
@@ -86,7 +86,7 @@ def open_topic(alpha, gamma, top, scratch, rng):
     take_spare(alpha, top, scratch)
 
 
-@njit_inner
+@njit_internal_nogc
 def close_topic(k, alpha, top, scratch):
     """Free the column of a topic that has lost its last word."""
     top.rest[0] += top.weights[k]

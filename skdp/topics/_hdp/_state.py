@@ -14,14 +14,14 @@ class HDPState(TopicState):
     @property
     def top_weights(self) -> NDArray[np.float64]:
         """Weights beta of the topics that have words, (K,); the rest is that of all others."""
-        return read_only(self._walker.weights)
+        return read_only(self._sampler.weights)
 
     @property
     def concentration(self) -> float:
         """Concentration alpha of documents (or segments)."""
-        return float(self._walker.concentration)
+        return float(self._sampler.concentration)
 
     @property
     def top_concentration(self) -> float:
         """Concentration gamma of the topics' weights."""
-        return float(self._walker.top_concentration)
+        return float(self._sampler.top_concentration)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from skdp._numeric._numba import njit, njit_inner, njit_part
+from skdp._numeric._numba import njit, njit_internal, njit_internal_nogc
 from skdp._numeric._random import next_double, stream_of_content
 from skdp.topics._lda._kernels_sweeps import sweep_nodes
 from skdp.topics._shared._kernels import log_rising
@@ -115,7 +115,7 @@ def fold_in_nodes(
             place[0], place[1] = d + 1, 0
 
 
-@njit_inner
+@njit_internal_nogc
 def extend_node(begin, end, tokens, topics, words, alpha, base, sums, rng):
     """Draw topics of words `begin` to `end` - 1; return the log of their weight."""
     n_topics = alpha.shape[0]
@@ -139,7 +139,7 @@ def extend_node(begin, end, tokens, topics, words, alpha, base, sums, rng):
     return log_weight
 
 
-@njit_part
+@njit_internal
 def estimate_node(tokens, topics, words, alpha, scratch, base, sums, rng):
     """Return the log of an estimate of the probability of the words of a node.
 

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit, njit_loop, njit_step
+from skdp._numeric._numba import njit, njit_forceinline, njit_loop
 from skdp._numeric._random import next_double
 from skdp._numeric._simd import (
     LANES,
@@ -191,7 +191,7 @@ def counts_of_lists(lists: WordLists, out: np.ndarray) -> None:
     out[words, lists.ids[at]] = lists.values[at]
 
 
-@njit_step
+@njit_forceinline
 def enter_node(begin, end, alpha, topics, base, reciprocal, factor):
     """Set `base` and `factor` to those of a node."""
     for k in range(alpha.shape[0]):
@@ -204,7 +204,7 @@ def enter_node(begin, end, alpha, topics, base, reciprocal, factor):
         factor[k] = base[k] * reciprocal[k]
 
 
-@njit_step
+@njit_forceinline
 def move_word(w, k, change, fixed, counts, totals, shift, base, reciprocal, factor):
     """Add `change` (`MORE`, `LESS`) to the count of word `w` in topic `k`, and to what follows."""
     base[k] += change
@@ -281,7 +281,7 @@ def sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, gamma, scra
                 gained = np.float32(0.0)
 
 
-@njit_step
+@njit_forceinline
 def move_topic(k, change, totals, shift, base, reciprocal, factor, group_sums):
     """Add `change` to the counts of topic `k`; return what its `factor` has gained."""
     base[k] += change
@@ -290,7 +290,7 @@ def move_topic(k, change, totals, shift, base, reciprocal, factor, group_sums):
     return weigh_topic(k, base, reciprocal, factor, group_sums)
 
 
-@njit_step
+@njit_forceinline
 def weigh_topic(k, base, reciprocal, factor, group_sums):
     """Bring `factor` of topic `k` up to date; return what it has gained."""
     old = factor[k]
@@ -300,7 +300,7 @@ def weigh_topic(k, base, reciprocal, factor, group_sums):
     return gained
 
 
-@njit_step
+@njit_forceinline
 def find_factor(target, n_topics, factor, group_sums):
     """Return the topic at which the running sum of `factor` passes `target`."""
     group = 0
@@ -315,13 +315,13 @@ def find_factor(target, n_topics, factor, group_sums):
     return k
 
 
-@njit_step
+@njit_forceinline
 def in_vectors(n):
     """Return `n` rounded up to a multiple of LANES."""
     return (n + LANES - 1) & -LANES
 
 
-@njit_step
+@njit_forceinline
 def drop_word(k, row, length, ids, values, free):
     """Take a word off the count of topic `k` in a list; return the list's new length."""
     at = locate(ids, row, in_vectors(length), k)
@@ -413,7 +413,7 @@ def sweep_nodes_sparse(
             rest += weigh_topic(k, base, reciprocal, factor, group_sums)
 
 
-@njit_step
+@njit_forceinline
 def prefetch_list(w, row_ptr, lengths, ids, values):
     """Ask for the list of word `w` before it is needed."""
     row = row_ptr[w]

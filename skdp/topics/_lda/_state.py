@@ -14,4 +14,4 @@ class LDAState(TopicState):
     @property
     def doc_topic_prior(self) -> NDArray[np.float64]:
         """Document-topic prior alpha, (K,)."""
-        return read_only(self._walker.doc_topic_prior)
+        return read_only(self._sampler.doc_topic_prior)

@@ -15,17 +15,17 @@ class CoClusterAverages(TopicAverages):
     """Means over the kept sweeps of one chain, word-topics and document-topics following it.
 
     Once the word-topics correspond, document-topics are matched by their expected shares of them,
-    alpha_y / A_y, where the walker says that they may trade places.
+    alpha_y / A_y, where the sampler says that they may trade places.
     """
 
-    def _align(self, walker: Any, components: NDArray[np.float64]) -> None:
-        super()._align(walker, components)
-        if walker.clusters_trade_places:
+    def _align(self, sampler: Any, components: NDArray[np.float64]) -> None:
+        super()._align(sampler, components)
+        if sampler.clusters_trade_places:
             shares = (
                 _shares(self.sums["segment_topic_prior"]),
-                _shares(walker.segment_topic_prior),
+                _shares(sampler.segment_topic_prior),
             )
-            self._reorder(align_labels(*shares), walker.cluster_axes)
+            self._reorder(align_labels(*shares), sampler.cluster_axes)
 
 
 def _shares(rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -41,7 +41,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit, njit_inner, njit_loop, njit_part, njit_section, njit_step
+from skdp._numeric._numba import (
+    njit,
+    njit_forceinline,
+    njit_inlined_source,
+    njit_internal,
+    njit_internal_nogc,
+    njit_loop,
+)
 from skdp._numeric._random import draw_categorical, next_double, stream_of_content
 from skdp._numeric._simd import LANES, padded, prefetch
 from skdp.topics._lda._kernels_sweeps import enter_node, find_sum, move_word, sum_product
@@ -113,7 +120,7 @@ def tabulate_rising(alpha: np.ndarray, longest: int) -> Rising:
 # numba's np.zeros and np.sum take longer to compile than all that stands around them here.
 
 
-@njit_section
+@njit_inlined_source
 def sum_of(values):
     """Return the sum of a vector."""
     total = 0.0
@@ -135,7 +142,7 @@ def _tabulate(alpha, by_topic, by_length):
             by_length[n, y] = by_length[n - 1, y] + math.log(total + (n - 1))
 
 
-@njit_part
+@njit_internal
 def weigh_length(n, alpha, by_length, weights):
     """Set `weights` to -log (A_y)_n."""
     if n < by_length.shape[0]:
@@ -146,7 +153,7 @@ def weigh_length(n, alpha, by_length, weights):
         weights[y] = -log_rising(sum_of(alpha[y]), n)
 
 
-@njit_part
+@njit_internal
 def weigh_topic(k, m, alpha, by_topic, weights):
     """Add log (alpha_yk)_m to `weights`."""
     if m < by_topic.shape[1]:
@@ -157,7 +164,7 @@ def weigh_topic(k, m, alpha, by_topic, weights):
         weights[y] += log_rising(alpha[y, k], m)
 
 
-@njit_step
+@njit_forceinline
 def count_clusters(first, last, clusters, c_y):
     """Count the segments `first` to `last` - 1 that have a document-topic in `c_y`."""
     for y in range(c_y.shape[0]):
@@ -167,7 +174,7 @@ def count_clusters(first, last, clusters, c_y):
             c_y[clusters[s]] += 1
 
 
-@njit_step
+@njit_forceinline
 def draw_cluster(begin, end, topics, delta, alpha, by_topic, by_length, n_k, c_y, weights, rng):
     """Draw the document-topic of the segment of words `begin` to `end` - 1, itself not counted."""
     weigh_length(end - begin, alpha, by_length, weights)
@@ -188,7 +195,7 @@ def draw_cluster(begin, end, topics, delta, alpha, by_topic, by_length, n_k, c_y
     return draw_categorical(weights, total, rng)
 
 
-@njit_step
+@njit_forceinline
 def draw_prior_cluster(delta, c_y, weights, rng):
     """Draw the document-topic of a segment whose words say nothing, itself not counted."""
     total = 0.0
@@ -198,14 +205,14 @@ def draw_prior_cluster(delta, c_y, weights, rng):
     return draw_categorical(weights, total, rng)
 
 
-@njit_step
+@njit_forceinline
 def draw_topic(total, n_topics, sums, rng):
     """Draw a topic from the running sums of `sum_product`, whose last one is `total`."""
     target = np.float32(next_double(rng)) * total
     return min(find_sum(sums, 0, sums.shape[1] - LANES, target), n_topics - 1)
 
 
-@njit_inner
+@njit_internal_nogc
 def seat_words(
     begin, end, tokens, topics, draws, row, counts, totals, fixed, gamma, base, reciprocal, factor,
     sums, rng,
@@ -230,7 +237,7 @@ def seat_words(
     return log_weight
 
 
-@njit_inner
+@njit_internal_nogc
 def unseat_words(
     begin, end, tokens, topics, counts, totals, fixed, gamma, base, reciprocal, factor
 ):  # fmt: skip
@@ -241,7 +248,7 @@ def unseat_words(
         move_word(w, k, LESS, fixed, counts, totals, shift, base, reciprocal, factor)
 
 
-@njit_inner
+@njit_internal_nogc
 def move_segment(
     begin, end, y, tokens, topics, words, delta, alpha, gamma, c_y, weights, base, reciprocal,
     factor, sums, before, rng,
@@ -355,7 +362,7 @@ def sweep_documents(first, last, corpus, clustering, words, prior, gamma, rising
             c_y[y] += 1
 
 
-@njit_section
+@njit_inlined_source
 def count_clusters_with_words(first, last, segment_ptr, clusters, c_y):
     """Count the segments `first` to `last` - 1 that have words in `c_y`; return their number."""
     n = 0

@@ -14,10 +14,10 @@ class TopicAverages:
     """Means over the kept sweeps of one chain, labels following the chain.
 
     Topics of a chain may trade places, so before a sample is added the means so far are put into
-    its order (Hungarian method on the topics' word probabilities). Where the walker says that its
+    its order (Hungarian method on the topics' word probabilities). Where the sampler says that its
     topics are told apart by a given prior, they keep their places.
 
-    What is averaged beside the topics the walker says: `empty_sums` gives an array for each
+    What is averaged beside the topics the sampler says: `empty_sums` gives an array for each
     attribute, `topic_axes` the axis, if any, along which it lists topics, and `add_to` adds the
     current values.
     """
@@ -27,16 +27,16 @@ class TopicAverages:
         self.components = np.empty((0, 0))
         self.sums: dict[str, NDArray[np.float64]] = {}
 
-    def add(self, walker: Any) -> None:
+    def add(self, sampler: Any) -> None:
         """Take the current state into the means."""
-        components = walker.components()
+        components = sampler.components()
         if self.n == 0:
             self.components = np.zeros_like(components)
-            self.sums = walker.empty_sums()
+            self.sums = sampler.empty_sums()
         else:
-            self._align(walker, components)
+            self._align(sampler, components)
         self.components += components
-        walker.add_to(self.sums)
+        sampler.add_to(self.sums)
         self.n += 1
 
     def means(self, *, in_place: bool) -> dict[str, Any]:
@@ -53,11 +53,11 @@ class TopicAverages:
         named = {"components": self.components, **self.sums}
         return {f"{name}_": mean(total) for name, total in named.items()}
 
-    def _align(self, walker: Any, components: NDArray[np.float64]) -> None:
-        """Put the means so far into the order of the walker's labels."""
-        if walker.topics_trade_places:
+    def _align(self, sampler: Any, components: NDArray[np.float64]) -> None:
+        """Put the means so far into the order of the sampler's labels."""
+        if sampler.topics_trade_places:
             order = align_labels(self.components, components)
-            if self._reorder(order, walker.topic_axes):
+            if self._reorder(order, sampler.topic_axes):
                 self.components = self.components[order]
 
     def _reorder(self, order: NDArray[np.intp], axes: dict[str, int]) -> bool:

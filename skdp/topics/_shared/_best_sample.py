@@ -19,21 +19,21 @@ class BestSample:
         self.log_joint = -math.inf
         self.shown: dict[str, Any] = {}
 
-    def add(self, walker: Any) -> None:
+    def add(self, sampler: Any) -> None:
         """Take the current state if it is the best so far."""
-        log_joint = walker.log_joint()
+        log_joint = sampler.log_joint()
         if log_joint <= self.log_joint:
             return
         self.log_joint = log_joint
-        order = np.argsort(-walker.word_counts.sum(axis=1, dtype=np.float64), kind="stable")
-        doc_topic, segment_topic = walker.shares()
+        order = np.argsort(-sampler.word_counts.sum(axis=1, dtype=np.float64), kind="stable")
+        doc_topic, segment_topic = sampler.shares()
         self.shown = {
-            "components": walker.components()[order],
+            "components": sampler.components()[order],
             "doc_topic": doc_topic[:, order],
             "segment_topic": segment_topic[:, order],
-            "weights": walker.weights[order],
-            "doc_topic_prior": walker.doc_topic_prior[order],
-            **walker.shown(),
+            "weights": sampler.weights[order],
+            "doc_topic_prior": sampler.doc_topic_prior[order],
+            **sampler.shown(),
         }
 
     def means(self, *, in_place: bool) -> dict[str, Any]:

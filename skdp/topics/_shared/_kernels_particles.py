@@ -27,14 +27,14 @@ would be the mean of their products that is unbiased, and not a product of means
 
 import math
 
-from skdp._numeric._numba import njit, njit_step
+from skdp._numeric._numba import njit, njit_forceinline
 from skdp._numeric._random import next_double
 
 MOVES = 30
 """Particles are moved after every word up to this one, then once in n / MOVES words."""
 
 
-@njit_step
+@njit_forceinline
 def next_stop(n, n_tokens):
     """Return the number of words after which particles that have `n` words are moved again.
 
@@ -102,7 +102,7 @@ def resample(log_weights, ancestors, rng):
     return log_mean
 
 
-@njit_step
+@njit_forceinline
 def draw_sum(sums, rng):
     """Draw the first k at which the running sums pass a uniform draw below the last of them."""
     last = sums.shape[0] - 1

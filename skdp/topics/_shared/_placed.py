@@ -1,6 +1,6 @@
 """A corpus in partitions: what is kept where a partition is, and what travels.
 
-A partition is a shard of its own. Where it is there is a walker of every chain with this one shard,
+A partition is a shard of its own. Where it is, each chain has a sampler with this one shard,
 whose words by topic are those of the whole corpus: one replica for all partitions in a process.
 What travels between those places after a sweep are the changes of the counts, sparse and in whole
 numbers; to the chain itself, statistics: never words, or what belongs to documents.
@@ -144,46 +144,46 @@ def find_replica(fit: str, c: int, n_words: int, n_columns: int) -> Replica:
 
 
 class PlacedChain:
-    """What a chain has where a partition is: a walker of one shard, and sums for means.
+    """What a chain has where a partition is: a sampler of one shard, and sums for means.
 
     Between calls the state takes less room, if there is much of it in the process: topics are in
     the smallest type, and of tables there are those that are not zero.
     """
 
-    def __init__(self, walker: Any, replica: Replica, *, is_first: bool):
-        self._walker = walker
+    def __init__(self, sampler: Any, replica: Replica, *, is_first: bool):
+        self._sampler = sampler
         self._packed: list[Any] | None = None
         self.replica = replica
         self.is_first = is_first
         self.sums: dict[str, dict[str, NDArray[np.float64]]] = {}
-        self._n_bytes = sum(array.nbytes for shard in walker.shards for array in shard)
+        self._n_bytes = sum(array.nbytes for shard in sampler.shards for array in shard)
         replica.count_state(self._n_bytes)
 
     @contextmanager
     def opened(self, parameters: dict[str, Any] | None = None) -> Iterator[Any]:
-        """Give the walker, with parameters that all shards have, while it is worked on."""
-        walker = self._walker
+        """Give the sampler, with parameters that all shards have, while it is worked on."""
+        sampler = self._sampler
         if self._packed is not None:
-            walker.shards = [unpack_state(shard) for shard in self._packed]
+            sampler.shards = [unpack_state(shard) for shard in self._packed]
             self._packed = None
         if parameters is not None:
-            walker.take_parameters(parameters)
-        yield walker
+            sampler.take_parameters(parameters)
+        yield sampler
         if self.replica.is_crowded(self._n_bytes):
-            self._packed = pack_shards(walker)
-            walker.shards = []
+            self._packed = pack_shards(sampler)
+            sampler.shards = []
 
     def written(self) -> tuple[Any, ...]:
         """Return what a file has of the chain: without the documents and the words."""
-        walker = BasePart.copy(self._walker)
-        walker.detach()
-        walker.shards = pack_shards(self._walker) if self._packed is None else self._packed
-        return walker, self.is_first, self.sums
+        sampler = BasePart.copy(self._sampler)
+        sampler.detach()
+        sampler.shards = pack_shards(self._sampler) if self._packed is None else self._packed
+        return sampler, self.is_first, self.sums
 
 
-def pack_shards(walker: Any) -> list[Any]:
-    """Return the state of a walker in a form that takes less room."""
-    return [pack_state(shard) for shard in walker.shards]
+def pack_shards(sampler: Any) -> list[Any]:
+    """Return the state of a sampler in a form that takes less room."""
+    return [pack_state(shard) for shard in sampler.shards]
 
 
 @dataclass
@@ -216,18 +216,18 @@ def begin_part(
     Parameters
     ----------
     make : callable
-        Returns a walker of a corpus, given streams.
+        Returns a sampler of a corpus, given streams.
     """
-    walker = make(part.corpus, *([stream] for stream in streams))
-    return (_take_in(part, fit, c, walker, is_first=is_first),)
+    sampler = make(part.corpus, *([stream] for stream in streams))
+    return (_take_in(part, fit, c, sampler, is_first=is_first),)
 
 
-def _take_in(part: CorpusPart, fit: str, c: int, walker: Any, *, is_first: bool) -> CountChange:
-    """Let a walker see the words of the whole corpus; return those that it has counted."""
-    replica = find_replica(fit, c, part.corpus.n_features, walker.n_columns)
-    part.chains[c] = chain = PlacedChain(walker, replica, is_first=is_first)
+def _take_in(part: CorpusPart, fit: str, c: int, sampler: Any, *, is_first: bool) -> CountChange:
+    """Let a sampler see the words of the whole corpus; return those that it has counted."""
+    replica = find_replica(fit, c, part.corpus.n_features, sampler.n_columns)
+    part.chains[c] = chain = PlacedChain(sampler, replica, is_first=is_first)
     with chain.opened():
-        return CountChange.of(walker.hand_over(replica.words))
+        return CountChange.of(sampler.hand_over(replica.words))
 
 
 def sweep_part(
@@ -249,12 +249,12 @@ def sweep_part(
     """
     chain = part.chains[c]
     words = chain.replica.after(n_changes, last[0])
-    with chain.opened(parameters) as walker:
-        walker.streams = [stream.copy()]
-        own = walker.sweep_placed(words)
-        statistics = walker.statistics(is_first=chain.is_first)
+    with chain.opened(parameters) as sampler:
+        sampler.streams = [stream.copy()]
+        own = sampler.sweep_placed(words)
+        statistics = sampler.statistics(is_first=chain.is_first)
     change = CountChange.between(words, own)
-    return change, walker.streams, change.n_bytes, *statistics
+    return change, sampler.streams, change.n_bytes, *statistics
 
 
 def settle_part(
@@ -294,28 +294,28 @@ def finish_part(
 ) -> tuple[Any, ...]:
     """Return the stream and the statistics that need parameters drawn after the sweep."""
     chain = part.chains[c]
-    with chain.opened(parameters) as walker:
-        walker.streams = [stream.copy()]
-        statistics = walker.late_statistics(is_first=chain.is_first)
-    return walker.streams, *statistics
+    with chain.opened(parameters) as sampler:
+        sampler.streams = [stream.copy()]
+        statistics = sampler.late_statistics(is_first=chain.is_first)
+    return sampler.streams, *statistics
 
 
 def report_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[list[Any]]:
     """Return what the partition says of the current state."""
-    with part.chains[c].opened(parameters) as walker:
-        return ([walker.report()],)
+    with part.chains[c].opened(parameters) as sampler:
+        return ([sampler.report()],)
 
 
 def add_part(part: CorpusPart, c: int, key: str, parameters: dict[str, Any]) -> tuple[int]:
     """Add the current values to the sums with this key."""
     chain = part.chains[c]
-    with chain.opened(parameters) as walker:
-        everything = walker.empty_sums()  # nothing of it is written to but what is small
+    with chain.opened(parameters) as sampler:
+        everything = sampler.empty_sums()  # nothing of it is written to but what is small
         if key not in chain.sums:
             chain.sums[key] = {
                 name: zeros(everything[name].shape) for name in _OF_PARTS if name in everything
             }
-        walker.add_to({**everything, **chain.sums[key]})
+        sampler.add_to({**everything, **chain.sums[key]})
     return (1,)
 
 
@@ -376,10 +376,10 @@ def write_part(part: CorpusPart, path: Path) -> tuple[list[int]]:
 def read_part(part: CorpusPart, fit: str, path: Path) -> tuple[CountChange, ...]:
     """Take up what chains had; return the counts of the words of each."""
     changes = []
-    for c, walker, is_first, sums in read_checked(path, part_header(path)):
-        walker.shards = [unpack_state(shard) for shard in walker.shards]
-        walker.attach(part.corpus)
-        changes.append(_take_in(part, fit, c, walker, is_first=is_first))
+    for c, sampler, is_first, sums in read_checked(path, part_header(path)):
+        sampler.shards = [unpack_state(shard) for shard in sampler.shards]
+        sampler.attach(part.corpus)
+        changes.append(_take_in(part, fit, c, sampler, is_first=is_first))
         for key, found in sums.items():
             part.chains[c].sums[key] = {name: _in_file(value) for name, value in found.items()}
     return tuple(changes)

@@ -27,39 +27,39 @@ class PlacedAverages(TopicAverages):
         self.is_lasting = is_lasting
         self._key = uuid4().hex
 
-    def add(self, walker: Any) -> None:
+    def add(self, sampler: Any) -> None:
         """Take the current state into the means."""
-        self._walker = walker
-        super().add(walker)
-        walker.add_to_parts(self._key)
+        self._sampler = sampler
+        super().add(sampler)
+        sampler.add_to_parts(self._key)
 
     def _reorder(self, order: NDArray[np.intp], axes: dict[str, int]) -> bool:
         has_moved = super()._reorder(order, axes)
         if has_moved:
-            self._walker.reorder(self._key, axes, order)
+            self._sampler.reorder(self._key, axes, order)
         return has_moved
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_walker"}
+        return {name: value for name, value in vars(self).items() if name != "_sampler"}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         other = type(self)()
         other.n, other.components = self.n, self.components.copy()
         other.sums = {name: values.copy() for name, values in self.sums.items()}
-        other.attach(self._walker)
-        self._walker.fork_sums(self._key, other._key)
+        other.attach(self._sampler)
+        self._sampler.fork_sums(self._key, other._key)
         return other
 
-    def attach(self, walker: Any) -> None:
+    def attach(self, sampler: Any) -> None:
         """Go on with a chain that was taken up."""
-        self._walker = walker
+        self._sampler = sampler
 
     def means(self, *, in_place: bool) -> dict[str, Any]:
         """Return the means, and those of documents and segments, which stay where they are."""
-        others = self._walker.means_of_parts(self._key, self.n, in_place=in_place)
+        others = self._sampler.means_of_parts(self._key, self.n, in_place=in_place)
         return {**super().means(in_place=in_place), **others}
 
     def drop(self) -> None:
         """Drop the sums of documents, unless they are lasting."""
         if not self.is_lasting:
-            self._walker.forget_sums(self._key)
+            self._sampler.forget_sums(self._key)

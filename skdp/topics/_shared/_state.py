@@ -11,26 +11,26 @@ from numpy.typing import NDArray
 class TopicState:
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
 
-    def __init__(self, walker: Any):
-        self._walker = walker
+    def __init__(self, sampler: Any):
+        self._sampler = sampler
 
     @property
     def topics(self) -> NDArray[np.int32]:
         """Topic z of every token, (n_tokens,)."""
-        return read_only(self._walker.topics)
+        return read_only(self._sampler.topics)
 
     @property
     def topic_word_prior(self) -> float:
         """Topic-word prior gamma."""
-        return float(self._walker.topic_word_prior)
+        return float(self._sampler.topic_word_prior)
 
     def log_joint(self) -> float:
         """Return log p(words, state | parameters), every constant included."""
-        return self._walker.log_joint()
+        return self._sampler.log_joint()
 
     def copy(self) -> TopicState:
         """Return a state that later sweeps do not change."""
-        return type(self)(self._walker.copy())
+        return type(self)(self._sampler.copy())
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.inference import Trace, warn_of_drifts
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_topics
-from skdp.topics._lda._walker import LDAWalker
+from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._shared._best_sample import BestSample
 from skdp.topics._shared._first_number import first_number_of_topics
 from skdp.topics._shared._likelihood import LikelihoodMixin
@@ -26,13 +26,13 @@ from skdp.topics._tables._kernels_sweeps import (
     SMALLEST_CONCENTRATION,
 )
 from skdp.topics._tables._model import TableModel
-from skdp.topics._tables._open_walker import (
+from skdp.topics._tables._open_sampler import (
     LARGEST_TOP_CONCENTRATION,
     FirstTopLevel,
-    OpenTableWalker,
+    OpenTableSampler,
 )
-from skdp.topics._tables._placed_walker import PlacedTableWalker
-from skdp.topics._tables._walker import START_CONCENTRATION, HyperParameters, TableWalker
+from skdp.topics._tables._placed_sampler import PlacedTableSampler
+from skdp.topics._tables._sampler import START_CONCENTRATION, HyperParameters, TableSampler
 
 _CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
 
@@ -166,10 +166,10 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
     def _make_averages(self) -> Any:
         return BestSample() if self._is_open else super()._make_averages()
 
-    def _start_placed_walker(
+    def _start_placed_sampler(
         self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> PlacedTableWalker:
-        return PlacedTableWalker(
+    ) -> PlacedTableSampler:
+        return PlacedTableSampler(
             data,
             c,
             self.n_components,
@@ -180,11 +180,11 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
             streams,
         )
 
-    def _start_local_walker(
+    def _start_local_sampler(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> TableWalker:
+    ) -> TableSampler:
         if self._is_open:
-            return OpenTableWalker(
+            return OpenTableSampler(
                 corpus,
                 self._n_first_topics(corpus),
                 self.sampler,
@@ -195,7 +195,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
                 self._streams(root, Role.SWEEP, c),
                 self.n_jobs,
             )
-        return TableWalker(
+        return TableSampler(
             corpus,
             self.n_components,
             self.sampler,
@@ -212,7 +212,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
         if not isinstance(init, str) or init != "lda":
             return init
         hyper = self._hyper_parameters()
-        lda = LDAWalker(
+        lda = LDASampler(
             corpus,
             self._n_first_topics(corpus),
             "segment",

@@ -43,7 +43,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit, njit_part, njit_step
+from skdp._numeric._numba import njit, njit_forceinline, njit_internal
 from skdp.processes._kernels_stirling import log_stirling
 from skdp.topics._shared._kernels import log_rising
 
@@ -101,7 +101,7 @@ class Scratch(NamedTuple):
     position: np.ndarray
 
 
-@njit_step
+@njit_forceinline
 def enter_document(alpha, customers, base, reciprocal, factor):
     """Set `base` and `factor` to those of a segment without words; return A + c.
 
@@ -115,7 +115,7 @@ def enter_document(alpha, customers, base, reciprocal, factor):
     return total
 
 
-@njit_step
+@njit_forceinline
 def enter_segment(begin, end, topics, n_k, present, position):
     """Count the seated words of a segment in `n_k` and list its topics; return their number."""
     n_present = np.int64(0)
@@ -128,7 +128,7 @@ def enter_segment(begin, end, topics, n_k, present, position):
     return n_present
 
 
-@njit_step
+@njit_forceinline
 def leave_segment(n_present, n_k, present, base, reciprocal, factor):
     """Clear `n_k` and make `factor` that of a segment without words again."""
     for q in range(n_present):
@@ -137,7 +137,7 @@ def leave_segment(n_present, n_k, present, base, reciprocal, factor):
         factor[k] = base[k] * reciprocal[k]
 
 
-@njit_step
+@njit_forceinline
 def list_topic(k, n_present, present, position):
     """Put topic `k` on the list of the segment's topics; return the list's new length."""
     present[n_present] = k
@@ -145,7 +145,7 @@ def list_topic(k, n_present, present, position):
     return n_present + 1
 
 
-@njit_step
+@njit_forceinline
 def unlist_topic(k, n_present, present, position):
     """Take topic `k` off the list of the segment's topics; return the list's new length."""
     last = present[n_present - 1]
@@ -154,7 +154,7 @@ def unlist_topic(k, n_present, present, position):
     return n_present - 1
 
 
-@njit_step
+@njit_forceinline
 def count_word(w, k, change, fixed, counts, totals, shift, reciprocal):
     """Add `change` (`MORE`, `LESS`) to the count of word `w` in topic `k`, but fixed ones."""
     if not fixed:
@@ -163,7 +163,7 @@ def count_word(w, k, change, fixed, counts, totals, shift, reciprocal):
         reciprocal[k] = 1.0 / (shift + totals[k])
 
 
-@njit_step
+@njit_forceinline
 def change_tables(k, change, tables, customers, base):
     """Add `change` to the tables of a segment that serve topic `k`, and to what follows."""
     tables[k] += change
@@ -171,7 +171,7 @@ def change_tables(k, change, tables, customers, base):
     base[k] += change
 
 
-@njit_step
+@njit_forceinline
 def weigh_present(n_present, ratio, present, opening, sharing, factor):
     """Bring `factor` of all present topics up to date with `ratio`."""
     for q in range(n_present):
@@ -179,7 +179,7 @@ def weigh_present(n_present, ratio, present, opening, sharing, factor):
         factor[k] = opening[k] + sharing[k] * ratio
 
 
-@njit_step
+@njit_forceinline
 def weigh_parents(first, n_document, n_previous, to_document, to_previous):
     """Return fS and fT, the predictive weights of the document and of the segment before.
 
@@ -196,7 +196,7 @@ def weigh_parents(first, n_document, n_previous, to_document, to_previous):
     return (n_document + to_document) * weight, (n_previous + to_previous) * weight
 
 
-@njit_step
+@njit_forceinline
 def parents_of(j, first, assignments, prior):
     """Return fS and fT of segment `j`, and its tables Td_j."""
     s = assignments.segment_tables[j]
@@ -207,7 +207,7 @@ def parents_of(j, first, assignments, prior):
     return f_document, f_previous, s + t
 
 
-@njit_step
+@njit_forceinline
 def tables_below(j, k, d, corpus, assignments, prior):
     """Return t_{j+1,k}: customers that segment `j` has beside its words."""
     if prior.to_previous == 0.0 or j + 1 == corpus.doc_ptr[d + 1]:
@@ -227,7 +227,7 @@ def count_customers(begin, end, corpus, assignments, prior, customers, tables):
                 customers[j] += assignments.segment_to_previous[j + 1]
 
 
-@njit_part
+@njit_internal
 def add_estimates(d, corpus, assignments, prior, scratch, mu, nu):
     """Add E[mu] and E[nu] of document `d` given the state to running sums (5.5, 5.6).
 
@@ -280,7 +280,7 @@ def add_corpus_estimates(corpus, assignments, prior, scratch, doc_topic, segment
             mixing[j] += parents_of(j, first, assignments, prior)[0]
 
 
-@njit_part
+@njit_internal
 def log_binomial(n, k):
     """Return log of n over k."""
     if k == 0 or k == n:
@@ -288,7 +288,7 @@ def log_binomial(n, k):
     return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
 
 
-@njit_part
+@njit_internal
 def log_prior_of_segment(j, d, corpus, assignments, prior, ratios, n_k):
     """Return the part of log p(z, s, t) that belongs to segment `j` (7.2, corrected).
 

@@ -30,7 +30,7 @@ pass over all topics instead, as in the other samplers.
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_loop, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double
 from skdp._numeric._simd import draw_product, natural, prefetch, total_product
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
@@ -50,7 +50,7 @@ MOST_LISTED = 12
 """Topics of a segment up to which they are faster one by one than in a dense pass over all."""
 
 
-@njit_step
+@njit_forceinline
 def weigh_table(n, t, ratio_share, ratio_open):
     """Return the weights of sharing and of opening a table from the Stirling ratios U and V."""
     share = ratio_share if t == 1 else ratio_share * (n + 1 - t) / (n + 1)
@@ -68,7 +68,7 @@ def weigh_tables(values, row_ptr, out):
         out[i, 0], out[i, 1] = values[i, 0], values[i, 1]
 
 
-@njit_step
+@njit_forceinline
 def look_up_weights(n, t, values, row_ptr, a):
     """Return the weights of sharing and of opening for a topic with `n` customers, `t` tables."""
     if n < row_ptr.shape[0] - 1 and row_ptr[n] + t < row_ptr[n + 1]:
@@ -79,13 +79,13 @@ def look_up_weights(n, t, values, row_ptr, a):
     )
 
 
-@njit_step
+@njit_forceinline
 def weigh_sharing(total, n_tables, a, b):
     """Return `ratio` of a segment with `n_tables` tables; `total` is A + c."""
     return total / (b + a * n_tables)
 
 
-@njit_step
+@njit_forceinline
 def weigh_topic(
     k, n, t, ratio, listed, values, row_ptr, a, base, reciprocal, opening, sharing, factor
 ):
@@ -100,7 +100,7 @@ def weigh_topic(
         factor[k] = opening[k] + sharing[k] * ratio
 
 
-@njit_step
+@njit_forceinline
 def sum_present(w, n_present, ratio, present, opening, sharing, counts, gamma, sums):
     """Write the running sums of what the present topics weigh for word `w`; return the total."""
     total = 0.0
@@ -111,7 +111,7 @@ def sum_present(w, n_present, ratio, present, opening, sharing, counts, gamma, s
     return total
 
 
-@njit_step
+@njit_forceinline
 def find_present(target, n_present, present, sums):
     """Return the present topic at which the running sums pass `target`."""
     q = 0
@@ -120,7 +120,7 @@ def find_present(target, n_present, present, sums):
     return present[q]
 
 
-@njit_inner
+@njit_internal_nogc
 def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
     """Draw topic and tables of every word of document `d` once; words not seated get a seat."""
     a = prior.discount

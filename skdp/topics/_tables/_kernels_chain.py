@@ -37,7 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_section, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_inlined_source, njit_internal_nogc
 from skdp._numeric._random import next_double
 from skdp._numeric._simd import draw_product, natural, prefetch
 from skdp.processes._kernels_stirling import share_ratio
@@ -76,7 +76,7 @@ class Levels(NamedTuple):
     total: np.ndarray
 
 
-@njit_step
+@njit_forceinline
 def weigh_node(sampler, n, t, values, row_ptr, a):
     """Return the weights of sharing and of opening for a topic with `n` customers, `t` tables."""
     if sampler == BTIGS:
@@ -86,7 +86,7 @@ def weigh_node(sampler, n, t, values, row_ptr, a):
     return n - a * t, 1.0
 
 
-@njit_step
+@njit_forceinline
 def leave_node(sampler, n, s, t, rng):
     """Draw which table leaves with a customer: 0, none; DOCUMENT, one of `s`; PREVIOUS, of `t`.
 
@@ -106,7 +106,7 @@ def leave_node(sampler, n, s, t, rng):
     return PREVIOUS if head < s + t else 0
 
 
-@njit_step
+@njit_forceinline
 def weigh_level(
     i, first, a, concentration, segment_tables, segment_previous, to_document, to_previous,
     via_document, via_previous,
@@ -119,7 +119,7 @@ def weigh_level(
     via_previous[i] = new * f_previous
 
 
-@njit_step
+@njit_forceinline
 def patch_level(i, k, share, opening, fixed_part, mu_part, via_document, via_previous, inverse):
     """Set P and Q of topic `k` at level `i` from its own weights and from the level above."""
     from_document, from_fixed, from_mu = np.float32(via_document[i]), TINY, TINY
@@ -130,7 +130,7 @@ def patch_level(i, k, share, opening, fixed_part, mu_part, via_document, via_pre
     mu_part[i, k] = opening[i, k] * (from_document + from_mu) + TINY
 
 
-@njit_step
+@njit_forceinline
 def rebuild_level(i, share, opening, fixed_part, mu_part, via_document, via_previous, inverse):
     """Set P and Q of all topics at level `i`: see `patch_level`."""
     from_document = np.float32(via_document[i])
@@ -146,7 +146,7 @@ def rebuild_level(i, share, opening, fixed_part, mu_part, via_document, via_prev
         mu_part[i, k] = opening[i, k] * from_document + from_above * mu_part[i - 1, k] + TINY
 
 
-@njit_step
+@njit_forceinline
 def rebuild_factor(
     i, inverse_total, base, reciprocal, share, opening, fixed_part, mu_part, via_document,
     via_previous, inverse, out,
@@ -165,7 +165,7 @@ def rebuild_factor(
         out[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
 
 
-@njit_section
+@njit_inlined_source
 def sweep_segment(
     sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
@@ -406,7 +406,7 @@ def sweep_segment(
 def _make_sweep_segments(sampler):
     """Return `sweep_segments` of one sampler, with nothing in it that others need."""
 
-    @njit_inner
+    @njit_internal_nogc
     def sweep_segments(
         d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
     ):
@@ -426,7 +426,7 @@ _sweep_segments_cmgs = _make_sweep_segments(CMGS)
 _sweep_segments_ssa = _make_sweep_segments(SSA)
 
 
-@njit_section
+@njit_inlined_source
 def sweep_document(
     sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):

@@ -15,7 +15,7 @@ t = n is reached from one with t + 1 = n + 1. Then the tables of every topic of 
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_internal_nogc
 from skdp._numeric._random import next_double
 from skdp._numeric._simd import draw_product, natural, prefetch
 from skdp.processes._kernels_stirling import share_ratio
@@ -33,7 +33,7 @@ from skdp.topics._tables._kernels import (
 from skdp.topics._tables._kernels_table_counts import draw_to_document
 
 
-@njit_step
+@njit_forceinline
 def weigh_topic(k, n, t, ratio, values, row_ptr, a, base, reciprocal, opening, sharing, factor):
     """Set `opening`, `sharing` and `factor` of a present topic with `n` words, `t` tables."""
     sharing[k] = share_ratio(values, row_ptr, n, np.int64(t), a) * reciprocal[k]
@@ -41,7 +41,7 @@ def weigh_topic(k, n, t, ratio, values, row_ptr, a, base, reciprocal, opening, s
     factor[k] = opening[k] + sharing[k] * ratio
 
 
-@njit_inner
+@njit_internal_nogc
 def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
     """Draw topic of every word of document `d`, then tables; words not seated get a seat."""
     a = prior.discount

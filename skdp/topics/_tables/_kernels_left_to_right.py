@@ -31,7 +31,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit, njit_inner, njit_part, njit_section, njit_step
+from skdp._numeric._numba import (
+    njit,
+    njit_forceinline,
+    njit_inlined_source,
+    njit_internal,
+    njit_internal_nogc,
+)
 from skdp._numeric._random import next_double
 from skdp.topics._shared._kernels import Corpus
 from skdp.topics._shared._kernels_particles import draw_sum, log_mean_exp, next_stop, resample
@@ -107,14 +113,14 @@ class Seen(NamedTuple):
 # The predictive distribution
 
 
-@njit_step
+@njit_forceinline
 def count_tables(i, k, assignments, prior):
     """Return T_ik."""
     t = assignments.tables[i, k]
     return t if prior.to_previous == 0.0 else t + assignments.to_previous[i, k]
 
 
-@njit_step
+@njit_forceinline
 def weigh_parents_of(i, assignments, prior, ahead):
     """Set the weights of the parents of level `i`, which all topics share."""
     f_document, f_previous, n_tables = parents_of(i, 0, assignments, prior)
@@ -123,7 +129,7 @@ def weigh_parents_of(i, assignments, prior, ahead):
     ahead.via_previous[i] = new * f_previous
 
 
-@njit_step
+@njit_forceinline
 def predict_level(i, assignments, prior, ahead):
     """Set P and q of level `i` of a chain from its counts and the level above."""
     weigh_parents_of(i, assignments, prior, ahead)
@@ -139,7 +145,7 @@ def predict_level(i, assignments, prior, ahead):
         ahead.fixed_part[i, k] = share * inverse + at_above + TINY
 
 
-@njit_step
+@njit_forceinline
 def enter_level(i, end, has_next, corpus, assignments, customers, level_customers):
     """Count the customers of level `i`: its words before word `end`, tables of the level below.
 
@@ -156,7 +162,7 @@ def enter_level(i, end, has_next, corpus, assignments, customers, level_customer
         level_customers[i] += 1
 
 
-@njit_step
+@njit_forceinline
 def enter_segment(i, end, corpus, assignments, prior, ahead):
     """Prepare for word `end`, the next one of level `i`."""
     customers, level_customers = ahead.customers, ahead.level_customers
@@ -171,7 +177,7 @@ def enter_segment(i, end, corpus, assignments, prior, ahead):
         ahead.share[k] = customers[i, k] - prior.discount * count_tables(i, k, assignments, prior)
 
 
-@njit_step
+@njit_forceinline
 def seat_word(i, k, mu, assignments, prior, ahead, rng):
     """Seat a word of level `i` with topic `k`: at a table, or a new one, and so on above.
 
@@ -206,7 +212,7 @@ def seat_word(i, k, mu, assignments, prior, ahead, rng):
         level -= 1
 
 
-@njit_inner
+@njit_internal_nogc
 def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, rng):
     """Seat words `begin` to `end` - 1 of a document, all of level `i`; return their log weight."""
     n_topics, counts = prior.alpha.shape[0], words.counts
@@ -248,7 +254,7 @@ def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, rng)
 # Particles
 
 
-@njit_part
+@njit_internal
 def state_of(r, particles, unseated):
     """Return the state of particle `r` as sweeps take it; what it lacks is that of `unseated`."""
     return Assignments(
@@ -266,7 +272,7 @@ def state_of(r, particles, unseated):
     )
 
 
-@njit_inner
+@njit_internal_nogc
 def copy_particle(source, target, n_tokens, n_levels, particles):
     """Make particle `target` equal to `source`, which have `n_tokens` words in `n_levels`."""
     p = particles
@@ -291,7 +297,7 @@ def copy_particle(source, target, n_tokens, n_levels, particles):
 # Moves
 
 
-@njit_inner
+@njit_internal_nogc
 def enter_levels(n_levels, corpus, assignments, prior, ratios, levels):
     """Make the first levels of a chain what they are when BTIGS comes to the next one."""
     a, customers = prior.discount, levels.customers
@@ -321,7 +327,7 @@ def enter_levels(n_levels, corpus, assignments, prior, ratios, levels):
 # Both are put into their caller by numba itself: what they do not call is not compiled.
 
 
-@njit_section
+@njit_inlined_source
 def move_document(chained, seen, assignments, words, prior, ratios, scratch, levels, rng):
     """Sweep the words so far."""
     if chained:
@@ -333,7 +339,7 @@ def move_document(chained, seen, assignments, words, prior, ratios, scratch, lev
         _sweep_btigs(ALONE, seen.document, assignments, words, prior, ratios, scratch, rng)
 
 
-@njit_section
+@njit_inlined_source
 def move_segment(chained, i, seen, assignments, words, prior, ratios, scratch, levels, rng):
     """Sweep the words so far of level `i`, the last one."""
     if chained:

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_loop, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_log_beta, next_double
 from skdp.processes._kernels_stirling import open_ratio
 from skdp.topics._hdp._kernels_moves import (
@@ -73,7 +73,7 @@ def empty_seats(n_words: int, n_tables: int) -> Seats:
     return Seats(*tables[:5], *words, tables[5], np.zeros(n_words + n_tables, dtype=np.bool_))
 
 
-@njit_inner
+@njit_internal_nogc
 def seat_customers(n, n_tables, a, first_table, seats, values, row_ptr, rng):
     """Draw which of `n` customers open the `n_tables` tables, the first of which is given.
 
@@ -88,7 +88,7 @@ def seat_customers(n, n_tables, a, first_table, seats, values, row_ptr, rng):
         n_tables -= opens
 
 
-@njit_inner
+@njit_internal_nogc
 def seat_segment(j, k, n_below, first_word, n_words, first_table, t, a, seats, rng):
     """Seat the customers of topic `k` in segment `j`; return the end of its tables, and `n_below`.
 
@@ -184,7 +184,7 @@ def install_seats(topics, seats, assignments):
         sizes[heads[j, k]] = seats.size[seat]
 
 
-@njit_step
+@njit_forceinline
 def count_block(x, side, change, blocks, division):
     """Add the words of block `x` to a side, or take them away."""
     for i in range(blocks.block_ptr[x], blocks.block_ptr[x + 1]):
@@ -192,7 +192,7 @@ def count_block(x, side, change, blocks, division):
     division.side_totals[side] += change * (blocks.block_ptr[x + 1] - blocks.block_ptr[x])
 
 
-@njit_step
+@njit_forceinline
 def weigh_words(x, eta, blocks, division):
     """Return the log of the ratio of the probabilities of block `x` on both sides.
 
@@ -215,7 +215,7 @@ def weigh_words(x, eta, blocks, division):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def seat_anchors(n_blocks, pair, blocks, division):
     """Leave all blocks without a side but those of the pair."""
     for x in range(n_blocks):
@@ -225,7 +225,7 @@ def seat_anchors(n_blocks, pair, blocks, division):
         count_block(pair[side], side, 1.0, blocks, division)
 
 
-@njit_inner
+@njit_internal_nogc
 def sweep_sides(n_blocks, anew, replays, pair, blocks, eta, division, rng):
     """Draw the side of every block but the pair's; return the log probability of what is drawn.
 
@@ -263,7 +263,7 @@ def sweep_sides(n_blocks, anew, replays, pair, blocks, eta, division, rng):
     return result
 
 
-@njit_inner
+@njit_internal_nogc
 def launch(n_blocks, anew, pair, blocks, eta, division, rng):
     """Divide the blocks, from those of the pair alone; return the tables of both sides."""
     draw_first_shares(n_blocks, division, rng)

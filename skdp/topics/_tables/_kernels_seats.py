@@ -14,7 +14,7 @@ where seats are lacking, says how many it takes, and is called again with them (
 
 import numpy as np
 
-from skdp._numeric._numba import njit_step
+from skdp._numeric._numba import njit_forceinline
 
 DOCUMENT, PREVIOUS = np.int64(1), np.int64(2)
 """Where the dish of a table was ordered."""
@@ -27,7 +27,7 @@ costs T / 2 steps. A draw has the same law in any order.
 """
 
 
-@njit_step
+@njit_forceinline
 def move_ahead(j, k, before, seat, heads, links):
     """Put `seat`, which follows `before` in the list of topic `k` in segment `j`, at its head."""
     links[before] = links[seat]
@@ -35,7 +35,7 @@ def move_ahead(j, k, before, seat, heads, links):
     heads[j, k] = seat
 
 
-@njit_step
+@njit_forceinline
 def open_seat(j, k, kind, heads, links, sizes, kinds, free):
     """Put a table with one customer at the head of the list of topic `k` in segment `j`."""
     seat = free[0]
@@ -47,7 +47,7 @@ def open_seat(j, k, kind, heads, links, sizes, kinds, free):
     heads[j, k] = seat
 
 
-@njit_step
+@njit_forceinline
 def take_seat(j, k, target, a, heads, links, sizes):
     """Seat a customer where the running sum of (size - a) passes `target`."""
     before, seat, passed = -1, heads[j, k], 0
@@ -60,7 +60,7 @@ def take_seat(j, k, target, a, heads, links, sizes):
         move_ahead(j, k, before, seat, heads, links)
 
 
-@njit_step
+@njit_forceinline
 def leave_seat(j, k, target, heads, links, sizes, kinds, free):
     """Take a customer from the table where the running sum of sizes passes `target`.
 
@@ -87,7 +87,7 @@ def leave_seat(j, k, target, heads, links, sizes, kinds, free):
     return kinds[seat]
 
 
-@njit_step
+@njit_forceinline
 def seats_for(d, j, corpus, prior):
     """Return the free seats that the next part of a sweep may take.
 

@@ -14,7 +14,7 @@ and the tables of one topic add up to n - a t.
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_internal_nogc
 from skdp._numeric._random import next_double
 from skdp._numeric._simd import draw_product, natural, prefetch
 from skdp.topics._shared._kernels import LESS, MORE
@@ -31,7 +31,7 @@ from skdp.topics._tables._kernels import (
 from skdp.topics._tables._kernels_seats import DOCUMENT, leave_seat, open_seat, take_seat
 
 
-@njit_step
+@njit_forceinline
 def weigh_topic(k, n, t, ratio, a, base, reciprocal, opening, sharing, factor):
     """Set `opening`, `sharing` and `factor` of a present topic with `n` words, `t` tables."""
     sharing[k] = (n - a * t) * reciprocal[k]
@@ -39,7 +39,7 @@ def weigh_topic(k, n, t, ratio, a, base, reciprocal, opening, sharing, factor):
     factor[k] = opening[k] + sharing[k] * ratio
 
 
-@njit_inner
+@njit_internal_nogc
 def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
     """Draw topic and table of every word of document `d`; words not seated get a seat."""
     a = prior.discount

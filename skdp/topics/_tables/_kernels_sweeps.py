@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit, njit_part, njit_section
+from skdp._numeric._numba import njit, njit_inlined_source, njit_internal
 from skdp._numeric._random import next_double, stream_of_content
 from skdp.processes._concentration import draw_concentration
 from skdp.processes._discount import draw_seating_evidence, draw_table_evidence
@@ -54,7 +54,7 @@ class Sweeps(NamedTuple):
 
 
 # A section: copied before numba looks at types, it sees what is a constant and is never called.
-@njit_section
+@njit_inlined_source
 def _sweep_document(
     sampler, chained, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
@@ -78,7 +78,7 @@ def _sweep_document(
     return end
 
 
-@njit_section
+@njit_inlined_source
 def _seat_segment(has_seats, d, j, first, last, corpus, assignments, prior, customers):
     """Give each topic of segment `j` one table; the segments below have theirs."""
     to_previous = prior.to_document == 0.0 and j > first
@@ -130,7 +130,7 @@ def draw_concentrations(group_ptr, customers, tables, discount, concentration, s
         concentration[g] = min(max(drawn, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
 
 
-@njit_part
+@njit_internal
 def redraw_concentrations(d, first, last, corpus, assignments, prior, groups, drawn, rng):
     """Draw the concentrations of groups `first` to `last` - 1, which are of document `d`."""
     count_customers(d, d + 1, corpus, assignments, prior, groups.customers, groups.tables)

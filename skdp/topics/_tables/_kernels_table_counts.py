@@ -15,18 +15,18 @@ from each other by ratios, and the draw is made while they pass by.
 
 import numpy as np
 
-from skdp._numeric._numba import njit_inner, njit_step
+from skdp._numeric._numba import njit_forceinline, njit_internal_nogc
 from skdp._numeric._random import next_double
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
 
 
-@njit_step
+@njit_forceinline
 def next_stirling(n, t, values, row_ptr, a):
     """Return S^n_{t+1} / S^n_t, from V[n][t] = 1 + (n - a (t + 1)) S^n_{t+1} / S^n_t."""
     return (open_ratio(values, row_ptr, n, t, a) - 1.0) / (n - a * (t + 1))
 
 
-@njit_step
+@njit_forceinline
 def pass_by(change, weight, weights, rng):
     """Go on to the next weight, `change` times the last, and draw whether to stop there so far.
 
@@ -50,7 +50,7 @@ def pass_by(change, weight, weights, rng):
     return drawn, weight, weights, done
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_to_document(
     n, t, smallest, base, total, n_document, n_previous, b, a, mixed,
     to_document, to_previous, values, row_ptr, rng,
@@ -83,7 +83,7 @@ def draw_to_document(
     return drawn
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_to_previous(
     n, s, smallest, above, above_tables, above_customers, above_b, n_document, n_previous, b, a,
     mixed, to_document, to_previous, values, row_ptr, rng,
@@ -118,7 +118,7 @@ def draw_to_previous(
     return drawn
 
 
-@njit_inner
+@njit_internal_nogc
 def draw_split(
     n_tables, largest, base, total, above, above_tables, above_customers, above_b, n_document,
     n_previous, a, to_document, to_previous, values, row_ptr, rng,
@@ -139,7 +139,7 @@ def draw_split(
     return drawn
 
 
-@njit_step
+@njit_forceinline
 def resample_tables(
     i, k, first, total, alpha, served, tables, segment_tables, previous, segment_previous,
     customers, level_customers, concentration, a, to_document, to_previous, values, row_ptr, rng,

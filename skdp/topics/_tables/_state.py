@@ -17,13 +17,13 @@ class TableState(LDAState):
     @property
     def tables_to_document(self) -> NDArray[np.int32]:
         """Tables by segment and topic whose dish was ordered from the document's node, (J, K)."""
-        return read_only(self._walker.assignments.tables)
+        return read_only(self._sampler.assignments.tables)
 
     @property
     def tables_to_previous(self) -> NDArray[np.int32]:
         """Tables whose dish was ordered from the segment before, (J, K); STM: all zero."""
-        to_document = self._walker.assignments.tables
-        to_previous = self._walker.assignments.to_previous
+        to_document = self._sampler.assignments.tables
+        to_previous = self._sampler.assignments.to_previous
         if to_previous.shape != to_document.shape:
             return np.broadcast_to(np.int32(0), to_document.shape)
         return read_only(to_previous)
@@ -31,20 +31,20 @@ class TableState(LDAState):
     @property
     def concentration(self) -> Any:
         """Concentration b: a float, or one for each document or segment as an array."""
-        concentration = self._walker.concentration
-        if self._walker.hyper.concentration_scope == "corpus":
+        concentration = self._sampler.concentration
+        if self._sampler.hyper.concentration_scope == "corpus":
             return float(concentration[0])
         return read_only(concentration)
 
     @property
     def discount(self) -> float:
         """Discount a."""
-        return float(self._walker.discount)
+        return float(self._sampler.discount)
 
     @property
     def mixing_prior(self) -> tuple[float, float]:
         """Prior (lambda_S, lambda_T) of the weights of a segment's parents; 0 excludes one."""
-        return self._walker.parents
+        return self._sampler.parents
 
 
 class OpenTableState(TableState):
@@ -53,24 +53,24 @@ class OpenTableState(TableState):
     @property
     def tables_to_document(self) -> NDArray[np.int32]:
         """Tables by segment and topic whose dish was ordered from the document's node, (J, K)."""
-        return super().tables_to_document[:, : self._walker.n_topics]
+        return super().tables_to_document[:, : self._sampler.n_topics]
 
     @property
     def tables_to_previous(self) -> NDArray[np.int32]:
         """Tables whose dish was ordered from the segment before, (J, K); STM: all zero."""
-        return super().tables_to_previous[:, : self._walker.n_topics]
+        return super().tables_to_previous[:, : self._sampler.n_topics]
 
     @property
     def top_weights(self) -> NDArray[np.float64]:
         """Weights beta of the topics that have words, (K,); the rest is that of all others."""
-        return read_only(self._walker.weights)
+        return read_only(self._sampler.weights)
 
     @property
     def document_concentration(self) -> float:
         """Concentration alpha of documents."""
-        return float(self._walker.document_concentration)
+        return float(self._sampler.document_concentration)
 
     @property
     def top_concentration(self) -> float:
         """Concentration gamma of the topics' weights."""
-        return float(self._walker.top_concentration)
+        return float(self._sampler.top_concentration)

@@ -82,9 +82,9 @@ def make_estimator(problem, model, **params):
     return DistanceDependentCRPClassifier(**{**given, **problem.params, **params})
 
 
-def make_walker(problem, model, outcomes=OUTCOMES, **params):
-    """Return the walker of a chain that `fit` would run."""
+def make_chain_sampler(problem, model, outcomes=OUTCOMES, **params):
+    """Return the sampler of a chain that `fit` would run."""
     estimator = make_estimator(problem, model, **params)
     data = estimator._check_input(problem.X, outcomes)
     (chain,) = estimator._make_procedure(data).start_chains(1).runs
-    return chain.walker
+    return chain.sampler

@@ -16,7 +16,7 @@ from exact.oracles.batch_means import N_SWEEPS, assert_means
 
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.context import HDPBackoffClassifier
-from skdp.context._backoff._state import BackoffWalker
+from skdp.context._backoff._state import BackoffSampler
 from skdp.data import TokenSequences
 from skdp.language import HierarchicalPitmanYorLM
 from skdp.processes import sample_table_counts
@@ -161,12 +161,12 @@ def test_concentrations_that_differ_between_contexts(root):
         np.array(d), np.array([thetas[u] for u in restaurants]), (1.0, 1.0), (1.0, 1.0),
         by_node=True,
     )  # fmt: skip
-    walker = BackoffWalker(tree, np.ones(3) / 3, priors, make_stream(make_seed_sequence(0)))
+    sampler = BackoffSampler(tree, np.ones(3) / 3, priors, make_stream(make_seed_sequence(0)))
     draws = []
     for _ in range(BURN_IN + N_SWEEPS):
-        walker.sweep()
-        draws.append(walker.franchise.tables.copy())
-    assert cells_of(walker.state()) == cells
+        sampler.sweep()
+        draws.append(sampler.franchise.tables.copy())
+    assert cells_of(sampler.state()) == cells
     assert_means(draws[BURN_IN:], means, "tables")
 
 

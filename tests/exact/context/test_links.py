@@ -15,8 +15,8 @@ from exact.context.link_problems import (
     PROBLEMS,
     WIDE,
     Problem,
+    make_chain_sampler,
     make_estimator,
-    make_walker,
 )
 from exact.oracles import links as oracle
 from exact.oracles.batch_means import assert_means
@@ -42,14 +42,14 @@ def posterior(problem, model, outcomes=OUTCOMES):
     return joint / joint.sum(), joint
 
 
-def run(walker, n_sweeps=N_SWEEPS, more=lambda walker: ()):
+def run(sampler, n_sweeps=N_SWEEPS, more=lambda sampler: ()):
     """Return the number of the link vector after each sweep, and more."""
     found = np.empty(n_sweeps, dtype=int)
     others = []
     for s in range(n_sweeps):
-        walker.sweep()
-        found[s] = INDEX[tuple(walker.links.tolist())]
-        others.append(more(walker))
+        sampler.sweep()
+        found[s] = INDEX[tuple(sampler.links.tolist())]
+        others.append(more(sampler))
     return found, np.array(others)
 
 
@@ -63,7 +63,7 @@ def check_links(found, expected):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_links(name, model):
     problem = PROBLEMS[name]
-    found, _ = run(make_walker(problem, model))
+    found, _ = run(make_chain_sampler(problem, model))
     check_links(found, posterior(problem, model)[0])
 
 
@@ -71,7 +71,7 @@ def test_links(name, model):
 def test_links_of_many_of_one_outcome(model):
     """All of one outcome: any link is possible, and components are large and have cycles."""
     problem = PROBLEMS["product"]
-    found, _ = run(make_walker(problem, model, outcomes=(1, 1, 1, 1)))
+    found, _ = run(make_chain_sampler(problem, model, outcomes=(1, 1, 1, 1)))
     check_links(found, posterior(problem, model, (1, 1, 1, 1))[0])
 
 
@@ -88,11 +88,13 @@ def test_links_of_five(name, model):
         similarities = X = np.random.default_rng(1).random((5, 5))
     outcomes, every = (0, 0, 1, 0, 1), oracle.all_links(5)
     joint = oracle.joint(similarities, ALPHA, outcomes, N_OUTCOMES, GAMMA, model)
-    walker = make_walker(Problem(X, X, base.params, similarities, similarities), model, outcomes)
+    sampler = make_chain_sampler(
+        Problem(X, X, base.params, similarities, similarities), model, outcomes
+    )
     found = []
     for _ in range(2 * N_SWEEPS):
-        walker.sweep()
-        found.append(np.eye(5)[walker.links])
+        sampler.sweep()
+        found.append(np.eye(5)[sampler.links])
     expected = sum(p * np.eye(5)[list(links)] for p, links in zip(joint, every, strict=True))
     assert_means(np.array(found), expected / joint.sum(), "links")
 
@@ -102,12 +104,12 @@ def test_links_of_five(name, model):
 def test_log_joint(name, model):
     problem = PROBLEMS[name]
     _, joint = posterior(problem, model)
-    walker = make_walker(problem, model)
+    sampler = make_chain_sampler(problem, model)
     for _ in range(30):
-        walker.sweep()
-        expected = np.log(joint[INDEX[tuple(walker.links.tolist())]])
-        np.testing.assert_allclose(walker.log_joint(), expected, rtol=1e-12)
-        assert tuple(walker.labels.tolist()) == oracle.components(walker.links.tolist())
+        sampler.sweep()
+        expected = np.log(joint[INDEX[tuple(sampler.links.tolist())]])
+        np.testing.assert_allclose(sampler.log_joint(), expected, rtol=1e-12)
+        assert tuple(sampler.labels.tolist()) == oracle.components(sampler.links.tolist())
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -133,11 +135,11 @@ def test_predictive(name, model):
     """Averaged over samples it is the posterior predictive distribution."""
     problem = PROBLEMS[name]
     estimator = make_estimator(problem, model, max_iter=2).fit(problem.X, OUTCOMES)
-    walker = make_walker(problem, model)
+    sampler = make_chain_sampler(problem, model)
     found = []
     for _ in range(FEW_SWEEPS):
-        walker.sweep()
-        estimator._models = [walker.model()]
+        sampler.sweep()
+        estimator._models = [sampler.model()]
         found.append(estimator.predict_proba(problem.new))
     weights, _ = posterior(problem, model)
     expected = sum(
@@ -157,10 +159,10 @@ CONCENTRATION_PRIOR = (1.5, 2.0)
 @pytest.mark.parametrize("name", ["product", "precomputed"])
 def test_drawn_concentration(name, model):
     problem = PROBLEMS[name]
-    walker = make_walker(
+    sampler = make_chain_sampler(
         problem, model, concentration="auto", concentration_prior=CONCENTRATION_PRIOR
     )
-    found, logs = run(walker, FEW_SWEEPS, more=lambda w: (np.log(w.concentration),))
+    found, logs = run(sampler, FEW_SWEEPS, more=lambda w: (np.log(w.concentration),))
     alphas, weights = gamma_quadrature(*CONCENTRATION_PRIOR, step=0.1)
     joint = oracle.by_parameter(
         [problem.similarities], alphas, OUTCOMES, N_OUTCOMES, GAMMA, model
@@ -176,8 +178,10 @@ DIRICHLET_PRIOR = (1.5, 1.0)
 @pytest.mark.parametrize("model", MODELS)
 def test_drawn_outcome_prior(model):
     problem = PROBLEMS["product"]
-    walker = make_walker(problem, model, outcome_prior="auto", dirichlet_prior=DIRICHLET_PRIOR)
-    found, logs = run(walker, FEW_SWEEPS, more=lambda w: (np.log(w.outcome_prior),))
+    sampler = make_chain_sampler(
+        problem, model, outcome_prior="auto", dirichlet_prior=DIRICHLET_PRIOR
+    )
+    found, logs = run(sampler, FEW_SWEEPS, more=lambda w: (np.log(w.outcome_prior),))
     gammas, weights = gamma_quadrature(*DIRICHLET_PRIOR, step=0.1)
     given = [
         oracle.joint(problem.similarities, ALPHA, OUTCOMES, N_OUTCOMES, gamma, model)
@@ -226,8 +230,8 @@ def decay_posterior(X, prior, model, others=()):
 def test_drawn_decays(model):
     prior = (2.0, 1.5)
     decays, joint = decay_posterior(CONTEXTS, prior, model)
-    walker = make_walker(PROBLEMS["product"], model, decay="auto", decay_prior=prior)
-    found, logs = run(walker, FEW_SWEEPS, more=lambda w: np.log(w.similarity.parameter))
+    sampler = make_chain_sampler(PROBLEMS["product"], model, decay="auto", decay_prior=prior)
+    found, logs = run(sampler, FEW_SWEEPS, more=lambda w: np.log(w.similarity.parameter))
     check_links(found, joint.sum(axis=(0, 1)))
     expected = [joint.sum(axis=(1, 2)) @ np.log(decays), joint.sum(axis=(0, 2)) @ np.log(decays)]
     assert_means(logs, np.array(expected), "log decays")
@@ -238,8 +242,8 @@ def test_drawn_decays_in_a_table(model):
     """More columns than their sets can be counted for; the last five never differ."""
     prior = (2.0, 1.5)
     decays, joint = decay_posterior(CONTEXTS, prior, model)
-    walker = make_walker(PROBLEMS["wide"], model, decay="auto", decay_prior=prior)
-    found, logs = run(walker, FEW_SWEEPS, more=lambda w: np.log(w.similarity.parameter))
+    sampler = make_chain_sampler(PROBLEMS["wide"], model, decay="auto", decay_prior=prior)
+    found, logs = run(sampler, FEW_SWEEPS, more=lambda w: np.log(w.similarity.parameter))
     check_links(found, joint.sum(axis=(0, 1)))
     expected = [joint.sum(axis=(1, 2)) @ np.log(decays), joint.sum(axis=(0, 2)) @ np.log(decays)]
     nodes, weights = gamma_quadrature(*prior)
@@ -249,8 +253,8 @@ def test_drawn_decays_in_a_table(model):
 
 @pytest.mark.parametrize("model", ONE_SLOW)
 def test_drawn_weights(model):
-    walker = make_walker(PROBLEMS["overlap"], model, weights="auto")
-    found, shares = run(walker, FEW_SWEEPS, more=lambda w: (w.similarity.parameter[0],))
+    sampler = make_chain_sampler(PROBLEMS["overlap"], model, weights="auto")
+    found, shares = run(sampler, FEW_SWEEPS, more=lambda w: (w.similarity.parameter[0],))
     nodes, weights = beta_quadrature(1.0, 1.0, 60)
     joint = oracle.by_parameter(
         [oracle.overlap_similarities(CONTEXTS, CONTEXTS, (w, 1.0 - w)) for w in nodes],

@@ -7,7 +7,7 @@ averaged exist.
 
 import numpy as np
 import pytest
-from exact.mixture.problems import make_walker
+from exact.mixture.problems import make_chain_sampler
 from exact.oracles.normal_wishart import posterior
 from numpy.testing import assert_allclose
 from scipy import stats
@@ -20,7 +20,7 @@ from skdp.emissions import (
     PoissonEmission,
 )
 from skdp.emissions._kernels_cluster_draws import weigh_counts_given, weigh_gaussian_row_given
-from skdp.mixture._blocked_walker import BlockedWalker
+from skdp.mixture._blocked_sampler import BlockedSampler
 
 N_DRAWS = 20_000
 DISCOUNT = 0.4
@@ -46,7 +46,7 @@ def weigh_counts(i, rows, drawn, lines):
 
 
 class Rows:
-    """Rows of one cluster, and what `make_walker` asks of a problem."""
+    """Rows of one cluster, and what `make_chain_sampler` asks of a problem."""
 
     def __init__(self, rows, emission):
         self.rows, self.emission = rows, emission
@@ -60,13 +60,13 @@ CATEGORICAL = Rows(SYMBOLS, CategoricalEmission(3, prior=SHAPES))
 
 
 def draw(problem, labels=None, n_draws=N_DRAWS):
-    """Return a walker whose clusters are drawn so often, and the draws: (K, n_draws) clusters."""
+    """Return a sampler whose clusters are drawn so often, and the draws: (K, n_draws) clusters."""
     labels = np.zeros(len(problem.rows), dtype=np.int64) if labels is None else labels
-    walker = make_walker(problem, DISCOUNT, 0.7, init=labels, walker=BlockedWalker)
-    clusters, n = walker._move(0, 0, walker.stream), walker.n_clusters
+    sampler = make_chain_sampler(problem, DISCOUNT, 0.7, init=labels, sampler=BlockedSampler)
+    clusters, n = sampler._move(0, 0, sampler.stream), sampler.n_clusters
     many = type(clusters)(*(np.repeat(part[..., :n], n_draws, axis=-1) for part in clusters))
-    walker.n_clusters = n * n_draws
-    return walker, walker._draw_parameters(many, walker.stream)
+    sampler.n_clusters = n * n_draws
+    return sampler, sampler._draw_parameters(many, sampler.stream)
 
 
 def means_and_precisions(drawn):
@@ -193,13 +193,13 @@ def test_densities_of_rows(kind):
     """Log densities of rows under all clusters, but for what these share."""
     problem = KINDS[kind]
     labels = np.arange(len(problem.rows)) // 3
-    walker, drawn = draw(problem, labels, n_draws=3)
+    sampler, drawn = draw(problem, labels, n_draws=3)
     lines = np.empty((3, len(drawn.heads)))
     for i, row in enumerate(problem.rows):
         if kind in ("full", "diag"):
             weigh_gaussian(row, drawn, lines)
         else:
-            weigh_counts(i, walker._terms.rows, drawn, lines)
+            weigh_counts(i, sampler._terms.rows, drawn, lines)
         events = np.eye(3, dtype=int)[row[0]] if kind == "categorical" else row
         expected = log_weights(drawn, kind) + log_densities(drawn, kind, events)
         apart = lines[0] - expected

@@ -34,10 +34,10 @@ from skdp.language._collocations._kernels_filter import (
 )
 from skdp.language._collocations._kernels_sweeps import write_ends
 from skdp.language._collocations._model import lay_out_new, read_new
-from skdp.language._collocations._walker import CollocationWalker
+from skdp.language._collocations._sampler import CollocationSampler
 from skdp.language._nested._input import read_new_input
 from skdp.language._nested._kernels_filter import weigh_words
-from skdp.language._nested._walker import Strings
+from skdp.language._nested._sampler import Strings
 
 
 def model(problem, **params):
@@ -134,13 +134,13 @@ def test_known_cuts():
     strings = Strings(letters, np.array([0, 5, 7, 12]), known, 2)
     streams = [make_stream(np.random.SeedSequence(seed)) for seed in (1, 2)]
     estimator = model(problem)
-    walker = CollocationWalker(
+    sampler = CollocationSampler(
         strings, estimator._settings_of_chain(), estimator._settings_of_collocations(), *streams
     )
     draws = []
     for _ in range(BURN_IN + N_SWEEPS):
-        walker.sweep()
-        draws.append((walker.cuts.copy(), walker.ends.copy()))
+        sampler.sweep()
+        draws.append((sampler.cuts.copy(), sampler.ends.copy()))
     cuts, ends = (np.array(of)[BURN_IN:] for of in zip(*draws, strict=True))
     inner = inner_places(problem.strings)
     assert_means(cuts[:, inner], np.concatenate(expected.words), "P(cut)")
@@ -150,34 +150,34 @@ def test_known_cuts():
 # --- the joint density --------------------------------------------------------------------------
 
 
-def collocation_at(walker, text, cell):
+def collocation_at(sampler, text, cell):
     """Return the words of a cell of collocations."""
-    i = cell - walker._layout.text.hashed_cell - 1
-    span = walker._span_of[i]
-    at, m = walker._spans.first[span], walker._spans.lengths[span]
-    mask = int(walker._masks[i])
+    i = cell - sampler._layout.text.hashed_cell - 1
+    span = sampler._span_of[i]
+    at, m = sampler._spans.first[span], sampler._spans.lengths[span]
+    mask = int(sampler._masks[i])
     edges = [0, *(j + 1 for j in range(m - 1) if mask >> j & 1), m]
     return tuple(text[at + a : at + b] for a, b in pairwise(edges))
 
 
-def seats_of(walker, text, alphabet):
+def seats_of(sampler, text, alphabet):
     """Return the sizes of all tables of collocations, words and letters."""
-    numbers, f = walker._layout.text, walker._f
-    of_collocations = {END: sizes_of(walker, numbers.hashed_cell)}
+    numbers, f = sampler._layout.text, sampler._f
+    of_collocations = {END: sizes_of(sampler, numbers.hashed_cell)}
     for cell in range(numbers.hashed_cell + 1, len(f.cells)):
         if f.cells[cell, 3] >= 0:
-            of_collocations[collocation_at(walker, text, cell)] = sizes_of(walker, cell)
+            of_collocations[collocation_at(sampler, text, cell)] = sizes_of(sampler, cell)
     of_words = {
-        text[a : a + n]: sizes_of(walker, numbers.root_cell + w)
+        text[a : a + n]: sizes_of(sampler, numbers.root_cell + w)
         for w, (a, n) in enumerate(zip(numbers.span_first, numbers.span_lengths, strict=True))
     }
-    letters, contexts = walker._layout.letters, []
+    letters, contexts = sampler._layout.letters, []
     for parent, letter in zip(letters.node_parents, letters.node_letters, strict=True):
         newest = contexts[parent] if parent >= 0 else ()
         oldest = () if parent < 0 else (BEGIN if letter < 0 else alphabet[letter],)
         contexts.append((*oldest, *newest))
     of_letters = {
-        (contexts[u], alphabet[x - 1] if x else END): sizes_of(walker, cell)
+        (contexts[u], alphabet[x - 1] if x else END): sizes_of(sampler, cell)
         for cell, (u, x) in enumerate(zip(letters.nodes, letters.outcomes, strict=True))
     }
     return tuple(
@@ -230,12 +230,12 @@ def test_log_joint(given):
             word_concentration=state.word_concentrations[0],
             character_discounts=state.character_discounts,
             character_concentrations=state.character_concentrations,
-            length_factors=state._walker.prices[1:],
+            length_factors=state._sampler.prices[1:],
             end_probability=state.end_probability,
             stop_probability=state.stop_probability,
         )
         chosen = ways_of(problem.strings, state.cuts, state.ends)
-        expected = log_joint(now, chosen, *seats_of(state._walker, text, "abc"))
+        expected = log_joint(now, chosen, *seats_of(state._sampler, text, "abc"))
         if given:
             discounts = [now.discount, now.word_discount, *now.character_discounts]
             expected += (beta.logpdf(discounts, 2.0, 3.0) + betaln(2.0, 3.0)).sum()

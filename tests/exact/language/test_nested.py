@@ -38,7 +38,7 @@ from skdp.language._nested._kernels_triples import (
     log_total_triples,
 )
 from skdp.language._nested._model import lay_out_strings, read_strings
-from skdp.language._nested._walker import NestedWalker, Strings
+from skdp.language._nested._sampler import NestedSampler, Strings
 
 BURN_IN = 400
 G = (0.7, 1.9, 0.4, 1.2, 0.8)
@@ -165,11 +165,11 @@ def test_known_cuts(orders, moves):
     known = np.array([-1, 1, -1, 0, -1, -1, -1], dtype=np.int8)
     strings = Strings(np.array([0, 0, 1, 0, 1, 0, 1], np.int32), np.array([0, 5, 7]), known, 2)
     streams = [make_stream(np.random.SeedSequence(seed)) for seed in (1, 2)]
-    walker = NestedWalker(strings, estimator._settings_of_chain(), *streams)
+    sampler = NestedSampler(strings, estimator._settings_of_chain(), *streams)
     draws = []
     for _ in range(BURN_IN + N_SWEEPS):
-        walker.sweep()
-        draws.append(walker.cuts.copy())
+        sampler.sweep()
+        draws.append(sampler.cuts.copy())
     cuts = np.array(draws)[BURN_IN:][:, inner_places(problem.strings)]
     assert cuts[:, 1].all()
     assert not cuts[:, 3].any()
@@ -179,18 +179,18 @@ def test_known_cuts(orders, moves):
 # --- the joint density --------------------------------------------------------------------------
 
 
-def sizes_of(walker, cell):
+def sizes_of(sampler, cell):
     """Return the sizes of the tables of a cell."""
-    sizes, entry = [], walker._f.cells[cell, 2]
+    sizes, entry = [], sampler._f.cells[cell, 2]
     while entry >= 0:
-        size, count, entry = walker._f.entries[entry]
+        size, count, entry = sampler._f.entries[entry]
         sizes += [int(size)] * int(count)
     return sizes
 
 
-def seats_of(walker, text, alphabet):
+def seats_of(sampler, text, alphabet):
     """Return the sizes of all tables of words, and of letters, by (context, outcome)."""
-    layout, f = walker._layout, walker._f
+    layout, f = sampler._layout, sampler._f
     spans = [
         text[a : a + n]
         for a, n in zip(layout.text.span_first, layout.text.span_lengths, strict=True)
@@ -210,14 +210,14 @@ def seats_of(walker, text, alphabet):
 
     for cell in range(numbers.root_cell, len(f.cells)):
         if f.cells[cell, 3] >= 0:
-            of_words[event_of(cell)] = sizes_of(walker, cell)
+            of_words[event_of(cell)] = sizes_of(sampler, cell)
     letters, contexts = layout.letters, []
     for parent, letter in zip(letters.node_parents, letters.node_letters, strict=True):
         newest = contexts[parent] if parent >= 0 else ()
         oldest = () if parent < 0 else (BEGIN if letter < 0 else alphabet[letter],)
         contexts.append((*oldest, *newest))
     of_letters = {
-        (contexts[u], alphabet[x - 1] if x else END): sizes_of(walker, cell)
+        (contexts[u], alphabet[x - 1] if x else END): sizes_of(sampler, cell)
         for cell, (u, x) in enumerate(zip(letters.nodes, letters.outcomes, strict=True))
     }
     return tuple({c: sizes for c, sizes in of.items() if sizes} for of in (of_words, of_letters))
@@ -252,9 +252,9 @@ def test_log_joint(orders, given):
             f"{of}_{name}": getattr(state, f"{of}_{name}")
             for of, name in product(["word", "character"], ["discounts", "concentrations"])
         }
-        factors = state._walker.prices[1:] / (1.0 - problem.end_probability)
+        factors = state._sampler.prices[1:] / (1.0 - problem.end_probability)
         now = replace(problem, **hyper, length_factors=factors)
-        seats = seats_of(state._walker, text, alphabet)
+        seats = seats_of(state._sampler, text, alphabet)
         expected = log_joint(now, words_of(problem.strings, state.cuts), *seats)
         if given:
             for name, values in hyper.items():

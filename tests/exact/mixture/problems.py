@@ -1,4 +1,4 @@
-"""A few rows of each kind, their prior for skdp and for the oracle, and walkers over them."""
+"""A few rows of each kind, their prior for skdp and for the oracle, and samplers over them."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from skdp.emissions import (
     PoissonEmission,
 )
 from skdp.mixture._hyper import PartitionPrior
-from skdp.mixture._walker import MixtureWalker
+from skdp.mixture._sampler import MixtureSampler
 
 SCALE = [[0.7, 0.2], [0.2, 0.5]]
 PRIOR = {"mean_prior": [0.2, -0.1], "mean_precision_prior": 0.3, "degrees_of_freedom_prior": 3.5}
@@ -97,14 +97,14 @@ AUTO = Problem(
 A, B = 0.4, 0.7
 
 
-def make_walker(
-    problem, a=A, b=B, init=None, *, seed=0, prior=None, split_merge=True, walker=MixtureWalker
+def make_chain_sampler(
+    problem, a=A, b=B, init=None, *, seed=0, prior=None, split_merge=True, sampler=MixtureSampler
 ):
-    """Return a walker over the rows of a problem; numbers that are drawn have a `prior`."""
+    """Return a sampler over the rows of a problem; numbers that are drawn have a `prior`."""
     values = np.array(problem.rows, dtype=float)
     values.flags.writeable = False
     root = make_seed_sequence(seed)
-    return walker(
+    return sampler(
         values,
         problem.emission.make_sampler(values, 1),
         PartitionPrior(None, None) if prior is None else prior,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exact.mixture.test_grouped_partitions import ALPHA, groups_of, make_walker
+from exact.mixture.test_grouped_partitions import ALPHA, groups_of, make_chain_sampler
 from exact.oracles import hdp_mixtures
 
 from skdp.data import SequencePanel
@@ -18,7 +18,7 @@ KEYS = np.random.default_rng(0).integers(1, 2**63, (40, 4)).astype(np.uint64)
 def make_model(name, alpha=ALPHA):
     """Return a problem, its rows, and what a sample with `LABELS` says."""
     problem, groups = groups_of(name)
-    model = make_walker(groups, problem, alpha, init=LABELS).model()
+    model = make_chain_sampler(groups, problem, alpha, init=LABELS).model()
     return problem, [row for group in groups for row in group], model
 
 

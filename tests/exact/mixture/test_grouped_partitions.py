@@ -14,7 +14,7 @@ from exact.oracles.batch_means import N_SWEEPS, assert_means
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SequencePanel
 from skdp.mixture._hdp import _kernels_moves as moves
-from skdp.mixture._hdp._walker import HDPMixtureWalker
+from skdp.mixture._hdp._sampler import HDPMixtureSampler
 from skdp.processes._top_level import TopPriors
 
 ALPHA, GAMMA = 1.3, 0.8
@@ -39,11 +39,13 @@ def groups_of(name):
     return problem, [rows[:3], rows[3:]]
 
 
-def make_walker(groups, problem: Problem, alpha=ALPHA, gamma=GAMMA, *, init=None, priors=None):
-    """Return a walker over groups of rows; numbers that are drawn have `priors`."""
+def make_chain_sampler(
+    groups, problem: Problem, alpha=ALPHA, gamma=GAMMA, *, init=None, priors=None
+):
+    """Return a sampler over groups of rows; numbers that are drawn have `priors`."""
     panel = SequencePanel.from_sequences([np.array(group, dtype=float) for group in groups])
     root = make_seed_sequence(0)
-    return HDPMixtureWalker(
+    return HDPMixtureSampler(
         panel,
         problem.emission.make_sampler(panel.values, 1),
         TopPriors(None, None) if priors is None else priors,
@@ -55,25 +57,25 @@ def make_walker(groups, problem: Problem, alpha=ALPHA, gamma=GAMMA, *, init=None
     )
 
 
-def gibbs(walker):
-    walker._seat(walker._order, walker.stream)
-    walker._draw_hyper()
+def gibbs(sampler):
+    sampler._seat(sampler._order, sampler.stream)
+    sampler._draw_hyper()
 
 
-def weights_kept(walker):
+def weights_kept(sampler):
     """Weights change only with components that come or go, and every fifth time."""
     for _ in range(5):
-        walker._seat(walker._order, walker.stream)
-    walker._draw_hyper()
+        sampler._seat(sampler._order, sampler.stream)
+    sampler._draw_hyper()
 
 
-def split_merge(walker):
-    walker._split_and_merge()
-    walker._draw_hyper()
+def split_merge(sampler):
+    sampler._split_and_merge()
+    sampler._draw_hyper()
 
 
-def both(walker):
-    walker.sweep()
+def both(sampler):
+    sampler.sweep()
 
 
 STEPS = {
@@ -81,14 +83,14 @@ STEPS = {
 }  # fmt: skip
 
 
-def run(walker, step, n_sweeps, index):
+def run(sampler, step, n_sweeps, index):
     """Return the number of the partition after each sweep."""
     found = np.empty(n_sweeps, dtype=int)
     for s in range(n_sweeps):
-        STEPS[step](walker)
-        assert walker.n_clusters == walker.labels.max() + 1 == len(walker.top.weights)
-        assert walker.top.weights.sum() + walker.top.rest == pytest.approx(1.0)
-        found[s] = index[in_order(walker.labels)]
+        STEPS[step](sampler)
+        assert sampler.n_clusters == sampler.labels.max() + 1 == len(sampler.top.weights)
+        assert sampler.top.weights.sum() + sampler.top.rest == pytest.approx(1.0)
+        found[s] = index[in_order(sampler.labels)]
     return found
 
 
@@ -103,7 +105,7 @@ def take_together(columns, expected):
 def check(groups, problem, step, n_sweeps, alpha=ALPHA, gamma=GAMMA):
     every, expected = hdp_mixtures.posterior(groups, problem.family, alpha, gamma)
     index = {labels: i for i, labels in enumerate(every)}
-    found = run(make_walker(groups, problem, alpha, gamma), step, n_sweeps, index)
+    found = run(make_chain_sampler(groups, problem, alpha, gamma), step, n_sweeps, index)
     draws = np.eye(len(every))[found]
     assert_means(take_together(draws, expected), take_together(expected, expected), "partitions")
     numbers = np.array([max(labels) + 1.0 for labels in every])
@@ -145,37 +147,37 @@ def test_learned_concentrations(step):
     problem = PROBLEMS["multinomial"]
     groups, priors = split_rows(problem, 3, 2), TopPriors((2.0, 1.5), (1.5, 1.0))
     expected = hdp_mixtures.mean_concentrations(groups, problem.family, (2.0, 1.5), (1.5, 1.0))
-    walker = make_walker(groups, problem, priors=priors)
+    sampler = make_chain_sampler(groups, problem, priors=priors)
     draws = np.empty((16_000, 3))
     for row in draws:
-        STEPS[step](walker)
-        row[:] = walker.top.concentration, walker.top.top_concentration, walker.n_clusters
+        STEPS[step](sampler)
+        row[:] = sampler.top.concentration, sampler.top.top_concentration, sampler.n_clusters
     assert_means(draws, expected, "concentrations and components")
 
 
 @pytest.mark.parametrize("name", ["full", "diag", "poisson", "multinomial"])
 def test_log_joint(name):
     problem, groups = groups_of(name)
-    walker = make_walker(groups, problem)
+    sampler = make_chain_sampler(groups, problem)
     for _ in range(20):
-        walker.sweep()
+        sampler.sweep()
         expected = hdp_mixtures.log_joint(
-            groups, tuple(walker.labels), walker.top.weights, walker.top.rest, problem.family,
+            groups, tuple(sampler.labels), sampler.top.weights, sampler.top.rest, problem.family,
             ALPHA, GAMMA,
         )  # fmt: skip
-        assert walker.log_joint() == pytest.approx(expected, rel=1e-10)
+        assert sampler.log_joint() == pytest.approx(expected, rel=1e-10)
 
 
 def test_sweeps_that_stop_for_room(monkeypatch):
     """With room for one more component, every new one ends the kernel, within a group."""
     problem, groups = groups_of("multinomial")
-    make = HDPMixtureWalker._make_room
+    make = HDPMixtureSampler._make_room
 
-    def with_room_for_one(walker, n_spare):
-        walker._capacity = walker.n_clusters + n_spare
-        return make(walker, n_spare)
+    def with_room_for_one(sampler, n_spare):
+        sampler._capacity = sampler.n_clusters + n_spare
+        return make(sampler, n_spare)
 
-    monkeypatch.setattr(HDPMixtureWalker, "_make_room", with_room_for_one)
+    monkeypatch.setattr(HDPMixtureSampler, "_make_room", with_room_for_one)
     check(groups, problem, "gibbs", 8000, gamma=2.5)
 
 
@@ -195,9 +197,9 @@ def test_mean_weights():
     """The weights of a partition that is no sample, 400 times: of each a mean over 96 draws."""
     problem, groups = groups_of("full")
     labels, alpha, gamma = (0, 0, 0, 0, 0, 1), 20.0, 0.3
-    walker = make_walker(groups, problem, init=labels)
+    sampler = make_chain_sampler(groups, problem, init=labels)
     expected = hdp_mixtures.mean_weights(groups, labels, alpha, gamma)
     models = [
-        walker.model_of(np.array(labels), alpha, gamma, walker.stream).weights for _ in range(400)
+        sampler.model_of(np.array(labels), alpha, gamma, sampler.stream).weights for _ in range(400)
     ]
     assert_means(np.array(models), expected, "mean weights", resolution=1e-4)

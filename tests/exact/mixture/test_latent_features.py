@@ -8,12 +8,12 @@ error of any number that is compared.
 
 import numpy as np
 import pytest
-from exact.mixture.feature_problems import ALPHA, GAPS, NOISE, ROWS, WEIGHTS, make_walker
+from exact.mixture.feature_problems import ALPHA, GAPS, NOISE, ROWS, WEIGHTS, make_chain_sampler
 from exact.oracles import buffets
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 from scipy.special import logsumexp, softmax
 
-from skdp.mixture._latent_features import _walker
+from skdp.mixture._latent_features import _sampler
 from skdp.mixture._latent_features._hyper import FeaturePrior
 
 EVERY = buffets.classes(3, 9)
@@ -22,14 +22,14 @@ NOTHING = np.full((3, 2), np.nan)
 HALF = np.array([[1.2, np.nan], [np.nan, np.nan], [-0.4, 1.1]])
 
 
-def run(walker, n_sweeps):
+def run(sampler, n_sweeps):
     """Return what describes the features, and the missing entries, after each sweep."""
     described, imputed = [], []
     for _ in range(n_sweeps):
-        walker.sweep()
-        assert np.all(walker.features.any(axis=0))
-        described.append(buffets.describe(walker.features))
-        imputed.append(walker.imputed)
+        sampler.sweep()
+        assert np.all(sampler.features.any(axis=0))
+        described.append(buffets.describe(sampler.features))
+        imputed.append(sampler.imputed)
     return np.array(described), np.array(imputed)
 
 
@@ -37,7 +37,7 @@ def check(rows, noise=NOISE, n_sweeps=N_SWEEPS):
     logs = buffets.log_posteriors(rows, EVERY, ALPHA, noise, WEIGHTS)
     expected = softmax(logs)
     assert expected[[features.shape[1] == 9 for features in EVERY]].sum() < 1e-6
-    described, imputed = run(make_walker(rows, noise=noise), n_sweeps)
+    described, imputed = run(make_chain_sampler(rows, noise=noise), n_sweeps)
     assert_means(described, expected @ DESCRIBED, "features")
     if imputed.size:
         moments = [buffets.missing_moments(rows, features, noise, WEIGHTS) for features in EVERY]
@@ -55,9 +55,9 @@ def test_bounded_features(most):
     """The posterior of a buffet given that there are no more features."""
     every = [features for features in EVERY if features.shape[1] <= most]
     logs = buffets.log_posteriors(ROWS, every, 2.0, NOISE, WEIGHTS)
-    walker = make_walker(ROWS, alpha=2.0)
-    walker.most = most
-    described, _ = run(walker, N_SWEEPS)
+    sampler = make_chain_sampler(ROWS, alpha=2.0)
+    sampler.most = most
+    described, _ = run(sampler, N_SWEEPS)
     expected = softmax(logs) @ [buffets.describe(features) for features in every]
     assert_means(described, expected, "features")
 
@@ -79,11 +79,11 @@ def test_long_chains(rows):
 
 def move(rows, features, stream):
     """Return features after splits and merges are tried."""
-    walker = make_walker(rows)
-    walker.stream = stream
-    walker.features = features.astype(np.int8)
-    walker._split_and_merge(rows)
-    return walker.features
+    sampler = make_chain_sampler(rows)
+    sampler.stream = stream
+    sampler.features = features.astype(np.int8)
+    sampler._split_and_merge(rows)
+    return sampler.features
 
 
 @pytest.mark.parametrize("n_tries", [1, 10])
@@ -92,10 +92,10 @@ def test_splits_and_merges_leave_the_posterior_alone(monkeypatch, n_tries):
 
     |z| < 4.5 of 16 means, twice: a false alarm for one in 4,600 choices of the seeds.
     """
-    monkeypatch.setattr(_walker, "N_TRIES", n_tries)
+    monkeypatch.setattr(_sampler, "N_TRIES", n_tries)
     expected = softmax(buffets.log_posteriors(ROWS, EVERY, ALPHA, NOISE, WEIGHTS))
     draws = np.random.default_rng(0).choice(len(EVERY), 40_000, p=expected)
-    stream = make_walker(ROWS).stream
+    stream = make_chain_sampler(ROWS).stream
     moved = [move(ROWS, EVERY[draw], stream) for draw in draws]
     change = np.array([buffets.describe(features) for features in moved]) - DESCRIBED[draws]
     assert np.mean(change[:, :5].any(axis=1)) > 0.02 * n_tries**0.5
@@ -108,7 +108,7 @@ def test_hardly_any_noise():
     rows = ROWS[:, :1]
     noise = 1e-7
     logs = buffets.log_posteriors(rows, EVERY, ALPHA, noise, WEIGHTS)
-    described, _ = run(make_walker(rows, noise=noise), N_SWEEPS)
+    described, _ = run(make_chain_sampler(rows, noise=noise), N_SWEEPS)
     assert_means(described, softmax(logs) @ DESCRIBED, "features")
 
 
@@ -117,7 +117,7 @@ def test_fewer_rows(n):
     rows = ROWS[:n]
     every = buffets.classes(n, 11)
     expected = softmax(buffets.log_posteriors(rows, every, ALPHA, NOISE, WEIGHTS))
-    described, _ = run(make_walker(rows), N_SWEEPS // 2)
+    described, _ = run(make_chain_sampler(rows), N_SWEEPS // 2)
     of_classes = np.array([buffets.describe(features) for features in every])
     assert_means(described, expected @ of_classes, "features")
 
@@ -125,7 +125,7 @@ def test_fewer_rows(n):
 def test_drawn_concentration_and_variances():
     """Against a grid over both variances, of which no 1e-5 is beyond its ends."""
     priors = {"concentration": (2.0, 5.0), "noise": (3.0, 1.0), "weights": (4.0, 3.0)}
-    walker = make_walker(ROWS, prior=FeaturePrior(**priors))
+    sampler = make_chain_sampler(ROWS, prior=FeaturePrior(**priors))
     every = [features for features in EVERY if features.shape[1] <= 8]
     grid = np.linspace(-4.5, 4.5, 46)
     weights, *means = buffets.hyper_posterior(
@@ -133,9 +133,9 @@ def test_drawn_concentration_and_variances():
     )
     draws, described = np.empty((N_SWEEPS, 3)), []
     for row in draws:
-        walker.sweep()
-        row[:] = np.log([walker.concentration, walker.noise, walker.weights])
-        described.append(buffets.describe(walker.features))
+        sampler.sweep()
+        row[:] = np.log([sampler.concentration, sampler.noise, sampler.weights])
+        described.append(buffets.describe(sampler.features))
     assert_means(draws, np.array(means), "logs of concentration and variances")
     of_classes = np.array([buffets.describe(features) for features in every])
     assert_means(np.array(described), weights @ of_classes, "features")
@@ -155,16 +155,16 @@ def test_columns_with_noise_of_their_own(rows):
         np.tensordot(expected, np.array([each[i] for each in every]), 1) for i in (1, 2, 3)
     )
     prior = FeaturePrior(None, None, None, prior)
-    walker = make_walker(rows, alpha, 1.0, ratio, scales=[0.5, 2.0], prior=prior)
+    sampler = make_chain_sampler(rows, alpha, 1.0, ratio, scales=[0.5, 2.0], prior=prior)
     draws, described, imputed = np.empty((N_SWEEPS, 2)), [], []
     for row in draws:
-        walker.sweep()
-        row[:] = 2.0 * np.log(walker.scales)
-        described.append(buffets.describe(walker.features))
-        imputed.append(walker.imputed)
+        sampler.sweep()
+        row[:] = 2.0 * np.log(sampler.scales)
+        described.append(buffets.describe(sampler.features))
+        imputed.append(sampler.imputed)
     assert_means(np.array(described), expected @ DESCRIBED, "features")
     assert_means(draws, log_variances, "logs of the variances of columns")
-    if walker.imputed.size:
+    if sampler.imputed.size:
         assert_means(np.array(imputed), means, "missing entries")
         assert_means(np.array(imputed) ** 2, squares, "their squares")
 
@@ -180,36 +180,36 @@ def some_classes():
 @pytest.mark.parametrize("scales", [np.ones(2), SCALES], ids=["alike", "scales"])
 @pytest.mark.parametrize("rows", [ROWS, GAPS, NOTHING], ids=["all", "gaps", "nothing"])
 def test_log_joint(rows, scales):
-    walker = make_walker(rows, scales=scales)
+    sampler = make_chain_sampler(rows, scales=scales)
     for features in [np.zeros((3, 0)), *some_classes()]:
-        walker.features = features.astype(np.int8)
+        sampler.features = features.astype(np.int8)
         expected = buffets.log_class(features, ALPHA)
         variances = NOISE * scales**2, WEIGHTS * scales**2
         expected += buffets.log_likelihood(rows, features, *variances)
-        np.testing.assert_allclose(walker.log_joint(), expected, rtol=1e-10)
+        np.testing.assert_allclose(sampler.log_joint(), expected, rtol=1e-10)
 
 
 def test_features_that_find_no_room_are_drawn_once(monkeypatch):
     """How much room there is at first has no influence on the chain."""
     rows = np.random.default_rng(0).normal(size=(30, 3))
-    straight = make_walker(rows, alpha=9.0)
+    straight = make_chain_sampler(rows, alpha=9.0)
     expected = [straight.sweep() or straight.features.copy() for _ in range(20)]
-    monkeypatch.setattr(_walker, "_SPARE", 0)
-    walker = make_walker(rows, alpha=9.0)
+    monkeypatch.setattr(_sampler, "_SPARE", 0)
+    sampler = make_chain_sampler(rows, alpha=9.0)
     for features in expected:
-        walker.sweep()
-        np.testing.assert_array_equal(walker.features, features)
+        sampler.sweep()
+        np.testing.assert_array_equal(sampler.features, features)
 
 
 def test_a_posterior_that_is_made_anew_within_a_sweep(monkeypatch):
     rows = np.random.default_rng(0).normal(size=(30, 3))
-    straight = make_walker(rows)
+    straight = make_chain_sampler(rows)
     expected = [straight.sweep() or straight.features.copy() for _ in range(20)]
-    monkeypatch.setattr(_walker, "_FRESH", 7)
-    walker = make_walker(rows)
+    monkeypatch.setattr(_sampler, "_FRESH", 7)
+    sampler = make_chain_sampler(rows)
     for features in expected:
-        walker.sweep()
-        np.testing.assert_array_equal(walker.features, features)
+        sampler.sweep()
+        np.testing.assert_array_equal(sampler.features, features)
 
 
 # New rows
@@ -219,12 +219,12 @@ KEY = np.arange(1, 5, dtype=np.uint64)
 
 
 def models_of(rows, scales=None):
-    walker = make_walker(rows, scales=scales)
+    sampler = make_chain_sampler(rows, scales=scales)
     few = [features for features in some_classes() if features.shape[1] <= 4]
     assert len(few) >= 2
     for features in [np.zeros((3, 0)), EVERY[30], *few[:3]]:
-        walker.features = features.astype(np.int8)
-        yield features[:, walker.by_size()], walker.model()
+        sampler.features = features.astype(np.int8)
+        yield features[:, sampler.by_size()], sampler.model()
 
 
 @pytest.mark.parametrize("scales", [np.ones(2), SCALES], ids=["alike", "scales"])
@@ -251,9 +251,9 @@ def test_features_of_new_rows():
 def many_features():
     """Return a model with 18 features, of which rows leave several open, and new rows."""
     rng = np.random.default_rng(1)
-    walker = make_walker(rng.normal(size=(12, 3)), noise=1.0, weights=0.3)
-    walker.features = (rng.random((12, 18)) < 0.4).astype(np.int8)
-    return walker.model(), rng.normal(size=(3, 3)) * [[1.0], [1.0], [3.0]]
+    sampler = make_chain_sampler(rng.normal(size=(12, 3)), noise=1.0, weights=0.3)
+    sampler.features = (rng.random((12, 18)) < 0.4).astype(np.int8)
+    return sampler.model(), rng.normal(size=(3, 3)) * [[1.0], [1.0], [3.0]]
 
 
 def test_estimated_densities_have_no_bias(monkeypatch):

@@ -7,59 +7,59 @@ taken together: too few visits to tell their spread.
 
 import numpy as np
 import pytest
-from exact.mixture.problems import AUTO, CLOSE, PAIRS, PROBLEMS, A, B, in_order, make_walker
+from exact.mixture.problems import AUTO, CLOSE, PAIRS, PROBLEMS, A, B, in_order, make_chain_sampler
 from exact.oracles import mixtures
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 
 from skdp.mixture import _kernels_large_moves as large_moves
-from skdp.mixture._blocked_walker import BlockedWalker
+from skdp.mixture._blocked_sampler import BlockedSampler
 from skdp.mixture._hyper import PartitionPrior
-from skdp.mixture._walker import MixtureWalker
+from skdp.mixture._sampler import MixtureSampler
 
 EVERY = mixtures.partitions(5)
 RARE = 0.005
 INDEX = {labels: i for i, labels in enumerate(EVERY)}
 
 
-def gibbs(walker):
-    walker._seat(walker._order, walker.stream)
+def gibbs(sampler):
+    sampler._seat(sampler._order, sampler.stream)
 
 
-def split_merge(walker):
-    walker._split_and_merge()
+def split_merge(sampler):
+    sampler._split_and_merge()
 
 
-def both(walker):
-    walker.sweep()
+def both(sampler):
+    sampler.sweep()
 
 
-def stir(walker):
-    walker._stir(walker._move(0, 0, walker.stream), 20, walker.stream)
+def stir(sampler):
+    sampler._stir(sampler._move(0, 0, sampler.stream), 20, sampler.stream)
 
 
-def large(walker):
-    clusters = walker._move(0, 0, walker.stream, n_spare=4)
-    walker._move_large(clusters, 4, walker.stream)
+def large(sampler):
+    clusters = sampler._move(0, 0, sampler.stream, n_spare=4)
+    sampler._move_large(clusters, 4, sampler.stream)
 
 
-def large_of_few(walker):
+def large_of_few(sampler):
     """Beginnings have less than all rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(large_moves, "SAMPLE", 1)
-        large(walker)
+        large(sampler)
 
 
-def blocked(walker):
+def blocked(sampler):
     """Rows given parameters, ten times, and a single row: the rows would have the last word."""
-    walker._stir(walker._move(0, 0, walker.stream), 2, walker.stream)
+    sampler._stir(sampler._move(0, 0, sampler.stream), 2, sampler.stream)
     for _ in range(10):
-        rows_given_parameters(walker)
+        rows_given_parameters(sampler)
 
 
-def rows_given_parameters(walker):
+def rows_given_parameters(sampler):
     """The number of clusters stays as it is."""
-    clusters = walker._move(0, 0, walker.stream)
-    walker._draw_rows(walker._draw_parameters(clusters, walker.stream), walker.stream)
+    clusters = sampler._move(0, 0, sampler.stream)
+    sampler._draw_rows(sampler._draw_parameters(clusters, sampler.stream), sampler.stream)
 
 
 STEPS = {"gibbs": gibbs, "split-merge": split_merge, "both": both}
@@ -70,13 +70,13 @@ BLOCKED_STEPS = {
 }  # fmt: skip
 
 
-def run(walker, step, n_sweeps, index):
+def run(sampler, step, n_sweeps, index):
     """Return the number of the partition after each sweep."""
     found = np.empty(n_sweeps, dtype=int)
     for s in range(n_sweeps):
-        step(walker)
-        assert set(walker.labels.tolist()) == set(range(walker.n_clusters))
-        found[s] = index[in_order(walker.labels)]
+        step(sampler)
+        assert set(sampler.labels.tolist()) == set(range(sampler.n_clusters))
+        found[s] = index[in_order(sampler.labels)]
     return found
 
 
@@ -86,9 +86,9 @@ def check(problem, a, b, step, n_sweeps):
     together = np.array([
         [labels[i] == labels[j] for i in range(len(labels)) for j in range(i)] for labels in every
     ], dtype=float)  # fmt: skip
-    kind = BlockedWalker if step in BLOCKED_STEPS else MixtureWalker
-    walker = make_walker(problem, a, b, walker=kind)
-    found = run(walker, {**STEPS, **BLOCKED_STEPS}[step], n_sweeps, index)
+    kind = BlockedSampler if step in BLOCKED_STEPS else MixtureSampler
+    sampler = make_chain_sampler(problem, a, b, sampler=kind)
+    found = run(sampler, {**STEPS, **BLOCKED_STEPS}[step], n_sweeps, index)
     expected = mixtures.posterior(problem.rows, problem.family, a, b)
     draws = np.eye(len(every))[found]
     assert_means(take_together(draws, expected), take_together(expected, expected), "partitions")
@@ -141,8 +141,10 @@ def test_rows_given_the_number_of_clusters(name, a, b, n_clusters):
     ])  # fmt: skip
     expected = np.exp(expected - expected.max())
     expected /= expected.sum()
-    walker = make_walker(problem, a, b, np.minimum(range(n), n_clusters - 1), walker=BlockedWalker)
-    found = run(walker, rows_given_parameters, N_SWEEPS, index)
+    sampler = make_chain_sampler(
+        problem, a, b, np.minimum(range(n), n_clusters - 1), sampler=BlockedSampler
+    )
+    found = run(sampler, rows_given_parameters, N_SWEEPS, index)
     draws = np.eye(len(every))[found]
     assert_means(take_together(draws, expected), take_together(expected, expected), "partitions")
     largest = np.array([max(map(labels.count, labels)) for labels in every])
@@ -158,16 +160,16 @@ def test_partitions_of_every_kind(name, a, b, step):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [MixtureWalker, BlockedWalker])
+@pytest.mark.parametrize("kind", [MixtureSampler, BlockedSampler])
 def test_learned_discount_and_concentration(kind):
     problem = PROBLEMS["diag"]
     shapes, rates = (1.5, 2.0), (2.0, 1.5)
-    walker = make_walker(problem, prior=PartitionPrior(shapes, rates), walker=kind)
+    sampler = make_chain_sampler(problem, prior=PartitionPrior(shapes, rates), sampler=kind)
     draws = np.empty((N_SWEEPS // 3, 2 + len(EVERY)))
     for row in draws:
-        walker.sweep()
-        row[:2] = walker.discount, np.log(walker.concentration)
-        row[2:] = np.eye(len(EVERY))[INDEX[in_order(walker.labels)]]
+        sampler.sweep()
+        row[:2] = sampler.discount, np.log(sampler.concentration)
+        row[2:] = np.eye(len(EVERY))[INDEX[in_order(sampler.labels)]]
     weights, a, log_b = mixtures.hyper_posterior(problem.rows, problem.family, shapes, rates)
     assert_means(draws[:, 0], np.array(a), "discount")
     assert_means(draws[:, 1], np.array(log_b), "log concentration")
@@ -175,32 +177,32 @@ def test_learned_discount_and_concentration(kind):
     assert_means(found, expected, "partitions")
 
 
-@pytest.mark.parametrize("kind", [MixtureWalker, BlockedWalker])
+@pytest.mark.parametrize("kind", [MixtureSampler, BlockedSampler])
 def test_learned_concentration_without_a_discount(kind):
     problem = PROBLEMS["multinomial"]
     prior = PartitionPrior(None, (2.0, 1.5))
-    walker = make_walker(problem, 0.0, 1.0, prior=prior, walker=kind)
+    sampler = make_chain_sampler(problem, 0.0, 1.0, prior=prior, sampler=kind)
     draws = np.empty((4000, 2))
     for row in draws:
-        walker.sweep()
-        row[:] = np.log(walker.concentration), walker.n_clusters
+        sampler.sweep()
+        row[:] = np.log(sampler.concentration), sampler.n_clusters
     weights, _, log_b = mixtures.hyper_posterior(problem.rows, problem.family, 0.0, (2.0, 1.5))
     assert_means(draws[:, 0], np.array(log_b), "log concentration")
     numbers = np.array([max(labels) + 1 for labels in EVERY])
     assert_means(draws[:, 1], np.array(numbers @ weights), "number of clusters")
 
 
-@pytest.mark.parametrize("kind", [MixtureWalker, BlockedWalker])
+@pytest.mark.parametrize("kind", [MixtureSampler, BlockedSampler])
 def test_drawn_scale(kind):
     """Clusters tell each other how wide they are; |z| < 5 of at most 53 figures."""
     rows = np.array(AUTO.rows)
     expected_scale = 0.2 * 1.5 * rows.var()
-    walker = make_walker(AUTO, walker=kind)
+    sampler = make_chain_sampler(AUTO, sampler=kind)
     draws = np.empty((N_SWEEPS // 2, 1 + len(EVERY)))
     for row in draws:
-        walker.sweep()
-        row[0] = np.log(walker.emission.prior.scale[0, 0, 0])
-        row[1:] = np.eye(len(EVERY))[INDEX[in_order(walker.labels)]]
+        sampler.sweep()
+        row[0] = np.log(sampler.emission.prior.scale[0, 0, 0])
+        row[1:] = np.eye(len(EVERY))[INDEX[in_order(sampler.labels)]]
     weights, log_scale = mixtures.posterior_of_scales(AUTO.rows, AUTO.family, expected_scale, A, B)
     assert_means(draws[:, 0], np.array(log_scale), "log S")
     found, expected = take_together(draws[:, 1:], weights), take_together(weights, weights)
@@ -212,7 +214,7 @@ def test_the_sequential_start_is_a_draw_from_left_to_right(name):
     """P(z_1) P(z_2 | x_1, x_2) ...: rows in random order; for two rows it is the posterior."""
     problem = PROBLEMS[name]._replace(rows=PROBLEMS[name].rows[:2])
     apart = np.array([
-        make_walker(problem, seed=seed).n_clusters == 2 for seed in range(2000)
+        make_chain_sampler(problem, seed=seed).n_clusters == 2 for seed in range(2000)
     ])  # fmt: skip
     expected = mixtures.posterior(problem.rows, problem.family, A, B)[1]
     z = (apart.mean() - expected) / np.sqrt(expected * (1.0 - expected) / len(apart))

@@ -23,8 +23,8 @@ from skdp.sequence._factorial._kernels_evidence import fill_board
 from skdp.sequence._factorial._kernels_moves import make_moves
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 from skdp.sequence._factorial._run_moves import RunMoves
+from skdp.sequence._factorial._sampler import FactorialSampler
 from skdp.sequence._factorial._step_factors import StepFactors
-from skdp.sequence._factorial._walker import FactorialWalker
 
 NAN = np.nan
 N_DRAWS = 20_000
@@ -179,14 +179,14 @@ def test_moves_keep_up_what_follows_from_paths(n_factors, monkeypatch):
         assert any(bits.sum() > 2 for bits in draws)
 
 
-def make_walker(problem, n_factors, block_size):
+def make_chain_sampler(problem, n_factors, block_size):
     panel = make_panel(problem)
     emission = BinaryFactorEmission(
         1,
         weights_scale=problem.scale,
         noise_variance=1.0 / np.array(problem.precisions),
     )
-    return FactorialWalker(
+    return FactorialSampler(
         panel,
         StepFactors(*emission.check_parts(panel.values, len(panel.values))),
         make_priors(problem, n_factors),
@@ -202,14 +202,14 @@ def make_walker(problem, n_factors, block_size):
 def test_sweeps_of_buffets(case, with_moves):
     """Without moves of runs slices alone let factors come and go."""
     problem = replace(CASES[case], start_prior=(1.0, 1.0))
-    walker = make_walker(problem, "auto", 2)
+    sampler = make_chain_sampler(problem, "auto", 2)
     if not with_moves:
-        walker.moves = NoMoves()
+        sampler.moves = NoMoves()
     draws, masses = [], []
     for _ in range(N_DRAWS):
-        walker.sweep()
-        draws.append(walker.emission.factors)
-        masses.append(walker.priors.mass)
+        sampler.sweep()
+        draws.append(sampler.emission.factors)
+        masses.append(sampler.priors.mass)
     expected = oracle.expect_buffet(problem, MOST, mass_prior=MASS_PRIOR)
     compare(draws, expected)
     assert_means(masses, expected.mass, "mass")
@@ -218,15 +218,15 @@ def test_sweeps_of_buffets(case, with_moves):
 @pytest.mark.slow
 @pytest.mark.parametrize("with_moves", [True, False])
 def test_sweeps_of_bounded_buffets(with_moves):
-    walker = make_walker(BASE, "auto", 2)
-    walker.priors.most = 2
+    sampler = make_chain_sampler(BASE, "auto", 2)
+    sampler.priors.most = 2
     if not with_moves:
-        walker.moves = NoMoves()
+        sampler.moves = NoMoves()
     draws, masses = [], []
     for _ in range(N_DRAWS):
-        walker.sweep()
-        draws.append(walker.emission.factors)
-        masses.append(walker.priors.mass)
+        sampler.sweep()
+        draws.append(sampler.emission.factors)
+        masses.append(sampler.priors.mass)
     expected = oracle.expect_buffet(BASE, 2, mass_prior=MASS_PRIOR)
     compare(draws, expected)
     assert_means(masses, expected.mass, "mass")

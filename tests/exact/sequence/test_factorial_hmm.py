@@ -22,8 +22,8 @@ from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, hmm_posterior
 from skdp.sequence._factorial import _joint as joint
 from skdp.sequence._factorial._model import FactorialModel
+from skdp.sequence._factorial._sampler import FactorialSampler
 from skdp.sequence._factorial._step_factors import StepFactors
-from skdp.sequence._factorial._walker import FactorialWalker
 from skdp.sequence._factorial_hmm import FactorialHMM
 
 NAN = np.nan
@@ -79,7 +79,7 @@ def make_sampler(problem, block_size):
         switch_on_prior=problem.switch_on_prior,
         switch_off_prior=problem.switch_off_prior,
     )
-    return FactorialWalker(
+    return FactorialSampler(
         panel,
         StepFactors(*parts),
         estimator._priors(len(panel.values)),

@@ -8,8 +8,8 @@ from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.emissions._discrete._categorical import CategoricalSampler
 from skdp.sequence import FixedSimilarity
+from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._hmm._walker import HMMWalker
 
 ONE = ((0, 0, 1, 1, 0, 1, 1),)
 TWO = ((0, 0, 1), (1, 1, 0, 0))
@@ -60,7 +60,7 @@ def run(problem, n_sweeps, seed=0, state_sampler="ffbs"):
     prior = np.full(problem.n_symbols, problem.prior)
     if problem.base is not None:
         prior *= problem.n_symbols * np.array(problem.base)
-    sampler = HMMWalker(
+    sampler = HMMSampler(
         panel,
         Transitions(problem.n_states, priors, streams[0]),
         CategoricalSampler(problem.n_states, prior, problem.concentration_prior),

@@ -13,8 +13,8 @@ from exact.oracles.hdp_hmm import NormalInverseWishart, Problem, expect
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.emissions import AutoregressiveEmission, GaussianEmission
+from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._hmm._walker import HMMWalker
 from skdp.sequence._similarities._fixed import FixedSimilarity
 
 NAN = math.nan
@@ -100,7 +100,7 @@ def run(problem, covariance_type, n_sweeps, seed=0):
     similarity = None
     if problem.phi is not None:
         similarity = FixedSimilarity(problem.phi).make_sampler(n_states)
-    sampler = HMMWalker(
+    sampler = HMMSampler(
         panel,
         Transitions(n_states, priors, streams[0]),
         emission.make_sampler(panel.values, n_states, *more),

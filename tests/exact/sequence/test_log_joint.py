@@ -10,8 +10,8 @@ from skdp.sequence import (
     GaussianSimilarity,
     PoissonDuration,
 )
+from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._hmm._walker import HMMWalker
 
 N_STATES, LONGEST = 3, 4
 
@@ -25,7 +25,7 @@ def test_log_joint_with_similarities_and_durations():
     panel = SequencePanel.from_sequences([np.array([0, 0, 1, 1, 1, 0, 2.0]), np.array([2, 2, 0.0])])
     streams = np.random.SeedSequence(3).generate_state(12, np.uint64).reshape(3, 4)
     priors = TransitionPriors(2.0, (1.0, 1.0), 1.5, (1.0, 1.0), 0.0, (1.0, 1.0))
-    sampler = HMMWalker(
+    sampler = HMMSampler(
         panel,
         Transitions(N_STATES, priors, streams[0], self_transitions=False),
         CategoricalEmission(3, 0.5).make_sampler(panel.values, N_STATES),
@@ -57,7 +57,7 @@ def test_log_joint_with_similarities_of_observations():
     panel = SequencePanel.from_sequences([x])
     streams = np.random.SeedSequence(4).generate_state(12, np.uint64).reshape(3, 4)
     priors = TransitionPriors(2.0, (1.0, 1.0), 1.5, (1.0, 1.0), 1.0, (1.0, 1.0))
-    sampler = HMMWalker(
+    sampler = HMMSampler(
         panel,
         Transitions(N_STATES, priors, streams[0]),
         CategoricalEmission(3, 0.5).make_sampler(panel.values, N_STATES),

@@ -11,7 +11,7 @@ from exact.oracles.segmented import Problem
 from exact.topics.table_models import corpus, observed_half
 
 from skdp.topics import GibbsLDA
-from skdp.topics._lda import _walker
+from skdp.topics._lda import _sampler
 
 BURN_IN = 400
 CASES = {
@@ -34,7 +34,7 @@ every_level = pytest.mark.parametrize("level", ["document", "segment"])
 @pytest.fixture(params=["dense", "sparse"])
 def sweep(request, monkeypatch):
     """Let the number of topics call for the one or the other sweep."""
-    monkeypatch.setattr(_walker, "SPARSE_FROM", 1 if request.param == "sparse" else 10**9)
+    monkeypatch.setattr(_sampler, "SPARSE_FROM", 1 if request.param == "sparse" else 10**9)
 
 
 def model(problem, level, **params):

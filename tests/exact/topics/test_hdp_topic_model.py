@@ -14,7 +14,7 @@ from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
 from skdp.processes._top_level import TopPriors
 from skdp.topics._hdp import _kernels_moves as moves
-from skdp.topics._hdp._walker import HDPWalker
+from skdp.topics._hdp._sampler import HDPSampler
 
 DOCUMENTS = {
     "two": [[0, 0, 1], [2, 0]],
@@ -26,18 +26,18 @@ ALPHA, GAMMA, ETA = 1.3, 0.8, 0.4
 RARE = 0.005
 
 
-def make_walker(documents, alpha=ALPHA, gamma=GAMMA, priors=None, level="document", seed=0):
+def make_chain_sampler(documents, alpha=ALPHA, gamma=GAMMA, priors=None, level="document", seed=0):
     root = make_seed_sequence(seed)
     nested = [[document] for document in documents]
     if level == "segment":
         nested = [documents]
     corpus = SegmentedCorpus.from_documents(nested, n_features=N_WORDS)
-    walker = HDPWalker(
+    sampler = HDPSampler(
         corpus, level, alpha, gamma, priors or TopPriors(None, None), ETA, (1.0, 0.1), 2, True,
         derive_stream(root, Role.INIT), derive_stream(root, Role.SWEEP),
     )  # fmt: skip
-    walker._propose_moves()  # makes room for them
-    return walker
+    sampler._propose_moves()  # makes room for them
+    return sampler
 
 
 def in_order(labels):
@@ -46,20 +46,20 @@ def in_order(labels):
     return tuple(names.setdefault(int(k), len(names)) for k in labels)
 
 
-def words(walker):
-    walker._draw_topics()
-    walker._draw_weights()
+def words(sampler):
+    sampler._draw_topics()
+    sampler._draw_weights()
 
 
-def split_merge(walker):
+def split_merge(sampler):
     """Several moves, then weights, which the next ones depend on."""
     for _ in range(3):
-        walker._split_or_merge()
-    walker._draw_weights()
+        sampler._split_or_merge()
+    sampler._draw_weights()
 
 
-def both(walker):
-    walker.sweep()
+def both(sampler):
+    sampler.sweep()
 
 
 KINDS = {"each": moves.EACH, "by-node": moves.BY_NODE, "by-word": moves.BY_WORD}
@@ -67,14 +67,14 @@ KINDS = {"each": moves.EACH, "by-node": moves.BY_NODE, "by-word": moves.BY_WORD}
 STEPS = {"words": words, "split-merge": split_merge, "both": both}
 
 
-def run(walker, step, n_sweeps, index):
+def run(sampler, step, n_sweeps, index):
     """Return the number of the partition after each sweep."""
     found = np.empty(n_sweeps, dtype=int)
     for s in range(n_sweeps):
-        step(walker)
-        assert walker.n_topics == walker.topics.max() + 1 == len(walker.weights)
-        assert walker.weights.sum() + walker.rest == pytest.approx(1.0)
-        found[s] = index[in_order(walker.topics)]
+        step(sampler)
+        assert sampler.n_topics == sampler.topics.max() + 1 == len(sampler.weights)
+        assert sampler.weights.sum() + sampler.rest == pytest.approx(1.0)
+        found[s] = index[in_order(sampler.topics)]
     return found
 
 
@@ -90,7 +90,9 @@ def check(name, step, n_sweeps, alpha=ALPHA, gamma=GAMMA, level="document"):
     documents = DOCUMENTS[name]
     every, expected = hdp_topics.posterior(documents, N_WORDS, alpha, gamma, ETA)
     index = {labels: i for i, labels in enumerate(every)}
-    found = run(make_walker(documents, alpha, gamma, level=level), STEPS[step], n_sweeps, index)
+    found = run(
+        make_chain_sampler(documents, alpha, gamma, level=level), STEPS[step], n_sweeps, index
+    )
     draws = np.eye(len(every))[found]
     assert_means(take_together(draws, expected), take_together(expected, expected), "partitions")
     numbers = np.array([max(labels) + 1.0 for labels in every])
@@ -106,14 +108,14 @@ def test_partitions(step):
 
 def test_sweeps_that_stop_for_room(monkeypatch):
     """With one free column, every new topic ends the kernel, in the middle of a document."""
-    whole = HDPWalker._top_level
+    whole = HDPSampler._top_level
 
-    def with_one_free_column(walker):
-        top = whole(walker)
+    def with_one_free_column(sampler):
+        top = whole(sampler)
         top.columns[1] = 0
         return top
 
-    monkeypatch.setattr(HDPWalker, "_top_level", with_one_free_column)
+    monkeypatch.setattr(HDPSampler, "_top_level", with_one_free_column)
     check("two", "words", 8000, gamma=2.5)
 
 
@@ -141,24 +143,24 @@ def test_each_kind_of_move(kind, by_topic, monkeypatch):
 def test_learned_concentrations(step):
     documents, priors = DOCUMENTS["two"], TopPriors((2.0, 1.5), (1.5, 1.0))
     expected = hdp_topics.mean_concentrations(documents, N_WORDS, ETA, (2.0, 1.5), (1.5, 1.0))
-    walker = make_walker(documents, priors=priors)
+    sampler = make_chain_sampler(documents, priors=priors)
     draws = np.empty((16_000, 3))
     for row in draws:
-        STEPS[step](walker)
-        row[:] = walker.concentration, walker.top_concentration, walker.n_topics
+        STEPS[step](sampler)
+        row[:] = sampler.concentration, sampler.top_concentration, sampler.n_topics
     assert_means(draws, expected, "concentrations and topics")
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_log_joint(name):
-    walker = make_walker(DOCUMENTS[name])
+    sampler = make_chain_sampler(DOCUMENTS[name])
     for _ in range(20):
-        walker.sweep()
+        sampler.sweep()
         expected = hdp_topics.log_joint(
-            DOCUMENTS[name], tuple(walker.topics), walker.weights, walker.rest, N_WORDS, ALPHA,
+            DOCUMENTS[name], tuple(sampler.topics), sampler.weights, sampler.rest, N_WORDS, ALPHA,
             GAMMA, ETA,
         )  # fmt: skip
-        assert walker.log_joint() == pytest.approx(expected, rel=1e-10)
+        assert sampler.log_joint() == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("labels", [(0, 0, 0, 0, 0), (0, 1, 0, 1, 1), (0, 0, 1, 0, 1)])
@@ -193,25 +195,25 @@ def test_density_of_weights(labels):
 def test_a_merge_is_a_split_reversed(kind):
     """On the same stream, with hundreds of words; what is proposed is weighed by the joint."""
     rng = np.random.default_rng(0)
-    walker = make_walker([rng.integers(0, N_WORDS, 40).tolist() for _ in range(12)])
-    division, stream, tokens = walker._division, walker.streams[0], walker._whole.tokens
+    sampler = make_chain_sampler([rng.integers(0, N_WORDS, 40).tolist() for _ in range(12)])
+    division, stream, tokens = sampler._division, sampler.streams[0], sampler._whole.tokens
     for _ in range(5):
-        walker._draw_topics()
-        walker._draw_weights()
-        walker._make_room()
-        a = int(walker.topics[0])
-        pair = np.flatnonzero(walker.topics == a)[[0, -1]]
-        weight, saved = float(walker.weights[a]), stream.copy()
-        rest = (walker._node_of, walker.concentration * weight, ETA, GAMMA, division)
-        before = walker.log_joint()
-        n = moves.list_members(walker.topics, a, a, division)
+        sampler._draw_topics()
+        sampler._draw_weights()
+        sampler._make_room()
+        a = int(sampler.topics[0])
+        pair = np.flatnonzero(sampler.topics == a)[[0, -1]]
+        weight, saved = float(sampler.weights[a]), stream.copy()
+        rest = (sampler._node_of, sampler.concentration * weight, ETA, GAMMA, division)
+        before = sampler.log_joint()
+        n = moves.list_members(sampler.topics, a, a, division)
         forth = moves.log_acceptance(n, KINDS[kind], False, 0.0, 0.0, pair, tokens, *rest, stream)
-        shares, b = division.log_shares.copy(), walker.n_topics
-        moves.rename_members(n, False, a, b, tokens, walker.topics, *walker._words[:2], division)
-        walker._close_gaps(np.append(walker.weights, 0.0))
-        walker.weights[[a, b]] = weight * np.exp(shares)
-        assert moves.list_members(walker.topics, a, b, division) == n
-        log_q = walker.log_joint() - before + np.log(weight) - forth
+        shares, b = division.log_shares.copy(), sampler.n_topics
+        moves.rename_members(n, False, a, b, tokens, sampler.topics, *sampler._words[:2], division)
+        sampler._close_gaps(np.append(sampler.weights, 0.0))
+        sampler.weights[[a, b]] = weight * np.exp(shares)
+        assert moves.list_members(sampler.topics, a, b, division) == n
+        log_q = sampler.log_joint() - before + np.log(weight) - forth
         back = moves.log_acceptance(n, KINDS[kind], True, *shares, pair, tokens, *rest, saved)
         assert forth == pytest.approx(-back, rel=1e-10)
         moves.log_acceptance(n, KINDS[kind], True, *shares, pair, tokens, *rest, stream.copy())
@@ -224,15 +226,15 @@ def test_a_merge_is_a_split_reversed(kind):
 def test_a_division_by_word_is_as_likely_as_it_is_found():
     """What is proposed for a topic is weighed alike where it is found in two."""
     rng = np.random.default_rng(0)
-    walker = make_walker([rng.integers(0, N_WORDS, 40).tolist() for _ in range(3)])
-    division, stream, tokens = walker._division, walker.streams[0], walker._whole.tokens
-    walker.topics[:] = 0
-    n, possible = moves.list_members(walker.topics, 0, 0, division), 0
+    sampler = make_chain_sampler([rng.integers(0, N_WORDS, 40).tolist() for _ in range(3)])
+    division, stream, tokens = sampler._division, sampler.streams[0], sampler._whole.tokens
+    sampler.topics[:] = 0
+    n, possible = moves.list_members(sampler.topics, 0, 0, division), 0
     for _ in range(30):
         pair = rng.choice(n, 2, replace=False)
         division.log_shares[:] = np.log(0.5)
         division.priors[:] = 0.5, 0.5, 1.0
-        rest = (pair, tokens, walker._node_of, ETA, division, stream)
+        rest = (pair, tokens, sampler._node_of, ETA, division, stream)
         forth = moves.divide_by_word(n, False, *rest)
         division.side_counts[:], division.side_totals[:] = 0.0, 0.0
         if forth == -np.inf:

@@ -18,9 +18,9 @@ from exact.oracles.open_segmented import Problem
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
 from skdp.processes._top_level import TopPriors
-from skdp.topics._tables import _open_walker
-from skdp.topics._tables._open_walker import FirstTopLevel, OpenTableWalker
-from skdp.topics._tables._walker import HyperParameters
+from skdp.topics._tables import _open_sampler
+from skdp.topics._tables._open_sampler import FirstTopLevel, OpenTableSampler
+from skdp.topics._tables._sampler import HyperParameters
 
 PARENTS = {"segmented": (1.0, 0.0), "adaptive": (0.7, 1.4)}
 PROBLEMS = {
@@ -40,14 +40,16 @@ KNOWN = TopPriors(None, None)
 RARE = 0.005
 
 
-def make_walker(problem, sampler="btigs", priors=KNOWN, init="random", n_shards=1, n_topics=2):
+def make_chain_sampler(
+    problem, sampler="btigs", priors=KNOWN, init="random", n_shards=1, n_topics=2
+):
     root = make_seed_sequence(0)
     corpus = SegmentedCorpus.from_documents(problem.documents, n_features=problem.n_words)
     hyper = HyperParameters(
         "auto", problem.eta, (1.0, 0.1), problem.discount, (1.0, 1.0), problem.concentration,
         (1.0, 0.1), "corpus", problem.mixing if problem.model == "adaptive" else (1.0, 0.0),
     )  # fmt: skip
-    return OpenTableWalker(
+    return OpenTableSampler(
         corpus, n_topics, sampler, hyper, FirstTopLevel(problem.alpha, problem.gamma, priors), init,
         [derive_stream(root, Role.INIT, s) for s in range(n_shards)],
         [derive_stream(root, Role.SWEEP, s) for s in range(n_shards)],
@@ -80,19 +82,19 @@ def take_together(columns, expected):
 @pytest.fixture(autouse=True)
 def no_moves(monkeypatch):
     """Words alone move topics, unless a test proposes splits and merges."""
-    monkeypatch.setattr(_open_walker, "MOST_MOVES", 0)
+    monkeypatch.setattr(_open_sampler, "MOST_MOVES", 0)
 
 
 def check(name, sampler, n_sweeps, model="segmented"):
     problem = of_model(name, model)
     every, expected, of_segments = exact(name, model)
     index = {labels: i for i, labels in enumerate(every)}
-    walker = make_walker(problem, sampler)
+    gibbs = make_chain_sampler(problem, sampler)
     found, tables = np.empty(n_sweeps, dtype=int), np.empty((n_sweeps, *of_segments.shape))
     for i in range(n_sweeps):
-        walker.sweep()
-        assert walker.n_topics == walker.topics.max() + 1 == len(walker.weights)
-        state = walker.state()
+        gibbs.sweep()
+        assert gibbs.n_topics == gibbs.topics.max() + 1 == len(gibbs.weights)
+        state = gibbs.state()
         found[i] = index[in_order(state.topics)]
         tables[i, :, 0] = state.tables_to_document.sum(axis=1)
         tables[i, :, 1] = state.tables_to_previous.sum(axis=1)
@@ -128,7 +130,7 @@ def test_partitions(model, name, sampler):
     [("segmented", "two documents", "btigs"), ("adaptive", "chain", "ssa")],
 )
 def test_splits_and_merges(model, name, sampler, monkeypatch):
-    monkeypatch.setattr(_open_walker, "MOST_MOVES", 3)
+    monkeypatch.setattr(_open_sampler, "MOST_MOVES", 3)
     check(name, sampler, 6000, model)
 
 
@@ -137,8 +139,8 @@ def test_splits_and_merges(model, name, sampler, monkeypatch):
 def test_each_kind_of_move(anew, by_topic, monkeypatch):
     """However blocks are divided, and words picked: each leaves the posterior as it is."""
     coins = cycle([anew, by_topic])
-    monkeypatch.setattr(_open_walker.moves, "toss", lambda rng: next(coins))
-    monkeypatch.setattr(_open_walker, "MOST_MOVES", 3)
+    monkeypatch.setattr(_open_sampler.moves, "toss", lambda rng: next(coins))
+    monkeypatch.setattr(_open_sampler, "MOST_MOVES", 3)
     check("one document", "btigs", 6000)
 
 
@@ -147,47 +149,47 @@ def test_each_kind_of_move(anew, by_topic, monkeypatch):
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("model", PARENTS)
 def test_splits_and_merges_again(model, name, sampler, monkeypatch):
-    monkeypatch.setattr(_open_walker, "MOST_MOVES", 5)
+    monkeypatch.setattr(_open_sampler, "MOST_MOVES", 5)
     check(name, sampler, 16_000, model)
 
 
 @pytest.mark.parametrize("share", [0.6, 1e-3])
 def test_any_threshold_will_do(share, monkeypatch):
     """Few topics take part in a sweep, and many documents stay as they are; or nearly all do."""
-    monkeypatch.setattr(_open_walker, "SMALLEST_TABLE", share)
+    monkeypatch.setattr(_open_sampler, "SMALLEST_TABLE", share)
     check("two documents", "btigs", 12_000)
 
 
 def test_prior_of_a_sweep_sums_to_alpha(monkeypatch):
     """Topics that take no part keep their weight, whether they have words or not."""
-    monkeypatch.setattr(_open_walker, "SMALLEST_TABLE", 0.6)
-    walker, n_light = make_walker(PROBLEMS["two documents"]), 0
+    monkeypatch.setattr(_open_sampler, "SMALLEST_TABLE", 0.6)
+    gibbs, n_light = make_chain_sampler(PROBLEMS["two documents"]), 0
     for _ in range(50):
-        walker.sweep()
-        n_light += np.count_nonzero(walker.weights <= walker.least_weight)
-        walker._open_columns(walker.streams[0])
-        assert walker.doc_topic_prior.sum() == pytest.approx(walker.document_concentration)
-        walker.doc_topic_prior = walker.document_concentration * walker.weights
+        gibbs.sweep()
+        n_light += np.count_nonzero(gibbs.weights <= gibbs.least_weight)
+        gibbs._open_columns(gibbs.streams[0])
+        assert gibbs.doc_topic_prior.sum() == pytest.approx(gibbs.document_concentration)
+        gibbs.doc_topic_prior = gibbs.document_concentration * gibbs.weights
     assert n_light > 0
 
 
 def test_topics_keep_their_weights_where_gaps_are_closed():
     """Topic 2 moves to the place of topic 0, which has no words."""
-    walker = make_walker(PROBLEMS["one document"])
-    walker._words.totals[:3] = 0.0, 3.0, 2.0
-    walker._close_gaps(np.array([0.4, 0.3, 0.2]))
-    assert walker.weights.tolist() == [0.2, 0.3]
+    gibbs = make_chain_sampler(PROBLEMS["one document"])
+    gibbs._words.totals[:3] = 0.0, 3.0, 2.0
+    gibbs._close_gaps(np.array([0.4, 0.3, 0.2]))
+    assert gibbs.weights.tolist() == [0.2, 0.3]
 
 
 @mostly_one_sampler
 def test_learned_concentrations(sampler):
     problem, priors = PROBLEMS["two documents"], TopPriors((2.0, 1.5), (1.5, 1.0))
     expected = open_segmented.mean_concentrations(problem, (2.0, 1.5), (1.5, 1.0))
-    walker = make_walker(problem, sampler, priors)
+    gibbs = make_chain_sampler(problem, sampler, priors)
     draws = np.empty((16_000, 3))
     for row in draws:
-        walker.sweep()
-        row[:] = walker.document_concentration, walker.top_concentration, walker.n_topics
+        gibbs.sweep()
+        row[:] = gibbs.document_concentration, gibbs.top_concentration, gibbs.n_topics
     assert_means(draws, expected, "concentrations and topics")
 
 
@@ -196,12 +198,12 @@ def test_learned_concentrations(sampler):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_log_joint(name, sampler, model):
     problem = of_model(name, model)
-    walker = make_walker(problem, sampler)
+    gibbs = make_chain_sampler(problem, sampler)
     for _ in range(20):
-        walker.sweep()
-        state = walker.state()
+        gibbs.sweep()
+        state = gibbs.state()
         expected = open_segmented.log_joint(
             problem, tuple(state.topics), state.tables_to_document, state.tables_to_previous,
-            walker.weights, walker.rest,
+            gibbs.weights, gibbs.rest,
         )  # fmt: skip
-        assert walker.log_joint() == pytest.approx(expected, rel=1e-10)
+        assert gibbs.log_joint() == pytest.approx(expected, rel=1e-10)

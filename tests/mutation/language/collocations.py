@@ -9,7 +9,7 @@ SEATS = "language/_collocations/_kernels_seats.py"
 FILTER = "language/_collocations/_kernels_filter.py"
 SWEEPS = "language/_collocations/_kernels_sweeps.py"
 PREDICT = "language/_collocations/_kernels_predict.py"
-WALKER = "language/_collocations/_walker.py"
+WALKER = "language/_collocations/_sampler.py"
 
 MUTATIONS = [
     Mutation(

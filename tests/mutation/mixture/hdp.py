@@ -10,7 +10,7 @@ SECTIONS = "mixture/_hdp/_kernels_sections.py"
 MOVES = "mixture/_hdp/_kernels_moves.py"
 FOLD_IN = "mixture/_hdp/_kernels_fold_in.py"
 MODEL = "mixture/_hdp/_model.py"
-WALKER = "mixture/_hdp/_walker.py"
+WALKER = "mixture/_hdp/_sampler.py"
 ESTIMATOR = "mixture/_hdp_mixture.py"
 
 GIBBS = f"{PARTITIONS}::test_partitions[full-gibbs]"

@@ -11,7 +11,7 @@ FRANCHISE = "processes/_franchise.py"
 MUTATIONS = [
     Mutation(
         "ngram-mass",
-        "processes/_franchise_walker.py",
+        "processes/_franchise_sampler.py",
         "        mass = franchise.customers - of_cells * franchise.tables",
         "        mass = franchise.customers - of_cells",
         "Each table of a cell pays the discount.",
@@ -43,7 +43,7 @@ MUTATIONS = [
     ),
     Mutation(
         "ngram-chain-without-discount",
-        "processes/_franchise_walker.py",
+        "processes/_franchise_sampler.py",
         "        chain = (self.concentration + self.discount) / (self.concentration + 1.0)",
         "        chain = self.concentration / (self.concentration + 1.0)",
         "A table pays the discount to the restaurant above.",

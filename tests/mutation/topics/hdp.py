@@ -6,7 +6,7 @@ EXACT = "tests/exact/topics/test_hdp_topic_model.py"
 
 SWEEPS = "topics/_hdp/_kernels_sweeps.py"
 MOVES = "topics/_hdp/_kernels_moves.py"
-WALKER = "topics/_hdp/_walker.py"
+WALKER = "topics/_hdp/_sampler.py"
 
 WORDS = f"{EXACT}::test_partitions[words]"
 SPLITS = f"{EXACT}::test_partitions[split-merge]"

@@ -9,7 +9,7 @@ NODES = "topics/_lda/_kernels_nodes.py"
 MUTATIONS = [
     Mutation(
         "lda-lists-lose-their-order",
-        "topics/_lda/_walker.py",
+        "topics/_lda/_sampler.py",
         "            self._words, self._listed = self._listed, None\n",
         "            self._listed = None\n",
         "The order of a list tells on the draws.",
@@ -18,7 +18,7 @@ MUTATIONS = [
     ),
     Mutation(
         "lda-lists-of-a-partition-lose-their-order",
-        "topics/_lda/_walker.py",
+        "topics/_lda/_sampler.py",
         "        listed = self._listed if is_alone else None\n",
         "        listed = None\n",
         "A partition that is alone goes on with its lists.",
@@ -27,7 +27,7 @@ MUTATIONS = [
     ),
     Mutation(
         "lda-words-of-lists-do-not-move",
-        "topics/_lda/_walker.py",
+        "topics/_lda/_sampler.py",
         "        Counted.move(own, self._corpora[0].tokens, before, self.topics)\n",
         "",
         "Other partitions hear of the words that moved.",

@@ -132,7 +132,7 @@ MUTATIONS = [
     ),
     Mutation(
         "ldcc-partitions-leave-segments",
-        "topics/_ldcc/_placed_walker.py",
+        "topics/_ldcc/_placed_sampler.py",
         'return ("doc_topic",) if "document_topic_prior" in axes else ("segment_topic",)',
         'return ("doc_topic",) if "document_topic_prior" in axes else ()',
         "Shares of segments are of word-topics, which are called anew.",
@@ -140,7 +140,7 @@ MUTATIONS = [
     ),
     Mutation(
         "ldcc-partitions-keep-old-ratios",
-        "topics/_ldcc/_walker.py",
+        "topics/_ldcc/_sampler.py",
         "        if not np.array_equal(before, self.segment_topic_prior):\n",
         "        if False:\n",
         "Partitions weigh by the prior of the current sweep.",

@@ -23,7 +23,7 @@ MUTATIONS = [
     Mutation(
         "warm-starts-look-into-the-means",
         "topics/_shared/_placed_averages.py",
-        "        self._walker.fork_sums(self._key, other._key)\n",
+        "        self._sampler.fork_sums(self._key, other._key)\n",
         "        other._key = self._key\n",
         "The last sweep counts only while it is the last, also for the means of documents.",
         f"{WARM}::test_bits_are_those_of_a_straight_run[learnt]",
@@ -121,14 +121,14 @@ MUTATIONS = [
     Mutation(
         "partitions-all-have-the-prior",
         "topics/_shared/_placed.py",
-        "part.chains[c] = chain = PlacedChain(walker, replica, is_first=is_first)",
-        "part.chains[c] = chain = PlacedChain(walker, replica, is_first=True)",
+        "part.chains[c] = chain = PlacedChain(sampler, replica, is_first=is_first)",
+        "part.chains[c] = chain = PlacedChain(sampler, replica, is_first=True)",
         "The prior of the concentration counts once.",
         f"{PARTITIONS}::test_partitions_have_the_bits_of_shards[3-learnt-SegmentedTopicModel]",
     ),
     Mutation(
         "partitions-see-each-other",
-        "topics/_shared/_walker.py",
+        "topics/_shared/_sampler.py",
         "        own = Counted.copy(words)\n",
         "        own = words\n",
         "Within a sweep a shard sees the words of the others as they were before.",
@@ -145,7 +145,7 @@ MUTATIONS = [
     Mutation(
         "partitions-means-stay-in-old-order",
         "topics/_shared/_placed_averages.py",
-        "            self._walker.reorder(self._key, axes, order)\n",
+        "            self._sampler.reorder(self._key, axes, order)\n",
         "            pass\n",
         "The shares of documents follow the topics.",
         f"{PARTITIONS}::test_topics_that_trade_places_are_followed",
@@ -184,8 +184,8 @@ MUTATIONS = [
     Mutation(
         "parts-all-go-on-with-the-prior",
         "topics/_shared/_placed.py",
-        "        return walker, self.is_first, self.sums\n",
-        "        return walker, True, self.sums\n",
+        "        return sampler, self.is_first, self.sums\n",
+        "        return sampler, True, self.sums\n",
         "The prior of the concentration counts once.",
         f"{CHECKPOINTS}::test_after_an_error[learnt]",
     ),

@@ -20,8 +20,8 @@ from scipy.stats import norm
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
+from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._hmm._walker import HMMWalker
 from skdp.sequence._similarities._laplacian import LaplacianSimilarity
 
 N_STATES, N_FACTORS = 4, 2
@@ -121,7 +121,7 @@ def start_chain(rng, varying):
         amplitude_variance="auto" if varying else 0.0, amplitude_prior=AMPLITUDE_PRIOR,
     )  # fmt: skip
     priors = TransitionPriors(None, CONCENTRATION_PRIOR, None, CONCENTRATION_PRIOR, 0.0, (1.0, 1.0))
-    return HMMWalker(
+    return HMMSampler(
         SequencePanel(values, PTR),
         Transitions(N_STATES, priors, streams[0]),
         emission.make_sampler(values, N_STATES),

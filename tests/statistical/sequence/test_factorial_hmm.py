@@ -18,8 +18,8 @@ from scipy.stats import norm
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission
+from skdp.sequence._factorial._sampler import FactorialSampler
 from skdp.sequence._factorial._step_factors import StepFactors
-from skdp.sequence._factorial._walker import FactorialWalker
 from skdp.sequence._factorial_hmm import FactorialHMM
 
 N_FACTORS = 3
@@ -92,7 +92,7 @@ def start_chain(rng):
         switch_off_prior=SWITCH_OFF_PRIOR,
     )
     streams = [make_stream(make_seed_sequence(seed)) for seed in range(2)]
-    return FactorialWalker(
+    return FactorialSampler(
         SequencePanel(values, PTR),
         StepFactors(*emission.check_parts(values, len(values))),
         estimator._priors(len(values)),

@@ -17,7 +17,7 @@ from exact.oracles.batch_means import N_BATCHES
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
-from skdp.topics._tables._walker import HyperParameters, TableWalker
+from skdp.topics._tables._sampler import HyperParameters, TableSampler
 
 N_WORDS = 4
 ALPHA = np.array([0.7, 0.4, 1.5])
@@ -155,7 +155,7 @@ def test_joint_distribution(sampler, family):
     )
     words = rng.integers(0, N_WORDS, N_TOKENS).astype(np.int32)
     streams = [derive_stream(root, Role.INIT)], [derive_stream(root, Role.SWEEP)]
-    chain = TableWalker(corpus(words), 3, sampler, hyper, "random", *streams)
+    chain = TableSampler(corpus(words), 3, sampler, hyper, "random", *streams)
     visited = []
     for _ in range(24_000):
         chain.sweep()

@@ -15,9 +15,9 @@ from skdp.context import DistanceDependentCRPClassifier
 from skdp.context._distance_dependent import _kernels_rows as kernels
 from skdp.context._distance_dependent._kernels_sweep import kernel_of
 from skdp.context._distance_dependent._observations import Observations
+from skdp.context._distance_dependent._sampler import list_sources
 from skdp.context._distance_dependent._similarities import ProductTable, SubsetProduct
 from skdp.context._distance_dependent._subsets import SubsetIndex, all_subsets, weigh_subsets
-from skdp.context._distance_dependent._walker import list_sources
 
 
 def make_events(n=300, n_columns=3, seed=0):
@@ -48,14 +48,14 @@ def test_components_are_those_of_the_links(outcome_model, n_columns):
     X, y = make_events(200, n_columns)
     model = DistanceDependentCRPClassifier(outcome_model=outcome_model, random_state=0)
     (chain,) = model._make_procedure(model._check_input(X, y)).start_chains(1).runs
-    walker = chain.walker
+    sampler = chain.sampler
     for _ in range(5):
-        components = walker._make_components()
-        kernel_of(walker.is_shared, walker.similarity.is_table)(
-            4, walker.concentration, walker.outcome_prior, walker._log_gammas,
-            walker._log_total_gammas, walker.similarity.source, components, walker.stream,
+        components = sampler._make_components()
+        kernel_of(sampler.is_shared, sampler.similarity.is_table)(
+            4, sampler.concentration, sampler.outcome_prior, sampler._log_gammas,
+            sampler._log_total_gammas, sampler.similarity.source, components, sampler.stream,
         )  # fmt: skip
-        expected = connected(walker.links.tolist())
+        expected = connected(sampler.links.tolist())
         names, places = np.unique(expected, return_inverse=True)
         found = components.labels
         assert len(names) == len(np.unique(found)) == components.numbers[0]
@@ -70,16 +70,16 @@ def test_components_are_those_of_the_links(outcome_model, n_columns):
         else:
             assert all(len(set(y[expected == label])) == 1 for label in names)
             assert_array_equal(components.n_of_outcome, np.bincount(y[names], minlength=4))
-        first, after, _ = list_sources(walker.links)
+        first, after, _ = list_sources(sampler.links)
         for i in range(len(X)):
             for start, following in ((components.first, components.after), (first, after)):
                 sources, j = [], start[i]
                 while j >= 0:
                     sources.append(j)
                     j = following[j]
-                wanted = [j for j in np.flatnonzero(walker.links == i) if j != i]
+                wanted = [j for j in np.flatnonzero(sampler.links == i) if j != i]
                 assert sorted(sources) == wanted
-        walker.labels = found_in_order(found)
+        sampler.labels = found_in_order(found)
     assert len(names) > 1
 
 

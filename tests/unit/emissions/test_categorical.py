@@ -163,7 +163,7 @@ def test_stored_samples_have_the_concentration():
     assert reordered.concentration == model.emission_.concentration
 
 
-def test_the_walker_holds_the_concentration():
+def test_the_sampler_holds_the_concentration():
     """As long as other concentrations; then it is drawn in every sweep."""
     model = HDPHMMLT(4, emission="categorical", max_iter=40, random_state=0)
     alphas, concentrations = [], []

@@ -364,13 +364,13 @@ def test_first_state_of_whole_strings(longest):
     y = [cut if cut is None else np.array(cut) for cut in cuts]
     estimator = model(init="whole", anneal=None, max_word_length=longest)
     strings = estimator._check_input(texts, y)
-    walker = estimator._start_walker(strings, np.random.SeedSequence(0), 0)
-    words = [["".join("abcdefgh"[x] for x in word) for word in of] for of in walker.segmentation()]
+    sampler = estimator._start_sampler(strings, np.random.SeedSequence(0), 0)
+    words = [["".join("abcdefgh"[x] for x in word) for word in of] for of in sampler.segmentation()]
     if longest == 12:
         assert words == [["abcdefgh"], ["ab"], ["abca", "bcab"], ["a"]]
     else:
         assert words == [["abc", "def", "gh"], ["ab"], ["a", "bca", "bca", "b"], ["a"]]
-    assert walker.tables_of_levels()[-1] >= len({word for of in words for word in of})
+    assert sampler.tables_of_levels()[-1] >= len({word for of in words for word in of})
 
 
 def test_jobs_do_not_matter():

@@ -7,14 +7,14 @@ import sys
 
 import numpy as np
 import pytest
-from exact.mixture.problems import PROBLEMS, make_walker
+from exact.mixture.problems import PROBLEMS, make_chain_sampler
 from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score, homogeneity_score
 
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
-from skdp.mixture._blocked_walker import BlockedWalker
-from skdp.mixture._cluster_walker import ClusterWalker
+from skdp.mixture._blocked_sampler import BlockedSampler
+from skdp.mixture._cluster_sampler import ClusterSampler
 from skdp.mixture._kernels_blocked import BLOCK
 
 N = 3 * BLOCK + 100
@@ -112,13 +112,15 @@ def test_statistics_are_kept_up(name):
     """Through clusters that open and close, more than there was room for."""
     rng = np.random.default_rng(0)
     problem = PROBLEMS[name]._replace(rows=np.array(PROBLEMS[name].rows)[rng.integers(5, size=80)])
-    walker = make_walker(problem, 0.8, 3000.0, np.zeros(80, dtype=int), walker=BlockedWalker)
-    found = walker._stir(walker._move(0, 0, walker.stream), 3000, walker.stream)
-    n = walker.n_clusters
-    assert walker._capacity > 16
-    assert np.all(walker.sizes() > 0)
-    assert len(walker.sizes()) == n > 16
-    for kept, built in zip(found, walker._move(0, 0, walker.stream), strict=True):
+    sampler = make_chain_sampler(
+        problem, 0.8, 3000.0, np.zeros(80, dtype=int), sampler=BlockedSampler
+    )
+    found = sampler._stir(sampler._move(0, 0, sampler.stream), 3000, sampler.stream)
+    n = sampler.n_clusters
+    assert sampler._capacity > 16
+    assert np.all(sampler.sizes() > 0)
+    assert len(sampler.sizes()) == n > 16
+    for kept, built in zip(found, sampler._move(0, 0, sampler.stream), strict=True):
         each = ... if kept.shape[0] != 6 else [0, 2, 3, 4, 5]  # but how often rows came and went
         np.testing.assert_allclose(kept[each][..., :n], built[each][..., :n], atol=1e-7)
 
@@ -137,7 +139,7 @@ def test_no_cluster_is_left_empty(model):
 )
 def test_the_start_can_be_interrupted(model, monkeypatch):
     """A hundred sweeps over the first rows take seconds: a Ctrl-C does not wait for all of them."""
-    sweep, n_sweeps = ClusterWalker.sweep, 0
+    sweep, n_sweeps = ClusterSampler.sweep, 0
 
     def interrupted(self):
         nonlocal n_sweeps
@@ -146,7 +148,7 @@ def test_the_start_can_be_interrupted(model, monkeypatch):
             os.kill(os.getpid(), signal.SIGINT)
         sweep(self)
 
-    monkeypatch.setattr(ClusterWalker, "sweep", interrupted)
+    monkeypatch.setattr(ClusterSampler, "sweep", interrupted)
     rows = np.random.default_rng(0).normal(size=(5_100, 1))
     with pytest.raises(KeyboardInterrupt):
         model.set_params(split_merge=False, max_iter=2, random_state=0).fit(rows)

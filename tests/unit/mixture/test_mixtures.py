@@ -193,16 +193,16 @@ def test_many_rows_begin_with_some(sampler):
     rng = np.random.default_rng(0)
     z = rng.integers(9, size=6000)
     rows = 10.0 * np.column_stack([z // 3, z % 3]) + rng.normal(size=(6000, 2))
-    walker = make_walker(rows, sampler)
-    assert walker.n_clusters >= 9
-    assert homogeneity_score(z, walker.labels) > 0.98
-    assert np.unique(walker.labels).tolist() == list(range(walker.n_clusters))
-    assert walker.emission.scalars()["emission_scale"] < 0.1
+    gibbs = make_chain_sampler(rows, sampler)
+    assert gibbs.n_clusters >= 9
+    assert homogeneity_score(z, gibbs.labels) > 0.98
+    assert np.unique(gibbs.labels).tolist() == list(range(gibbs.n_clusters))
+    assert gibbs.emission.scalars()["emission_scale"] < 0.1
 
 
-def make_walker(rows, sampler):
+def make_chain_sampler(rows, sampler):
     model = DPMixture(sampler=sampler, random_state=0)
-    return model._start_walker(frozen(rows), np.random.SeedSequence(0), 0)
+    return model._start_sampler(frozen(rows), np.random.SeedSequence(0), 0)
 
 
 def test_clear_components_of_many_columns():

@@ -32,24 +32,24 @@ from skdp._numeric._kernel_cache import (
 from skdp._numeric._numba import njit
 
 BASE = '''
-from skdp._numeric._numba import njit_inner, njit_step
+from skdp._numeric._numba import njit_internal_nogc, njit_forceinline
 
 RATE = 2.0
 
-@njit_step
+@njit_forceinline
 def scale(x):
     """Multiply by a rate."""
     return RATE * x
 
-@njit_inner
+@njit_internal_nogc
 def shift(x):
     return x + 1.0
 '''
 MIDDLE = """
-from skdp._numeric._numba import njit, njit_inner
+from skdp._numeric._numba import njit, njit_internal_nogc
 from {package}.base import scale, shift
 
-@njit_inner
+@njit_internal_nogc
 def scale_twice(x):
     return scale(scale(x))
 
@@ -135,7 +135,7 @@ def test_kernels_are_found_again(folder):
         ("RATE = 2.0", "OTHER = 1\n\nRATE = 2.0", (12.0, 5.0), set()),
         ("RATE = 2.0", "RATE = 3.0", (27.0, 5.0), SCALED),
         ("RATE * x", "RATE * x + 1.0", (15.0, 5.0), SCALED),
-        ("@njit_step", "@njit_inner", (12.0, 5.0), SCALED),
+        ("@njit_forceinline", "@njit_internal_nogc", (12.0, 5.0), SCALED),
         ("def scale(x):", "def scale(x, rate=RATE):", (12.0, 5.0), SCALED),
         ("x + 1.0", "x + 2.0", (12.0, 7.0), ALL - SCALED),
     ],

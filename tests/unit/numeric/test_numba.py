@@ -37,7 +37,7 @@ import numpy as np
 import skdp._numeric._numba as door
 {forget}
 
-@door.njit_step
+@door.njit_forceinline
 def square(x):
     return x * x
 
@@ -45,15 +45,15 @@ def square(x):
 def cube(x):
     return x * square(x)
 
-@door.njit_inner
+@door.njit_internal_nogc
 def fill(values, x):
     values[:] = cube(x)
 
-@door.njit_apart
+@door.njit_outlined
 def halve(x):
     return 0.5 * x
 
-@door.njit_section
+@door.njit_inlined_source
 def fill_twice(values, x):
     fill(values, x)
     fill(values, halve(x))
@@ -154,7 +154,7 @@ def test_other_processors(tmp_path):
         np.testing.assert_array_equal(found["haswell"]["sums"], found["host"]["sums"])
 
 
-@_numba.njit_inner
+@_numba.njit_internal_nogc
 def double_it(x):
     return 2 * x
 

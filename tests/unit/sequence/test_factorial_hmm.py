@@ -338,7 +338,7 @@ def test_state_is_a_view():
 def test_saved_chains_hold_no_observations():
     model = quick(emission=BinaryFactorEmission(2), warm_start=True).fit(X)
     values = np.concatenate(X)
-    sampler = pickle.loads(pickle.dumps(model))._saved.runs[0].walker
+    sampler = pickle.loads(pickle.dumps(model))._saved.runs[0].sampler
     arrays = [a for a in vars(sampler.emission).values() if isinstance(a, np.ndarray)]
     assert not any(np.isin(a, values).any() for a in arrays)
 
@@ -352,8 +352,8 @@ def test_a_resumed_chain_shows_what_it_had():
     model = quick(emission=emission, warm_start=True, max_iter=7, burn_in=6).fit([values])
     chain = model._saved.runs[0]
     before = chain.models[7].model.weights
-    chain.walker.attach(SequencePanel.from_sequences([values]))
-    assert_array_equal(chain.walker.model().model.weights, before)
+    chain.sampler.attach(SequencePanel.from_sequences([values]))
+    assert_array_equal(chain.sampler.model().model.weights, before)
 
 
 def make_model(rng, n_factors=3, n_dims=2):
@@ -444,7 +444,7 @@ def test_start_from_data_is_near():
     """Least squares of the first step of a chain, before any sweep."""
     model = quick(emission=given(noise_variance=0.04), block_size=1)
     panel = SequencePanel.from_sequences(X)
-    sampler = model._start_walker(panel, make_seed_sequence(0), 0)
+    sampler = model._start_sampler(panel, make_seed_sequence(0), 0)
     assert (sampler.emission.factors != np.concatenate(BITS)).mean() < 0.02
-    random = quick(emission=given(init="random"))._start_walker(panel, make_seed_sequence(0), 0)
+    random = quick(emission=given(init="random"))._start_sampler(panel, make_seed_sequence(0), 0)
     assert (random.emission.factors != np.concatenate(BITS)).mean() > 0.2

@@ -20,7 +20,7 @@ from skdp.sequence import (
     NegativeBinomialDuration,
     PoissonDuration,
 )
-from skdp.sequence._hmm._placed_walker import PlacedHMMWalker
+from skdp.sequence._hmm._placed_sampler import PlacedHMMSampler
 from skdp.sequence._hmm._split_merge import SplitMerge
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -217,7 +217,7 @@ def test_progress(capsys):
 
 def lose_at(monkeypatch, n_sweeps):
     """Let a worker be lost in a sweep."""
-    sweep, done = PlacedHMMWalker.sweep, []
+    sweep, done = PlacedHMMSampler.sweep, []
 
     def lost_once(self):
         done.append(1)
@@ -225,7 +225,7 @@ def lose_at(monkeypatch, n_sweeps):
             raise LostWorkerError("A worker is gone.")
         sweep(self)
 
-    monkeypatch.setattr(PlacedHMMWalker, "sweep", lost_once)
+    monkeypatch.setattr(PlacedHMMSampler, "sweep", lost_once)
 
 
 def test_a_loss_without_a_checkpoint(monkeypatch):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics import SegmentedTopicModel
 from skdp.topics._shared._placed import _REPLICAS
-from skdp.topics._tables._placed_walker import PlacedTableWalker
+from skdp.topics._tables._placed_sampler import PlacedTableSampler
 
 RNG = np.random.default_rng(0)
 CORPUS = SegmentedCorpus.from_documents(
@@ -41,9 +41,9 @@ def assert_same(found, expected):
     assert_allclose(found._topic_tokens, expected._topic_tokens, rtol=1e-12)
 
 
-def interrupt_at(monkeypatch, n_sweeps, stop, walker=PlacedTableWalker):
+def interrupt_at(monkeypatch, n_sweeps, stop, sampler=PlacedTableSampler):
     """Call a function before the n-th sweep."""
-    sweep, left = walker.sweep, [n_sweeps]
+    sweep, left = sampler.sweep, [n_sweeps]
 
     def interrupted(self):
         left[0] -= 1
@@ -51,7 +51,7 @@ def interrupt_at(monkeypatch, n_sweeps, stop, walker=PlacedTableWalker):
             stop()
         sweep(self)
 
-    monkeypatch.setattr(walker, "sweep", interrupted)
+    monkeypatch.setattr(sampler, "sweep", interrupted)
 
 
 def assert_nothing_is_left():

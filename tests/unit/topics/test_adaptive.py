@@ -48,14 +48,14 @@ class TestLearnedMixingPrior:
     def test_it_is_where_the_posterior_given_the_tables_has_its_maximum(self):
         """With the tables held, steps end where no other value is more probable."""
         *_, state = quick(mixing_prior="auto", max_iter=30).iter_sweeps(CORPUS)
-        walker = state._walker
+        sampler = state._sampler
         for _ in range(3000):
-            walker._update_parents()
+            sampler._update_parents()
         s, t = (
             tables.sum(axis=1)[LATER]
             for tables in (state.tables_to_document, state.tables_to_previous)
         )
-        shape, rate = walker.dirichlet_prior
+        shape, rate = sampler.dirichlet_prior
 
         def log_posterior(x, y):
             weights = betaln(x + s, y + t) - betaln(x, y)

@@ -153,7 +153,7 @@ class TestAttributes:
     def test_means_are_those_of_one_sample(self):
         averages = BestSample()
         for state in quick(max_iter=5).iter_sweeps(CORPUS):
-            averages.add(state._walker)
+            averages.add(state._sampler)
         kept = averages.means(in_place=False)
         kept["weights_"][:] = 0.0
         assert averages.means(in_place=True)["weights_"].min() > 0.0
@@ -191,16 +191,16 @@ class TestTopicsComeAndGo:
         )  # fmt: skip
         numbers = []
         for state in model.iter_sweeps(CORPUS):
-            walker = state._walker
-            k = walker.n_topics
+            sampler = state._sampler
+            k = sampler.n_topics
             counts = np.zeros((k, 30))
             np.add.at(counts, (state.topics, CORPUS.tokens), 1.0)
-            assert_array_equal(walker.word_counts, counts)
-            assert_array_equal(walker._words.totals[:k], counts.sum(axis=1))
-            assert not walker._words.counts[:, k:].any()
-            assert not walker._words.totals[k:].any()
+            assert_array_equal(sampler.word_counts, counts)
+            assert_array_equal(sampler._words.totals[:k], counts.sum(axis=1))
+            assert not sampler._words.counts[:, k:].any()
+            assert not sampler._words.totals[k:].any()
             assert counts.sum(axis=1).min() > 0
-            assert walker.weights.sum() + walker.rest == pytest.approx(1.0)
+            assert sampler.weights.sum() + sampler.rest == pytest.approx(1.0)
             numbers.append(k)
         assert len(set(numbers)) > 3
 

@@ -269,9 +269,9 @@ class TestLabels:
         ],
     )
     def test_given_priors_tell_them_apart(self, corpus, prior, topics, clusters):
-        walker = next(quick(**prior).iter_sweeps(corpus))._walker
-        assert walker.topics_trade_places == topics
-        assert walker.clusters_trade_places == clusters
+        sampler = next(quick(**prior).iter_sweeps(corpus))._sampler
+        assert sampler.topics_trade_places == topics
+        assert sampler.clusters_trade_places == clusters
 
 
 class TestFromTopics:

@@ -121,13 +121,13 @@ def test_labels_of_two_kinds_are_followed(monkeypatch):
     ids=["learnt", "symmetric, chains"],
 )
 def test_partitions_of_lda_by_lists_have_the_bits_of_shards(n_partitions, params, monkeypatch):
-    monkeypatch.setattr("skdp.topics._lda._walker.SPARSE_FROM", 6)
+    monkeypatch.setattr("skdp.topics._lda._sampler.SPARSE_FROM", 6)
     params = {"n_components": 6, **params}
     found = make(GibbsLDA, n_jobs=2).set_params(**params).fit(split(n_partitions))
     expected = make(GibbsLDA, n_shards=n_partitions).set_params(**params).fit(CORPUS)
     assert_same(found, expected)
     dense = make(GibbsLDA).set_params(**params)
-    monkeypatch.setattr("skdp.topics._lda._walker.SPARSE_FROM", 7)
+    monkeypatch.setattr("skdp.topics._lda._sampler.SPARSE_FROM", 7)
     assert np.any(dense.fit(split(n_partitions)).components_ != found.components_)
     assert_nothing_is_left()
 
@@ -149,10 +149,10 @@ def test_words_have_the_topics_that_they_have_in_shards():
     with LocalExecutor(2) as executor:
         (chain,) = model._make_procedure(PlacedCorpus(split(9), executor)).start_chains(1).runs
         for _ in range(5):
-            chain.walker.sweep()
-        shards = [part.chains[0]._walker.shards[0] for part in executor._states]
+            chain.sampler.sweep()
+        shards = [part.chains[0]._sampler.shards[0] for part in executor._states]
         assert_array_equal(np.concatenate([shard.topics for shard in shards]), expected.topics)
-        assert_array_equal(chain.walker.word_counts, expected._walker.word_counts)
+        assert_array_equal(chain.sampler.word_counts, expected._sampler.word_counts)
 
 
 @pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.__name__)
@@ -165,10 +165,10 @@ def test_state_takes_little_room_between_sweeps(cls, monkeypatch):
 
     @contextmanager
     def watched(self, *args):
-        with opened(self, *args) as walker:
-            assert len(walker.shards) == 1
-            yield walker
-        packed.append(not walker.shards)
+        with opened(self, *args) as sampler:
+            assert len(sampler.shards) == 1
+            yield sampler
+        packed.append(not sampler.shards)
 
     monkeypatch.setattr(PlacedChain, "opened", watched)
     monkeypatch.setattr("skdp.topics._shared._placed._ROOM", 0)

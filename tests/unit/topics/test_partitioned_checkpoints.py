@@ -15,10 +15,10 @@ from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel
-from skdp.topics._lda._placed_walker import PlacedLDAWalker
+from skdp.topics._lda._placed_sampler import PlacedLDASampler
 from skdp.topics._shared import _placed
 from skdp.topics._shared._placed_averages import PlacedAverages
-from skdp.topics._tables._placed_walker import PlacedTableWalker
+from skdp.topics._tables._placed_sampler import PlacedTableSampler
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -64,7 +64,7 @@ def error_of(model):
 
 def lose_worker_at(monkeypatch, *moments):
     """Lose a worker before these sweeps, counted over all fits."""
-    sweep, done = PlacedTableWalker.sweep, []
+    sweep, done = PlacedTableSampler.sweep, []
 
     def interrupted(self):
         done.append(1)
@@ -72,7 +72,7 @@ def lose_worker_at(monkeypatch, *moments):
             lose_worker()
         sweep(self)
 
-    monkeypatch.setattr(PlacedTableWalker, "sweep", interrupted)
+    monkeypatch.setattr(PlacedTableSampler, "sweep", interrupted)
     return done
 
 
@@ -82,9 +82,9 @@ def test_after_an_error(case, tmp_path, monkeypatch):
     cls, params = CASES[case]
     path = tmp_path / "file"
     n_chains = params.get("n_chains", 1)
-    walker = PlacedLDAWalker if cls is GibbsLDA else PlacedTableWalker
+    sampler = PlacedLDASampler if cls is GibbsLDA else PlacedTableSampler
     with monkeypatch.context() as patch:
-        interrupt_at(patch, 8 * n_chains, lambda: 1 / 0, walker)
+        interrupt_at(patch, 8 * n_chains, lambda: 1 / 0, sampler)
         with pytest.raises(ZeroDivisionError):
             watched(path, cls, **params).fit(split(3))
     resumed = watched(path, cls, n_jobs=2, **params)

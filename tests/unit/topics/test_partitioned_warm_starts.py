@@ -79,7 +79,7 @@ def test_before_the_end_of_the_burn_in():
     model.set_params(max_iter=9).fit(X)
     assert_same(model, make(burn_in=3, thin=4, max_iter=9, n_shards=3).fit(CORPUS))
     (chain,) = model._saved.runs
-    states = chain.walker.data._executor._states
+    states = chain.sampler.data._executor._states
     assert [len(state.chains[0].sums) for state in states] == [1, 1, 1]  # looks are dropped
 
 
@@ -180,7 +180,7 @@ def test_a_checkpoint_comes_first(tmp_path):
 @pytest.mark.parametrize("is_placed", [True, False])
 def test_lists_go_on_in_their_order(n_partitions, is_placed, monkeypatch):
     """Also those of shards in this process: the order of a list tells on the draws."""
-    monkeypatch.setattr("skdp.topics._lda._walker.SPARSE_FROM", 3)
+    monkeypatch.setattr("skdp.topics._lda._sampler.SPARSE_FROM", 3)
     X = split(n_partitions) if is_placed else CORPUS
     n_shards = 1 if is_placed else n_partitions
     model = warm(GibbsLDA, max_iter=5, n_shards=n_shards).fit(X)
@@ -191,7 +191,7 @@ def test_lists_go_on_in_their_order(n_partitions, is_placed, monkeypatch):
 @pytest.mark.skipif(not has_callbacks(), reason="callbacks of scikit-learn 1.9")
 @pytest.mark.parametrize("is_placed", [True, False])
 def test_lists_are_in_checkpoints(is_placed, monkeypatch, tmp_path):
-    monkeypatch.setattr("skdp.topics._lda._walker.SPARSE_FROM", 3)
+    monkeypatch.setattr("skdp.topics._lda._sampler.SPARSE_FROM", 3)
     X = split(1) if is_placed else CORPUS
     for max_iter in (5, 13):
         model = make(GibbsLDA, burn_in=3, thin=4, max_iter=max_iter)

@@ -17,8 +17,8 @@ from skdp.data import SequencePanel
 from skdp.emissions._discrete._categorical import CategoricalSampler
 from skdp.sequence import FixedSimilarity, NegativeBinomialDuration, PoissonDuration
 from skdp.sequence._durations import _kernels as kernels
+from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._hmm._walker import HMMWalker
 
 # Four states: one with cut-off segments, one with long ones, one with short ones, one never used.
 SEQUENCES = ([0, 0, 1, 1, 1, 1, 2, 0, 0, 0], [2, 1, 1, 1, 1, 0], [1, 1, 1, 1], [2])
@@ -209,7 +209,7 @@ def run_chain(problem, duration, n_sweeps):
     similarity = None
     if problem.phi is not None:
         similarity = FixedSimilarity(problem.phi).make_sampler(n_states)
-    sampler = HMMWalker(
+    sampler = HMMSampler(
         panel,
         Transitions(n_states, priors, stream(), self_transitions=False),
         CategoricalSampler(n_states, np.full(problem.n_symbols, problem.prior)),

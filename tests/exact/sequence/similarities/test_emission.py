@@ -23,9 +23,9 @@ from skdp.emissions import (
     PoissonEmission,
 )
 from skdp.sequence import EmissionSimilarity
+from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._split_merge import SplitMerge
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._hmm._walker import HMMWalker
 
 ONE = ((0, 0, 1, 1, 0, 1),)
 TWO = ((0, 1, 1), (1, 0, 0))
@@ -60,7 +60,7 @@ def theta_of(problem, emission):
     return np.exp(emission.log_probs[1])
 
 
-def make_walker(problem, seed):
+def make_chain_sampler(problem, seed):
     panel = SequencePanel.from_sequences([np.array(s, float) for s in problem.sequences])
     streams = [make_stream(make_seed_sequence(seed + i)) for i in range(3)]
     priors = TransitionPriors(
@@ -68,7 +68,7 @@ def make_walker(problem, seed):
     )
     decay = "auto" if problem.decay is None else problem.decay
     similarity = EmissionSimilarity(NAMES[problem.metric], decay, problem.decay_prior)
-    return HMMWalker(
+    return HMMSampler(
         panel,
         Transitions(2, priors, streams[0]),
         make_emission(problem).make_sampler(panel.values, 2),
@@ -78,22 +78,22 @@ def make_walker(problem, seed):
     ), panel
 
 
-def record(problem, walker):
-    theta = theta_of(problem, walker.emission)
-    log_a = np.log(walker.emission.concentration) if problem.concentration_prior else 0.0
-    phi = np.exp(walker.transitions.log_similarity[0, 1])
-    return figures(walker.states, *theta, walker.similarity.decay, phi, log_a)
+def record(problem, sampler):
+    theta = theta_of(problem, sampler.emission)
+    log_a = np.log(sampler.emission.concentration) if problem.concentration_prior else 0.0
+    phi = np.exp(sampler.transitions.log_similarity[0, 1])
+    return figures(sampler.states, *theta, sampler.similarity.decay, phi, log_a)
 
 
 def check(problem, n_sweeps, seed=0, sweep=None):
-    walker, panel = make_walker(problem, seed)
+    sampler, panel = make_chain_sampler(problem, seed)
     draws = []
     for _ in range(n_sweeps):
         if sweep is None:
-            walker.sweep()
+            sampler.sweep()
         else:
-            sweep(walker, panel)
-        draws.append(record(problem, walker))
+            sweep(sampler, panel)
+        draws.append(record(problem, sampler))
     assert_means(draws, expect(problem))
 
 
@@ -110,16 +110,16 @@ def test_posterior_in_short(case):
     check(CASES[case], 6_000)
 
 
-def sweep_by_moves(walker, panel, n_moves=1):
+def sweep_by_moves(sampler, panel, n_moves=1):
     """Do what a sweep does, but draw states by splits and merges alone."""
     moved = False
     for _ in range(n_moves):
-        walker.emission.complete(walker.states, walker.stream)
+        sampler.emission.complete(sampler.states, sampler.stream)
         moved |= SplitMerge(
-            panel.ptr, walker.states, walker.transitions, walker.emission, walker.stream,
-            walker.similarity,
+            panel.ptr, sampler.states, sampler.transitions, sampler.emission, sampler.stream,
+            sampler.similarity,
         ).try_once()  # fmt: skip
-    walker._draw_parameters(walker.stream, rates_known=not moved)
+    sampler._draw_parameters(sampler.stream, rates_known=not moved)
 
 
 @pytest.mark.slow
@@ -141,17 +141,17 @@ def test_posterior_by_many_splits_and_merges():
 def test_split_states_have_parameters_of_their_own_steps():
     """The similarity of two states does not tell whose parameters are whose."""
     problem = Problem(((0, 1, 2, 1, 990, 1010, 1000, 1000) * 3,), COUNTS, prior=(1.5, 0.01))
-    walker, panel = make_walker(problem, 0)
+    sampler, panel = make_chain_sampler(problem, 0)
     n_splits = 0
     for _ in range(200):
-        walker.states[:] = 0
+        sampler.states[:] = 0
         if SplitMerge(
-            panel.ptr, walker.states, walker.transitions, walker.emission, walker.stream,
-            walker.similarity,
+            panel.ptr, sampler.states, sampler.transitions, sampler.emission, sampler.stream,
+            sampler.similarity,
         ).try_once():  # fmt: skip
             n_splits += 1
-            theta = theta_of(problem, walker.emission)
+            theta = theta_of(problem, sampler.emission)
             for j in (0, 1):
-                own = panel.values[walker.states == j].mean()
+                own = panel.values[sampler.states == j].mean()
                 assert abs(theta[j] - own) < 2.0 + 0.1 * own
     assert n_splits > 10

@@ -50,7 +50,7 @@ MUTATIONS = [
     ),
     Mutation(
         "partitions-first-segments",
-        "sequence/_hmm/_placed_walker.py",
+        "sequence/_hmm/_placed_sampler.py",
         "        duration.take(self._found[4:])\n",
         "",
         "Durations are those of the states that were drawn last.",
@@ -58,7 +58,7 @@ MUTATIONS = [
     ),
     Mutation(
         "partitions-old-counts-after-a-move",
-        "sequence/_hmm/_placed_walker.py",
+        "sequence/_hmm/_placed_sampler.py",
         "        if has_moved:\n            self._take_counts()\n",
         "",
         "A move changes the states, and all sums.",

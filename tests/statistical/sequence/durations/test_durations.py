@@ -15,8 +15,8 @@ from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.emissions._discrete._categorical import CategoricalSampler
 from skdp.sequence import NegativeBinomialDuration, PoissonDuration
+from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._hmm._walker import HMMWalker
 from skdp.sequence._similarities._gaussian import N_ADAPTING, GaussianSimilaritySampler
 
 LENGTHS = (7, 1, 6)
@@ -124,7 +124,7 @@ def draw_chain(duration, has_locations, rng):
     similarity = None
     if has_locations:
         similarity = GaussianSimilaritySampler(N_STATES, N_DIMS, None, DECAY_PRIOR)
-    sampler = HMMWalker(
+    sampler = HMMSampler(
         make_panel(symbols),
         Transitions(N_STATES, PRIORS, streams[0], self_transitions=False),
         CategoricalSampler(N_STATES, THETA_PRIOR),

@@ -17,8 +17,8 @@ from skdp.data import SequencePanel
 from skdp.emissions import GaussianEmission
 from skdp.emissions._gaussian._drawn_scale import ScalePrior
 from skdp.sequence import EmissionSimilarity, PoissonDuration
+from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._hmm._walker import HMMWalker
 
 LENGTHS = (6, 1, 5)
 N_STATES, N_COLUMNS, LONGEST = 3, 2, 4
@@ -141,7 +141,7 @@ def draw_chain(metric, is_semi, is_scale_drawn, rng):
     duration = None
     if is_semi:
         duration = PoissonDuration(*MEAN_DURATION, LONGEST).make_sampler(N_STATES)
-    walker = HMMWalker(
+    gibbs = HMMSampler(
         make_panel(values),
         Transitions(
             N_STATES, SEMI if is_semi else STICKY, streams[0], self_transitions=not is_semi
@@ -154,17 +154,17 @@ def draw_chain(metric, is_semi, is_scale_drawn, rng):
     )
     draws = []
     for i in range(N_DROPPED + N_SWEEPS):
-        walker.sweep()
-        known = walker.emission.known_model(walker.emission.parameters())
-        values = draw_values(known.means, known.covariances, walker.states, rng)
-        walker.attach(make_panel(values))
+        gibbs.sweep()
+        known = gibbs.emission.known_model(gibbs.emission.parameters())
+        values = draw_values(known.means, known.covariances, gibbs.states, rng)
+        gibbs.attach(make_panel(values))
         if i >= N_DROPPED:
-            part = walker.transitions
+            part = gibbs.transitions
             omega = np.exp(duration.log_means).mean() if is_semi else 0.0
             draws.append(
                 figures(
                     part.gamma, part.alpha, part.kappa, similarity.decay, similarity.distances,
-                    part.weights, walker.states, known.means, known.covariances, values, omega,
+                    part.weights, gibbs.states, known.means, known.covariances, values, omega,
                 )
             )  # fmt: skip
     return np.array(draws)

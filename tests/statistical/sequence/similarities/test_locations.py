@@ -14,8 +14,8 @@ from exact.oracles.batch_means import N_BATCHES
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.emissions._discrete._categorical import CategoricalSampler
+from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._hmm._walker import HMMWalker
 from skdp.sequence._similarities._gaussian import N_ADAPTING, GaussianSimilaritySampler
 
 LENGTHS = (6, 1, 5)
@@ -83,7 +83,7 @@ def draw_chain(rng, n_sweeps):
     """Return figures of the chain that draws observations, too; the first sweeps are dropped."""
     symbols = rng.integers(N_SYMBOLS, size=PTR[-1])
     streams = [make_stream(make_seed_sequence(i)) for i in range(3)]
-    sampler = HMMWalker(
+    sampler = HMMSampler(
         make_panel(symbols),
         Transitions(N_STATES, PRIORS, streams[0]),
         CategoricalSampler(N_STATES, THETA_PRIOR),

@@ -8,7 +8,7 @@ from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.sequence._hmm._alignment import name_states
 from skdp.sequence._hmm._model import HMMModel
 from skdp.sequence._hmm._placed import PanelPart, PlacedChain, count_pairs_part
-from skdp.sequence._hmm._walker import HMMDraw
+from skdp.sequence._hmm._sampler import HMMDraw
 from skdp.sequence._observed_steps import count_pairs
 
 RNG = np.random.default_rng(0)

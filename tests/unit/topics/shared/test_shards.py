@@ -220,9 +220,9 @@ def test_counts_are_those_of_the_topics_after_every_sweep():
         for state in model.iter_sweeps(CORPUS):
             expected = np.zeros((model.n_components, 60))
             np.add.at(expected, (state.topics, CORPUS.tokens), 1)
-            walker = state._walker
-            assert_array_equal(walker.word_counts, expected)
-            assert_array_equal(walker._words.totals[: len(expected)], expected.sum(axis=1))
+            sampler = state._sampler
+            assert_array_equal(sampler.word_counts, expected)
+            assert_array_equal(sampler._words.totals[: len(expected)], expected.sum(axis=1))
 
 
 @pytest.mark.parametrize("scope", ["corpus", "document", "segment"])
@@ -231,14 +231,14 @@ def test_every_shard_draws_on_its_own_stream(scope):
     model = SegmentedTopicModel(
         4, n_shards=3, discount="auto", concentration_scope=scope, max_iter=2, random_state=0
     )
-    walker = next(model.iter_sweeps(CORPUS))._walker
+    sampler = next(model.iter_sweeps(CORPUS))._sampler
     for update in (
-        lambda: walker._update_discount(walker.streams[0]),
-        walker._update_concentration,
+        lambda: sampler._update_discount(sampler.streams[0]),
+        sampler._update_concentration,
     ):
-        before = [stream.copy() for stream in walker.streams]
+        before = [stream.copy() for stream in sampler.streams]
         update()
-        for old, new in zip(before, walker.streams, strict=True):
+        for old, new in zip(before, sampler.streams, strict=True):
             assert (old != new).any()
 
 

@@ -18,7 +18,7 @@ from skdp.topics._tables._arrays import (
 )
 from skdp.topics._tables._kernels import Prior
 from skdp.topics._tables._kernels_sweeps import SAMPLERS, sweeps_of
-from skdp.topics._tables._walker import HyperParameters, TableWalker
+from skdp.topics._tables._sampler import HyperParameters, TableSampler
 
 PARENTS = {"segmented": (1.0, 0.0), "sequential": (0.0, 1.0), "adaptive": (1.5, 0.7)}
 every_sampler = pytest.mark.parametrize("sampler", SAMPLERS)
@@ -197,7 +197,7 @@ def test_first_state(family, sampler, init):
     )  # fmt: skip
     words = np.arange(len(corpus.tokens)) % 4
     topics = {"words' topics": words, "given topics": np.full((4, 9), 1 / 9)}.get(init, init)
-    chain = TableWalker(corpus, 4, sampler, hyper, topics, [stream(1)], [stream(2)])
+    chain = TableSampler(corpus, 4, sampler, hyper, topics, [stream(1)], [stream(2)])
     if init == "words' topics":
         np.testing.assert_array_equal(chain.topics, words)
     for _ in range(3):
@@ -217,7 +217,7 @@ def test_state_of_shards(family, sampler):
         "auto", "auto", (1.0, 0.1), 0.3, (1.0, 1.0), "auto", (1.0, 0.1), "corpus", PARENTS[family]
     )
     streams = [stream(s) for s in range(3)], [stream(s) for s in range(3, 6)]
-    chain = TableWalker(corpus, 4, sampler, hyper, "random", *streams)
+    chain = TableSampler(corpus, 4, sampler, hyper, "random", *streams)
     for _ in range(3):
         assert_consistent(corpus, chain.assignments, 4)
         assert_words_counted(corpus, chain.assignments, chain._words, 4)

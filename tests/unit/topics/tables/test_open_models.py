@@ -221,17 +221,17 @@ class TestTopicsComeAndGo:
         numbers = []
         segments = np.repeat(np.arange(len(CORPUS.segment_ptr) - 1), np.diff(CORPUS.segment_ptr))
         for state in estimator.iter_sweeps(CORPUS):
-            walker = state._walker
-            k = walker.n_topics
+            gibbs = state._sampler
+            k = gibbs.n_topics
             counts = np.zeros((k, 30))
             np.add.at(counts, (state.topics, CORPUS.tokens), 1.0)
-            assert_array_equal(walker.word_counts, counts)
-            assert_array_equal(walker._words.totals[:k], counts.sum(axis=1))
-            assert not walker._words.counts[:, k:].any()
-            assert not walker._words.totals[k:].any()
+            assert_array_equal(gibbs.word_counts, counts)
+            assert_array_equal(gibbs._words.totals[:k], counts.sum(axis=1))
+            assert not gibbs._words.counts[:, k:].any()
+            assert not gibbs._words.totals[k:].any()
             assert counts.sum(axis=1).min() > 0
-            assert walker.weights.sum() + walker.rest == pytest.approx(1.0)
-            whole = walker.assignments
+            assert gibbs.weights.sum() + gibbs.rest == pytest.approx(1.0)
+            whole = gibbs.assignments
             of_segments = np.zeros((len(whole.tables), k), dtype=int)
             np.add.at(of_segments, (segments, state.topics), 1)
             below = np.zeros_like(of_segments)
@@ -356,17 +356,17 @@ class TestMoves:
     @pytest.mark.parametrize("discount", [0.0, 0.6])
     def test_seats(self, discount):
         """Five words at two tables: each seating with its probability."""
-        walker = next(
+        gibbs = next(
             quick(discount=discount, init=np.ones((1, 1))).iter_sweeps([[[0] * 5]])
-        )._walker
-        state = walker.shards[0]
+        )._sampler
+        state = gibbs.shards[0]
         state.topics[:], state.tables[:], state.document_tables[:] = 0, 0, 0
         state.tables[0, 0] = state.document_tables[0, 0] = 2
-        arguments = walker._corpora[0], walker.shards[0], walker._prior(0), walker._stirling
+        arguments = gibbs._corpora[0], gibbs.shards[0], gibbs._prior(0), gibbs._stirling
         n = 20_000
         alone = pairs = 0
         for _ in range(n):
-            seats = seat([0], *arguments, walker.streams[0])
+            seats = seat([0], *arguments, gibbs.streams[0])
             sizes = np.bincount(seats.table)
             assert_array_equal(sizes, seats.size)
             assert len(sizes) == 2

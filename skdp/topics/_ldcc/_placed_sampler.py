@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
 from skdp.topics._ldcc._averages import CoClusterAverages
-from skdp.topics._ldcc._walker import CoClusterWalker, Settings
+from skdp.topics._ldcc._sampler import CoClusterSampler, Settings
 from skdp.topics._shared._placed import PlacedCorpus
 from skdp.topics._shared._placed_averages import PlacedAverages
-from skdp.topics._shared._placed_walker import PlacedWalker
+from skdp.topics._shared._placed_sampler import PlacedSampler
 from skdp.topics._shared._priors import Frequencies
-from skdp.topics._shared._walker import TopicWalker
+from skdp.topics._shared._sampler import TopicSampler
 
 
 def make_shard(
@@ -23,16 +23,16 @@ def make_shard(
     init_streams: list[NDArray[np.uint64]],
     streams: list[NDArray[np.uint64]],
     settings: Settings,
-) -> CoClusterWalker:
-    """Return the walker of a partition."""
-    return CoClusterWalker(corpus, *settings, init_streams, streams, 1)
+) -> CoClusterSampler:
+    """Return the sampler of a partition."""
+    return CoClusterSampler(corpus, *settings, init_streams, streams, 1)
 
 
 class PlacedCoClusterAverages(PlacedAverages, CoClusterAverages):
     """Means over the kept sweeps of a chain over partitions, with labels of two kinds."""
 
 
-class PlacedCoClusterWalker(PlacedWalker, CoClusterWalker):
+class PlacedCoClusterSampler(PlacedSampler, CoClusterSampler):
     """Markov chain of latent Dirichlet co-clustering over a corpus in partitions.
 
     Parameters
@@ -40,8 +40,8 @@ class PlacedCoClusterWalker(PlacedWalker, CoClusterWalker):
     data : PlacedCorpus
     c : int
         Number of the chain.
-    n_topics, n_clusters, document_topic_prior, segment_topic_prior : as in `CoClusterWalker`
-    topic_word_prior, dirichlet_prior, init, init_streams, streams : as in `CoClusterWalker`
+    n_topics, n_clusters, document_topic_prior, segment_topic_prior : as in `CoClusterSampler`
+    topic_word_prior, dirichlet_prior, init, init_streams, streams : as in `CoClusterSampler`
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class PlacedCoClusterWalker(PlacedWalker, CoClusterWalker):
         streams: list[NDArray[np.uint64]],
     ):
         self._start_parameters(n_topics, n_clusters, document_topic_prior, segment_topic_prior)
-        TopicWalker.__init__(self, n_topics, topic_word_prior, dirichlet_prior, streams, 1)
+        TopicSampler.__init__(self, n_topics, topic_word_prior, dirichlet_prior, streams, 1)
         self._follow_labels()
         settings = (
             n_topics, n_clusters, document_topic_prior, segment_topic_prior, topic_word_prior,

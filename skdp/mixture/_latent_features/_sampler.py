@@ -1,4 +1,4 @@
-"""The walker of latent features: all that a sweep draws."""
+"""The sampler of latent features: all that a sweep draws."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _IMPOSSIBLE = (
 )
 
 
-class LatentFeatureWalker(Part):
+class LatentFeatureSampler(Part):
     """Markov chain over features of rows, concentration and variances, weights summed out.
 
     Parameters

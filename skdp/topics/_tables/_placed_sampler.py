@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
 from skdp.topics._shared._placed import PlacedCorpus
-from skdp.topics._shared._placed_walker import PlacedWalker
+from skdp.topics._shared._placed_sampler import PlacedSampler
 from skdp.topics._shared._priors import Frequencies, tells_apart
-from skdp.topics._shared._walker import TopicWalker
+from skdp.topics._shared._sampler import TopicSampler
 from skdp.topics._tables._model import TableModel
-from skdp.topics._tables._walker import HyperParameters, TableWalker
+from skdp.topics._tables._sampler import HyperParameters, TableSampler
 
 
 def make_shard(
@@ -22,13 +22,13 @@ def make_shard(
     init_streams: list[NDArray[np.uint64]],
     streams: list[NDArray[np.uint64]],
     settings: tuple[int, str, HyperParameters, Any],
-) -> TableWalker:
-    """Return the walker of a partition."""
+) -> TableSampler:
+    """Return the sampler of a partition."""
     n_topics, sampler, hyper, init = settings
-    return TableWalker(corpus, n_topics, sampler, hyper, init, init_streams, streams, 1)
+    return TableSampler(corpus, n_topics, sampler, hyper, init, init_streams, streams, 1)
 
 
-class PlacedTableWalker(PlacedWalker, TableWalker):
+class PlacedTableSampler(PlacedSampler, TableSampler):
     """Markov chain of a table model over a corpus in partitions.
 
     Parameters
@@ -36,7 +36,7 @@ class PlacedTableWalker(PlacedWalker, TableWalker):
     data : PlacedCorpus
     c : int
         Number of the chain.
-    n_topics, sampler, hyper, init, init_streams, streams : as in `TableWalker`
+    n_topics, sampler, hyper, init, init_streams, streams : as in `TableSampler`
         `init` are no topics of words.
     """
 
@@ -52,7 +52,7 @@ class PlacedTableWalker(PlacedWalker, TableWalker):
         streams: list[NDArray[np.uint64]],
     ):
         self._start_parameters(n_topics, sampler, hyper)
-        TopicWalker.__init__(
+        TopicSampler.__init__(
             self, n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, 1
         )
         self.topics_trade_places = not tells_apart(hyper.doc_topic_prior)

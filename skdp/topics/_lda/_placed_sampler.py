@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
-from skdp.topics._lda._walker import LDAWalker
+from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._shared._placed import PlacedCorpus
-from skdp.topics._shared._placed_walker import PlacedWalker
+from skdp.topics._shared._placed_sampler import PlacedSampler
 from skdp.topics._shared._priors import Frequencies, tells_apart
-from skdp.topics._shared._walker import TopicWalker
+from skdp.topics._shared._sampler import TopicSampler
 
 
 def make_shard(
@@ -21,15 +21,15 @@ def make_shard(
     init_streams: list[NDArray[np.uint64]],
     streams: list[NDArray[np.uint64]],
     settings: Any,
-) -> LDAWalker:
-    """Return the walker of a partition."""
+) -> LDASampler:
+    """Return the sampler of a partition."""
     n_topics, level, alpha, gamma, dirichlet, init = settings
-    return LDAWalker(
+    return LDASampler(
         corpus, n_topics, level, alpha, gamma, dirichlet, init, init_streams, streams, 1
     )
 
 
-class PlacedLDAWalker(PlacedWalker, LDAWalker):
+class PlacedLDASampler(PlacedSampler, LDASampler):
     """Markov chain of latent Dirichlet allocation over a corpus in partitions.
 
     Parameters
@@ -37,8 +37,8 @@ class PlacedLDAWalker(PlacedWalker, LDAWalker):
     data : PlacedCorpus
     c : int
         Number of the chain.
-    n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init : as in `LDAWalker`
-    init_streams, streams : as in `LDAWalker`
+    n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init : as in `LDASampler`
+    init_streams, streams : as in `LDASampler`
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class PlacedLDAWalker(PlacedWalker, LDAWalker):
         streams: list[NDArray[np.uint64]],
     ):
         self._start_parameters(n_topics, level, doc_topic_prior)
-        TopicWalker.__init__(self, n_topics, topic_word_prior, dirichlet_prior, streams, 1)
+        TopicSampler.__init__(self, n_topics, topic_word_prior, dirichlet_prior, streams, 1)
         self.topics_trade_places = not tells_apart(doc_topic_prior)
         settings = n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init
         self._place(data, c, partial(make_shard, settings=settings), init_streams)

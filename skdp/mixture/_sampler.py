@@ -1,4 +1,4 @@
-"""The walker of the mixtures: all that a sweep draws."""
+"""The sampler of the mixtures: all that a sweep draws."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from skdp._numeric._numba import frozen
 from skdp._numeric._typing import Floats, Places
-from skdp.mixture._cluster_walker import IMPOSSIBLE, ClusterWalker, count_tries
+from skdp.mixture._cluster_sampler import IMPOSSIBLE, ClusterSampler, count_tries
 from skdp.mixture._hyper import PartitionPrior, log_partition
 from skdp.mixture._kernels_moves import Company, empty_company
 from skdp.mixture._model import MixtureModel, log_shares
 from skdp.mixture._state import MixtureState
 
 
-class MixtureWalker(ClusterWalker):
+class MixtureSampler(ClusterSampler):
     """Markov chain over partitions of rows, discount and concentration, parameters summed out.
 
     Parameters
@@ -64,13 +64,13 @@ class MixtureWalker(ClusterWalker):
             self.labels[:] = init
             self.n_clusters = int(init.max()) + 1
 
-    def _part(self, rows: Places, emission: Any, rng: NDArray[np.uint64]) -> MixtureWalker:
-        return MixtureWalker(
+    def _part(self, rows: Places, emission: Any, rng: NDArray[np.uint64]) -> MixtureSampler:
+        return MixtureSampler(
             frozen(self._values[rows]), emission, self.prior, self.discount, self.concentration,
             None, rng, rng, split_merge=self.split_merge,
         )  # fmt: skip
 
-    def _take_above(self, part: MixtureWalker) -> None:
+    def _take_above(self, part: MixtureSampler) -> None:
         self.discount, self.concentration = part.discount, part.concentration
 
     def attach(self, values: Floats) -> None:

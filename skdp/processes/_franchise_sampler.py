@@ -1,4 +1,4 @@
-"""The chain of a model that is one franchise whose dishes are known: its walker and its samples."""
+"""The chain of a model that is one franchise with known dishes: its sampler and its samples."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TableSample:
         return InterpolatedModel(menu, mass, backoff, base, chain)
 
 
-class FranchiseWalker(Part):
+class FranchiseSampler(Part):
     """Markov chain of a franchise whose dishes are known.
 
     Parameters
@@ -123,9 +123,9 @@ class LawAverages:
         self.concentration: Any = 0.0
         self.n_tables: Any = 0.0
 
-    def add(self, walker: FranchiseWalker) -> None:
-        """Take the walker's current state into the means."""
-        franchise = walker.franchise
+    def add(self, sampler: FranchiseSampler) -> None:
+        """Take the sampler's current state into the means."""
+        franchise = sampler.franchise
         self.discount = self.discount + franchise.discount
         self.concentration = self.concentration + franchise.concentration
         self.n_tables = self.n_tables + franchise.tables_by_law()

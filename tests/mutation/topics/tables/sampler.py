@@ -6,7 +6,7 @@ DISCOUNTS = "tests/exact/topics/test_discount.py"
 SCOPES = "tests/exact/topics/test_concentration_scope.py"
 LEARNED = "tests/unit/topics/test_adaptive.py::TestLearnedMixingPrior"
 
-TABLE_SAMPLER = "topics/_tables/_walker.py"
+TABLE_SAMPLER = "topics/_tables/_sampler.py"
 
 MUTATIONS = [
     Mutation(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from skdp.language._ngram._state import NgramState
-from skdp.processes._franchise_walker import FranchiseWalker
+from skdp.processes._franchise_sampler import FranchiseSampler
 
 
-class NgramWalker(FranchiseWalker):
+class NgramSampler(FranchiseSampler):
     """Markov chain of the hierarchical Pitman-Yor language model; its menu is an `NgramTrie`."""
 
     def state(self) -> NgramState:

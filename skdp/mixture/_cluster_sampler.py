@@ -1,4 +1,4 @@
-"""What the walkers of mixtures have in common: clusters of rows, their parameters summed out."""
+"""What the samplers of mixtures have in common: clusters of rows, their parameters summed out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def count_tries(n_rows: int) -> int:
     return 20 + int(0.1 * n_rows**0.5)
 
 
-class ClusterWalker(Part):
+class ClusterSampler(Part):
     """Base class: rows, clusters, and what follows from the emission's prior.
 
     Parameters
@@ -96,11 +96,11 @@ class ClusterWalker(Part):
         self._seat_others(order[n_rows:], rng)
 
     def _part(self, rows: Places, emission: Any, rng: NDArray[np.uint64]) -> Self:
-        """Return a walker of the same kind over some of the rows, without first clusters."""
+        """Return a sampler of the same kind over some of the rows, without first clusters."""
         raise NotImplementedError
 
     def _take_above(self, part: Self) -> None:
-        """Take what a walker over some of the rows has drawn above the clusters."""
+        """Take what a sampler over some of the rows has drawn above the clusters."""
         raise NotImplementedError
 
     def _seat_others(self, order: Places, rng: NDArray[np.uint64]) -> None:

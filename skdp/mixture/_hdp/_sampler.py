@@ -1,4 +1,4 @@
-"""The walker of the mixture whose groups share components: all that a sweep draws."""
+"""The sampler of the mixture whose groups share components: all that a sweep draws."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
-from skdp.mixture._cluster_walker import IMPOSSIBLE, ClusterWalker, count_tries
+from skdp.mixture._cluster_sampler import IMPOSSIBLE, ClusterSampler, count_tries
 from skdp.mixture._hdp._kernels import kernels_of_groups
 from skdp.mixture._hdp._kernels_sections import Groups
 from skdp.mixture._hdp._model import HDPMixtureModel
@@ -23,7 +23,7 @@ _N_DRAWS = 120
 """Of tables, for the weights of a partition that is no sample."""
 
 
-class HDPMixtureWalker(ClusterWalker):
+class HDPMixtureSampler(ClusterSampler):
     """Markov chain over the components of rows in groups, their weights and both concentrations.
 
     Parameters
@@ -54,7 +54,7 @@ class HDPMixtureWalker(ClusterWalker):
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        *ClusterWalker._data_attributes, "ptr", "_groups"
+        *ClusterSampler._data_attributes, "ptr", "_groups"
     )  # fmt: skip
 
     def __init__(
@@ -83,16 +83,16 @@ class HDPMixtureWalker(ClusterWalker):
             self.top = TopLevel(even, 1.0 / (n + 1.0), concentration, top_concentration)
         self._draw_hyper()
 
-    def _part(self, rows: Places, emission: Any, rng: NDArray[np.uint64]) -> HDPMixtureWalker:
+    def _part(self, rows: Places, emission: Any, rng: NDArray[np.uint64]) -> HDPMixtureSampler:
         n_groups = len(self.ptr) - 1
         lengths = np.bincount(self._groups[rows], minlength=n_groups)
         ptr = np.concatenate([[0], np.cumsum(lengths)])
-        return HDPMixtureWalker(
+        return HDPMixtureSampler(
             SequencePanel(self._values[rows], ptr), emission, self.priors, self.top.concentration,
             self.top.top_concentration, None, rng, rng, split_merge=self.split_merge,
         )  # fmt: skip
 
-    def _take_above(self, part: HDPMixtureWalker) -> None:
+    def _take_above(self, part: HDPMixtureSampler) -> None:
         self.top = part.top
 
     def attach(self, panel: SequencePanel) -> None:

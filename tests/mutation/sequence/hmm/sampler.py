@@ -1,8 +1,8 @@
-"""Wrong patches of the walker of hidden Markov models."""
+"""Wrong patches of the sampler of hidden Markov models."""
 
 from mutation.mutation import Mutation
 
-WALKER = "sequence/_hmm/_walker.py"
+WALKER = "sequence/_hmm/_sampler.py"
 
 MUTATIONS = [
     Mutation(
@@ -24,10 +24,10 @@ MUTATIONS = [
     ),
     Mutation(
         "symbols-concentration-not-held",
-        "sequence/_hmm/_walker.py",
+        "sequence/_hmm/_sampler.py",
         "self.emission.held = self.n_held > 0",
         "self.emission.held = False",
         "Random states, which all have all symbols, call for a large concentration.",
-        "tests/unit/emissions/test_categorical.py::test_the_walker_holds_the_concentration",
+        "tests/unit/emissions/test_categorical.py::test_the_sampler_holds_the_concentration",
     ),
 ]

@@ -1,4 +1,4 @@
-"""The walker of the hidden Markov model: all that a sweep draws."""
+"""The sampler of the hidden Markov model: all that a sweep draws."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class HMMDraw(NamedTuple):
     log_joint: float
 
 
-class HMMWalker(Part):
+class HMMSampler(Part):
     """Markov chain over states, transitions and observations' parameters of one panel.
 
     A sweep draws the states of all sequences given everything else, as blocks, then transitions,
@@ -139,7 +139,7 @@ class HMMWalker(Part):
             self.emission.detach()
 
     def copy(self) -> Self:
-        """Return a walker that holds the same state in arrays of its own."""
+        """Return a sampler that holds the same state in arrays of its own."""
         other = super().copy()
         for name in ("emission", "similarity", "duration"):
             part = getattr(self, name)

@@ -1,4 +1,4 @@
-"""The walker of the distance-dependent CRP: links, and the parameters of their prior."""
+"""The sampler of the distance-dependent CRP: links, and the parameters of their prior."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class OutcomeCounts:
         return float(ones + self._n_totals @ (gammaln(total) - gammaln(total + self._totals)))
 
 
-class LinkWalker(Part):
+class LinkSampler(Part):
     """Markov chain over links, priors' parameters and the parameter of the similarity.
 
     Parameters

@@ -29,7 +29,7 @@ from skdp.topics._shared._priors import (
     tells_apart,
     update_by_frequencies,
 )
-from skdp.topics._shared._walker import TopicWalker, join
+from skdp.topics._shared._sampler import TopicSampler, join
 
 START_DOCUMENT_TOPIC_PRIOR = 1.0
 START_SEGMENT_TOPIC_PRIOR = 0.1
@@ -37,10 +37,10 @@ START_SEGMENT_TOPIC_PRIOR = 0.1
 
 
 Settings = tuple[int, int, Any, Any, Any, tuple[float, float], Any]
-"""Parameters of a walker from `n_topics` to `init`."""
+"""Parameters of a sampler from `n_topics` to `init`."""
 
 
-class CoClusterWalker(TopicWalker):
+class CoClusterSampler(TopicSampler):
     """Markov chain of latent Dirichlet co-clustering over one corpus.
 
     Parameters
@@ -59,7 +59,7 @@ class CoClusterWalker(TopicWalker):
     """
 
     _data_attributes = (
-        *TopicWalker._data_attributes,
+        *TopicSampler._data_attributes,
         *("_longest", "_segment_bounds", "_scratch", "_rising"),
     )
 
@@ -268,7 +268,7 @@ class CoClusterWalker(TopicWalker):
             self.segment_topic_prior.copy(),
         )
 
-    # What a chain over partitions asks of a walker of one shard, and tells it
+    # What a chain over partitions asks of a sampler of one shard, and tells it
 
     def parameters(self) -> dict[str, Any]:
         """Return what all shards need to know."""
@@ -301,8 +301,8 @@ class CoClusterWalker(TopicWalker):
         """Return a read-only view of the state."""
         return CoClusterState(self)
 
-    def copy(self) -> CoClusterWalker:
-        """Return a walker that holds the same state in arrays of its own."""
+    def copy(self) -> CoClusterSampler:
+        """Return a sampler that holds the same state in arrays of its own."""
         other = super().copy()
         other._scratch = [
             empty_cluster_scratch(self.n_topics, self.n_clusters, self._longest)

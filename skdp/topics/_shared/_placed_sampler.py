@@ -24,15 +24,15 @@ from skdp.topics._shared._placed import (
     settle_part,
     sweep_part,
 )
-from skdp.topics._shared._walker import TopicWalker
+from skdp.topics._shared._sampler import TopicSampler
 
 
-class PlacedWalker(TopicWalker):
+class PlacedSampler(TopicSampler):
     """Markov chain over a corpus in partitions, which does what the chain of its shards does.
 
     It comes before the class of that chain, whose draws of parameters it leaves as they are. That
     class says in `parameters` what shards need to know, and gives `take_parameters`, `statistics`,
-    `late_statistics` and `report` for a walker of one shard.
+    `late_statistics` and `report` for a sampler of one shard.
 
     Parameters are set before `_place` is called. Partitions are in `data`.
     """
@@ -67,7 +67,7 @@ class PlacedWalker(TopicWalker):
         self._take_counts(data, data.restored(self._c))
 
     def copy(self) -> Self:
-        """Return a walker with the same parameters in arrays of its own, of the same partitions."""
+        """Return a sampler of the same partitions with its parameters in arrays of its own."""
         other = Part.copy(self)
         other.streams = [stream.copy() for stream in self.streams]
         return other

@@ -1,4 +1,4 @@
-"""The walker of the factorial hidden Markov model: all that a sweep draws."""
+"""The sampler of the factorial hidden Markov model: all that a sweep draws."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WIDEST_NOISE = 4.0
 """A variance, in that of the noise."""
 
 
-class FactorialWalker(Part):
+class FactorialSampler(Part):
     """Markov chain over activities, transitions, weights and noise of one panel.
 
     A sweep draws all activities of some factors given everything else, one such block after the

@@ -1,8 +1,8 @@
-"""Wrong patches: what the walkers of mixtures have in common."""
+"""Wrong patches: what the samplers of mixtures have in common."""
 
 from mutation.mutation import Mutation
 
-WALKER = "mixture/_cluster_walker.py"
+WALKER = "mixture/_cluster_sampler.py"
 
 MUTATIONS = [
     Mutation(
@@ -19,7 +19,7 @@ MUTATIONS = [
         "            if self.emission.prior is not before:\n                self._take_prior()\n",
         "",
         "Rows choose their clusters under the scale that was drawn.",
-        "tests/exact/mixture/test_partitions.py::test_drawn_scale[MixtureWalker]",
+        "tests/exact/mixture/test_partitions.py::test_drawn_scale[MixtureSampler]",
     ),
     Mutation(
         "mixture-start-forgets-the-scale",

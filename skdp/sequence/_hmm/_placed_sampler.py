@@ -28,12 +28,12 @@ from skdp.sequence._hmm._placed import (
     sweep_part,
 )
 from skdp.sequence._hmm._placed_moves import PlacedSplitMerge
+from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import Transitions
-from skdp.sequence._hmm._walker import HMMWalker
 from skdp.sequence._similarities._protocol import SimilaritySampler
 
 
-class PlacedHMMWalker(HMMWalker):
+class PlacedHMMSampler(HMMSampler):
     """Markov chain over a panel in partitions: bit for bit that of the whole panel.
 
     It holds parameters, and has them drawn from sums over all partitions. States, missing values
@@ -46,7 +46,7 @@ class PlacedHMMWalker(HMMWalker):
         Number of the chain.
     emission : SummedEmission
         Without observations.
-    transitions, init_stream, stream, similarity, n_held : as in `HMMWalker`
+    transitions, init_stream, stream, similarity, n_held : as in `HMMSampler`
     duration : SummedDuration or None
     init : {"auto", "random"} or list of (N_s,) arrays of int
         First states: a name, or those of each partition.

@@ -34,11 +34,11 @@ from skdp.topics._shared._priors import (
     tells_apart,
     update_by_frequencies,
 )
+from skdp.topics._shared._sampler import TopicSampler, join
 from skdp.topics._shared._shards import Counted
-from skdp.topics._shared._walker import TopicWalker, join
 
 
-class LDAWalker(TopicWalker):
+class LDASampler(TopicSampler):
     """Markov chain of latent Dirichlet allocation over one corpus.
 
     With many topics the counts of words are kept as lists, and sweeps take time in proportion to
@@ -60,7 +60,7 @@ class LDAWalker(TopicWalker):
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        *TopicWalker._data_attributes,
+        *TopicSampler._data_attributes,
         "_node_ptr",
         "_scratch",
     )
@@ -272,7 +272,7 @@ class LDAWalker(TopicWalker):
             self.components().astype(np.float32), self.doc_topic_prior.copy(), self.level
         )
 
-    # What a chain over partitions asks of a walker of one shard, and tells it
+    # What a chain over partitions asks of a sampler of one shard, and tells it
 
     def parameters(self) -> dict[str, Any]:
         """Return what all shards need to know."""

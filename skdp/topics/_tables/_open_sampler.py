@@ -15,11 +15,11 @@ from skdp.processes._concentration import draw_concentration
 from skdp.processes._kernels_top_level import draw_top_weights, log_density_of_weights
 from skdp.processes._top_level import TopPriors, in_range
 from skdp.topics._hdp import _kernels_moves as moves
-from skdp.topics._hdp._walker import MOST_MOVES, TOKENS_OF_MOVES
+from skdp.topics._hdp._sampler import MOST_MOVES, TOKENS_OF_MOVES
 from skdp.topics._lda._model import tokens_of_nodes
 from skdp.topics._shared._arrays import empty_counts
 from skdp.topics._shared._kernels import WordCounts, rename_topics
-from skdp.topics._shared._walker import join
+from skdp.topics._shared._sampler import join
 from skdp.topics._tables._kernels import Prior, add_corpus_estimates
 from skdp.topics._tables._kernels_open_moves import log_acceptance
 from skdp.topics._tables._kernels_top_level import break_rest, draw_tables_of_documents
@@ -30,8 +30,8 @@ from skdp.topics._tables._open_moves import (
     seat,
     seat_anew,
 )
+from skdp.topics._tables._sampler import HyperParameters, TableSampler
 from skdp.topics._tables._state import OpenTableState
-from skdp.topics._tables._walker import HyperParameters, TableWalker
 
 LARGEST_TOP_CONCENTRATION = 1e4
 """A sweep has about three topics without words for each unit of the top concentration."""
@@ -55,7 +55,7 @@ class FirstTopLevel(NamedTuple):
     priors: TopPriors
 
 
-class OpenTableWalker(TableWalker):
+class OpenTableSampler(TableSampler):
     """Markov chain of a table model with any number of topics, over one corpus.
 
     A sweep is that of the model with given topics, for it has a finite number of them: all whose
@@ -78,7 +78,7 @@ class OpenTableWalker(TableWalker):
     n_jobs : int or None
     """
 
-    _data_attributes = (*TableWalker._data_attributes, "_token_ptr", "_document_of", "_places")
+    _data_attributes = (*TableSampler._data_attributes, "_token_ptr", "_document_of", "_places")
 
     def __init__(
         self,

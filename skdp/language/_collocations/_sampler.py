@@ -20,7 +20,7 @@ from skdp.language._collocations._state import CollocationState
 from skdp.language._nested._kernels_filter import empty_scratch
 from skdp.language._nested._layout import portions
 from skdp.language._nested._model import NestedModel
-from skdp.language._nested._walker import NestedWalker, Settings, Strings
+from skdp.language._nested._sampler import NestedSampler, Settings, Strings
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, TABLES
 
 
@@ -40,7 +40,7 @@ class CollocationSettings(NamedTuple):
     stop_prior: tuple[float, float]
 
 
-class CollocationWalker(NestedWalker):
+class CollocationSampler(NestedSampler):
     """Markov chain over the ways to cut strings into collocations, and these into words.
 
     Parameters

@@ -17,7 +17,7 @@ from skdp.topics._shared._shards import Counted, ShardSweep, sweep_shards
 START_TOPIC_WORD_PRIOR = 0.05
 
 
-class TopicWalker(Part):
+class TopicSampler(Part):
     """Markov chain of a topic model over one corpus, whose documents may be swept in shards.
 
     Shards are runs of whole documents. Each is swept with counts of words of its own, which are
@@ -214,7 +214,7 @@ class TopicWalker(Part):
         raise NotImplementedError
 
     def copy(self) -> Self:
-        """Return a walker that holds the same state in arrays of its own."""
+        """Return a sampler that holds the same state in arrays of its own."""
         other = super().copy()
         other.streams = [stream.copy() for stream in self.streams]
         other.shards = [type(shard)(*(array.copy() for array in shard)) for shard in self.shards]

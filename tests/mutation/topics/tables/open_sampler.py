@@ -4,7 +4,7 @@ from mutation.mutation import Mutation
 
 EXACT = "tests/exact/topics/test_open_segmented.py"
 UNIT = "tests/unit/topics/tables/test_open_models.py"
-WALKER = "topics/_tables/_open_walker.py"
+WALKER = "topics/_tables/_open_sampler.py"
 WORDS = f"{EXACT}::test_two_documents[btigs]"
 SUM = f"{EXACT}::test_prior_of_a_sweep_sums_to_alpha"
 FEW = f"{EXACT}::test_any_threshold_will_do[0.6]"

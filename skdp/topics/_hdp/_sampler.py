@@ -23,10 +23,10 @@ from skdp.topics._hdp._state import HDPState
 from skdp.topics._lda._kernels_nodes import add_node_estimates, log_prior_of_topics, seat_randomly
 from skdp.topics._lda._kernels_sweeps import empty_dense_scratch, sweep_nodes
 from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
-from skdp.topics._lda._walker import NodeTopics
+from skdp.topics._lda._sampler import NodeTopics
 from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._kernels import WordCounts, rename_topics
-from skdp.topics._shared._walker import TopicWalker
+from skdp.topics._shared._sampler import TopicSampler
 
 MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
 """Splits and merges that a sweep proposes: fewer if the corpus is large, where they take time and
@@ -36,7 +36,7 @@ _SPARE = 16
 """Free columns before a sweep, at least. Columns are added by twice as many, or by a quarter."""
 
 
-class HDPWalker(TopicWalker):
+class HDPSampler(TopicSampler):
     """Markov chain of topics whose number is not fixed, over one corpus.
 
     Between sweeps topics are numbered 0 to K - 1 without gaps; columns K and beyond are free.
@@ -59,7 +59,7 @@ class HDPWalker(TopicWalker):
     """
 
     _data_attributes = (
-        *TopicWalker._data_attributes, "_node_ptr", "_node_of", "_scratch", "_division", "_places"
+        *TopicSampler._data_attributes, "_node_ptr", "_node_of", "_scratch", "_division", "_places"
     )  # fmt: skip
 
     shards: list[NodeTopics]

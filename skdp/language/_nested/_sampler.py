@@ -97,7 +97,7 @@ class Settings(NamedTuple):
     type_moves: float
 
 
-class NestedWalker(Part):
+class NestedSampler(Part):
     """Markov chain over the ways to cut strings into words.
 
     Parameters

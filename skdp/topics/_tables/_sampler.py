@@ -19,7 +19,7 @@ from skdp.topics._shared._priors import (
     tells_apart,
     update_by_frequencies,
 )
-from skdp.topics._shared._walker import TopicWalker, join
+from skdp.topics._shared._sampler import TopicSampler, join
 from skdp.topics._tables._arrays import (
     add_seats,
     empty_assignments,
@@ -72,7 +72,7 @@ class HyperParameters(NamedTuple):
     parents: Any
 
 
-class TableWalker(TopicWalker):
+class TableSampler(TopicSampler):
     """Markov chain of a table model over one corpus.
 
     Parameters
@@ -90,7 +90,7 @@ class TableWalker(TopicWalker):
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        *TopicWalker._data_attributes,
+        *TopicSampler._data_attributes,
         *("_group_ptr", "_segment_bounds", "_stirling", "_weights", "_scratch", "_levels"),
     )
 
@@ -443,7 +443,7 @@ class TableWalker(TopicWalker):
             self.parents,
         )
 
-    # What a chain over partitions asks of a walker of one shard, and tells it
+    # What a chain over partitions asks of a sampler of one shard, and tells it
 
     def parameters(self) -> dict[str, Any]:
         """Return what all shards need to know."""
@@ -498,8 +498,8 @@ class TableWalker(TopicWalker):
         """Return a read-only view of the state."""
         return TableState(self)
 
-    def copy(self) -> TableWalker:
-        """Return a walker that holds the same state in arrays of its own."""
+    def copy(self) -> TableSampler:
+        """Return a sampler that holds the same state in arrays of its own."""
         other = super().copy()
         other._scratch = [empty_scratch(self.n_columns) for _ in self.shards]
         return other

@@ -1,4 +1,4 @@
-"""The walker of mixtures of many rows: all rows at once, given parameters and weights."""
+"""The sampler of mixtures of many rows: all rows at once, given parameters and weights."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from skdp._numeric._random import draw_key
 from skdp._numeric._typing import Floats, Places
 from skdp.mixture import _kernels_blocked as kernels
 from skdp.mixture import _kernels_large_moves as large_moves
-from skdp.mixture._cluster_walker import IMPOSSIBLE
-from skdp.mixture._walker import MixtureWalker
+from skdp.mixture._cluster_sampler import IMPOSSIBLE
+from skdp.mixture._sampler import MixtureSampler
 
 _FIVE = 5
 
@@ -33,15 +33,15 @@ def count_stirs(n_rows: int) -> int:
     return 20 + int(n_rows**0.5)
 
 
-class BlockedWalker(MixtureWalker):
-    """Markov chain over the same states as `MixtureWalker`, with steps that draw all rows at once.
+class BlockedSampler(MixtureSampler):
+    """Markov chain over the same states as `MixtureSampler`, with steps that draw all rows at once.
 
     Parameters
     ----------
     n_jobs : int or None
         Number of threads over blocks of rows.
     others
-        As of `MixtureWalker`.
+        As of `MixtureSampler`.
     """
 
     def __init__(self, *args: Any, n_jobs: int | None = None, **params: Any):
@@ -140,7 +140,7 @@ class BlockedWalker(MixtureWalker):
         n_threads = min(effective_n_jobs(self.n_jobs), n_blocks)
         ends = np.linspace(0, n_blocks, n_threads + 1).astype(int)
         parts = [(int(a), int(b - a)) for a, b in pairwise(ends)]
-        # Threads write to arrays of the walker, which other processes could not.
+        # Threads write to arrays of the sampler, which other processes could not.
         tasks = [partial(function, *part) for part in parts]
         return call_all(tasks, n_threads, require="sharedmem")
 
