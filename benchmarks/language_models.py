@@ -107,7 +107,7 @@ def fit(order, X, options):
     index, sampler = timed(
         lambda: model._start_sampler(model._index(X), np.random.SeedSequence(0), 0)
     )
-    n_events = int(sampler.menu.layout.street.sum())
+    n_events = int(sampler.context_index.layout.observed.sum())
     size = array_bytes(sampler) / n_events
     with (
         Clock(Franchise, "sweep") as sweeps,

@@ -30,7 +30,7 @@ _KNOWN_OPTIONS = _find_known_options()
 """numba promises few options. Kernels compile without what it no longer knows: only slower."""
 
 
-def frozen(array: Any) -> Any:
+def as_readonly(array: Any) -> Any:
     """Return a read-only view of an array that a kernel only reads.
 
     To numba a read-only array is of another type than one that can be written, for which it would

@@ -347,12 +347,12 @@ def evaluate_polynomial(typing_context, values, row, x, y):
 
 
 @intrinsic
-def natural(typing_context, i):
+def assume_nonnegative(typing_context, i):
     """Return the integer `i`, which is not negative, as an index.
 
     An array looks at every index whether it counts from the end, unless it is known that it cannot.
     """
-    check_arguments("natural", (i,), (_index,))
+    check_arguments("assume_nonnegative", (i,), (_index,))
     signature = types.int64(i)
 
     def codegen(context, builder, signature, arguments):
@@ -390,7 +390,7 @@ def draw_product(matrix, row, offset, factor, sums, rng):
         if (matrix[row, i] + offset) * factor[i] > 0.0:
             break
         i = i - 1 if i > 0 else factor.shape[0] - 1
-    return natural(i)
+    return assume_nonnegative(i)
 
 
 @intrinsic

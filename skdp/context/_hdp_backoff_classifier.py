@@ -242,7 +242,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         attributes = super()._fitted_attributes(state, final=final)
         best = state.runs[attributes["_best_chain"]]
         discounts, concentrations, n_tables = best.averages.means()
-        tree, franchise = best.sampler.menu, best.sampler.franchise
+        tree, franchise = best.sampler.context_index, best.sampler.franchise
         layout = tree.layout
         if franchise.priors.by_node:
             concentrations = np.split(concentrations, layout.node_ptr[1:-1])

@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from skdp._checks import check_unmasked
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp.data._columns import is_frame
 from skdp.data._numbers import FILL_IN, LEAVE_OUT, check_finite, check_finite_array, with_numbers
 from skdp.data._parse_tree import ParseTree
@@ -391,7 +391,7 @@ def check_rows(
     if ensure_all_finite is True:
         check_finite_array(estimator, values, FILL_IN)
     validate_data(estimator, X=rows, reset=reset, skip_check_array=True)
-    return np.asarray(frozen(values), dtype=np.float64)
+    return np.asarray(as_readonly(values), dtype=np.float64)
 
 
 def _check_kind(estimator: Any, X: Any) -> None:

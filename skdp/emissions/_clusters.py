@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_memory
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Ints, Places
 from skdp.emissions._kernels_clusters import COUNTS, GAUSSIAN
 from skdp.emissions._protocol import CollapsedEmission
@@ -197,7 +197,7 @@ def gaussian_terms(
     mean, scale = np.ascontiguousarray(mean), np.ascontiguousarray(scale)
     log_det = float(np.linalg.slogdet(scale)[1].sum())
     prior = GaussianClusterPrior(mean, float(precision), float(dof), scale, log_det)
-    return ClusterTerms(GAUSSIAN, GaussianRows(frozen(values)), prior)
+    return ClusterTerms(GAUSSIAN, GaussianRows(as_readonly(values)), prior)
 
 
 def count_terms(

@@ -10,7 +10,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._marginals import Marginals, NumberMarginals
@@ -47,7 +47,7 @@ class Block:
 
     def of(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return these columns, or raise a ValueError if they must not hold NaN but do."""
-        own: NDArray[np.float64] = frozen(np.ascontiguousarray(values[:, self.columns]))
+        own: NDArray[np.float64] = as_readonly(np.ascontiguousarray(values[:, self.columns]))
         if not self.allows_nan and np.isnan(own).any():
             t, d = np.argwhere(np.isnan(own))[0]
             raise ValueError(

@@ -306,7 +306,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         attributes = super()._fitted_attributes(state, final=final)
         best = state.runs[attributes["_best_chain"]]
         discounts, concentrations, n_tables = best.averages.means()
-        trie = best.sampler.menu
+        trie = best.sampler.context_index
         return {
             **attributes,
             "discounts_": discounts,

@@ -11,7 +11,7 @@ from skdp._numeric._typing import Floats, Places
 from skdp.emissions._clusters import ClusterTerms
 from skdp.inference import Part, check_interrupts
 from skdp.mixture._kernels import kernels_of, shuffle
-from skdp.mixture._kernels_moves import Company
+from skdp.mixture._kernels_moves import GroupCounts
 
 _FIRST_CAPACITY = 16
 _THREE = 3
@@ -164,7 +164,7 @@ class ClusterSampler(Part):
         self,
         split_and_merge: Any,
         n_tries: int,
-        company: Company,
+        group_counts: GroupCounts,
         first: tuple[Any, ...],
         *others: Any,
         n_spare: int = 0,
@@ -172,8 +172,8 @@ class ClusterSampler(Part):
     ) -> Any:
         """Try so many moves; return the statistics of the clusters, with room for `n_spare` more.
 
-        The kernel's own arguments are those before `company` and after. `rng` is the sweeps' stream
-        if it is None.
+        The kernel's own arguments are those before `group_counts` and after. Without `rng` it draws
+        from the stream of the sweeps.
         """
         _, rows, prior = self._terms
         n_rows = len(self.labels)
@@ -183,7 +183,7 @@ class ClusterSampler(Part):
         three, pair = self._terms.make_clusters(_THREE), np.empty(2)
         weights = np.empty((2, len(weights)))
         n_clusters = split_and_merge(
-            n_tries, rows, prior, room, three, self.n_clusters, self.labels, *first, company,
+            n_tries, rows, prior, room, three, self.n_clusters, self.labels, *first, group_counts,
             *others, weights, pair, members, ends, sides, scratch,
             self.stream if rng is None else rng,
         )  # fmt: skip

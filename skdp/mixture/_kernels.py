@@ -72,7 +72,7 @@ def kernels_of(kind: int) -> Kernels:
     @njit_loop
     def split_and_merge(
         n_tries, rows, prior, clusters, three, n_clusters, labels, most_rows, discount,
-        concentration, company, weights, pair, members, ends, sides, scratch, rng,
+        concentration, group_counts, weights, pair, members, ends, sides, scratch, rng,
     ):  # fmt: skip
         """Build the clusters, then propose so many splits, merges and trades; there must be room.
 
@@ -89,7 +89,8 @@ def kernels_of(kind: int) -> Kernels:
             if n_clusters >= 0:
                 n_clusters = _move_clusters(
                     kind, rows, prior, clusters, three, n_clusters, labels, most_rows,
-                    discount, concentration, company, weights, pair, members, sides, scratch, rng,
+                    discount, concentration, group_counts, weights, pair, members, sides, scratch,
+                    rng,
                 )  # fmt: skip
         return n_clusters
 

@@ -218,8 +218,8 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
     @njit_loop
     def move_large(
         n_tries, rows, prior, clusters, five, n_clusters, labels, members, ends, discount,
-        concentration, company, weights, five_logs, sample, sample_sides, found, sides, scratch,
-        rng,
+        concentration, group_counts, weights, five_logs, sample, sample_sides, found, sides,
+        scratch, rng,
     ):  # fmt: skip
         """Propose so many splits and merges of large clusters; there must be room.
 
@@ -233,8 +233,8 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
             if n_clusters >= 0:
                 n_clusters = _move_large_clusters(
                     kind, rows, prior, clusters, five, n_clusters, labels, members, ends, discount,
-                    concentration, company, weights, five_logs, sample, sample_sides, found, sides,
-                    scratch, rng,
+                    concentration, group_counts, weights, five_logs, sample, sample_sides, found,
+                    sides, scratch, rng,
                 )  # fmt: skip
         return n_clusters
 

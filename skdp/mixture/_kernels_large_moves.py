@@ -149,13 +149,13 @@ def build_sides(
 @njit_inlined_source
 def move_large_clusters(
     kind, rows, prior, clusters, five, n_clusters, labels, members, ends, discount, concentration,
-    company, weights, five_logs, sample, sample_sides, found, sides, scratch, rng,
+    group_counts, weights, five_logs, sample, sample_sides, found, sides, scratch, rng,
 ):  # fmt: skip
     """Propose a split or merge; return the number of clusters, -1 where that is impossible.
 
     There must be room for one more cluster, and two rows; all rows are of one group.
     """
-    company.priors[0] = company.priors[1] = -discount
+    group_counts.priors[0] = group_counts.priors[1] = -discount
     n_rows, sizes, possible = labels.shape[0], clusters.vectors[SIZE], True
     i = draw_any_row(labels, n_clusters, members, ends, rng)
     first = second = labels[i]
@@ -197,7 +197,7 @@ def move_large_clusters(
             rows,
             prior,
             five,
-            company,
+            group_counts,
             scratch,
             five_logs,
             rng,

@@ -5,7 +5,7 @@ r"""Moves that split, merge and reshape clusters: the sections of kernels.
 | kind, rows, prior, clusters, scratch | | | see `skdp.emissions._kernels_clusters` |
 | labels | z_i | (N,) int64 | cluster of a row, from 0 to K - 1 |
 | discount, concentration | a, b | scalars | |
-| company | | | see `Company` |
+| group_counts | | | see `GroupCounts` |
 | weights | | (2, C + 1) | scratch |
 | pair | | (2,) | scratch |
 | members | | (2, N) int64 | rows of the move, the two first ones last; scratch |
@@ -59,7 +59,7 @@ Few are cheap, and many bring rows to where they belong if there are dozens of c
 """
 
 
-class Company(NamedTuple):
+class GroupCounts(NamedTuple):
     """What a row counts on either side of a move: rows of its group that are there, and a prior.
 
     Attributes
@@ -76,9 +76,9 @@ class Company(NamedTuple):
     priors: np.ndarray
 
 
-def empty_company(groups: np.ndarray, n_groups: int) -> Company:
-    """Return the company of rows in groups."""
-    return Company(groups, np.zeros((2, n_groups)), np.zeros(2))
+def empty_group_counts(groups: np.ndarray, n_groups: int) -> GroupCounts:
+    """Return empty counts for the groups of two components."""
+    return GroupCounts(groups, np.zeros((2, n_groups)), np.zeros(2))
 
 
 @njit_internal_nogc
@@ -189,18 +189,20 @@ def list_side(side, n, members, sides, found):
 
 
 @njit_internal_nogc
-def count_sides(n, members, sides, company):
+def count_sides(n, members, sides, group_counts):
     """Count the members on either side, by group."""
     for side in range(2):
-        for group in range(company.counts.shape[1]):
-            company.counts[side, group] = 0.0
+        for group in range(group_counts.counts.shape[1]):
+            group_counts.counts[side, group] = 0.0
     for place in range(n):
         if sides[place] >= 0:
-            company.counts[sides[place], company.groups[members[place]]] += 1.0
+            group_counts.counts[sides[place], group_counts.groups[members[place]]] += 1.0
 
 
 @njit_inlined_source
-def pass_over(kind, n, members, sides, has_goal, rows, prior, three, company, scratch, pair, rng):
+def pass_over(
+    kind, n, members, sides, has_goal, rows, prior, three, group_counts, scratch, pair, rng
+):
     """Draw the sides of all rows but the last two, each given the others.
 
     Parameters
@@ -218,7 +220,7 @@ def pass_over(kind, n, members, sides, has_goal, rows, prior, three, company, sc
         Log probability of what the rows did.
     """
     possible, log_chance, place, worn = True, 0.0, 0, True
-    count_sides(n, members[0], sides[0], company)
+    count_sides(n, members[0], sides[0], group_counts)
     while worn or place < n - 2:
         if worn:
             for side in range(2):
@@ -229,10 +231,10 @@ def pass_over(kind, n, members, sides, has_goal, rows, prior, three, company, sc
         worn = False
         if place < n - 2:
             i, own = members[0, place], int(sides[0, place])
-            counts, chosen = company.counts[:, company.groups[i]], own
+            counts, chosen = group_counts.counts[:, group_counts.groups[i]], own
             if weigh_row(kind, i, rows, prior, three, 2, own, scratch, pair):
-                first = counts[0] - (own == 0) + company.priors[0]
-                second = counts[1] - (own == 1) + company.priors[1]
+                first = counts[0] - (own == 0) + group_counts.priors[0]
+                second = counts[1] - (own == 1) + group_counts.priors[1]
                 odds = pair[1] - pair[0] + math.log(second / first)
                 chosen = int(next_double(rng) * (1.0 + math.exp(-odds)) < 1.0)
                 if has_goal:
@@ -375,7 +377,7 @@ def make_move(
 @njit_inlined_source
 def move_clusters(
     kind, rows, prior, clusters, three, n_clusters, labels, most_rows, discount, concentration,
-    company, weights, pair, members, sides, scratch, rng,
+    group_counts, weights, pair, members, sides, scratch, rng,
 ):  # fmt: skip
     """Propose a split, merge or trade; return the number of clusters, -1 where that is impossible.
 
@@ -389,7 +391,7 @@ def move_clusters(
     )  # fmt: skip
     if n == 0:
         return n_clusters
-    company.priors[0] = company.priors[1] = -discount
+    group_counts.priors[0] = group_counts.priors[1] = -discount
 
     possible, log_way, log_pair, log_way_back, log_pair_before = True, 0.0, 0.0, 0.0, 0.0
     for number in range(n_passes + (move == TRADE)):
@@ -400,7 +402,7 @@ def move_clusters(
             log_way_back, log_pair_before = log_way, log_pair
         has_goal = number == n_passes - 1 and move != SPLIT
         fits, log_way = pass_over(
-            kind, n, members, sides, has_goal, rows, prior, three, company, scratch, pair, rng
+            kind, n, members, sides, has_goal, rows, prior, three, group_counts, scratch, pair, rng
         )
         possible &= fits
         log_pair = 0.0

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Places
 from skdp.inference import is_interrupted
 from skdp.mixture import _kernels_partition as kernels
@@ -52,7 +52,7 @@ def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
     (N,) array
         Clusters by falling size, equal ones by their first rows.
     """
-    is_vi, samples = loss == "vi", frozen(samples)
+    is_vi, samples = loss == "vi", as_readonly(samples)
     counts = np.array([len(np.unique(labels)) for labels in samples])
     n_samples, n_places, n_labels = len(samples), int(np.median(counts)), int(samples.max()) + 1
     few = samples[counts <= n_places]

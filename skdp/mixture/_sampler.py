@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
 from skdp.mixture._cluster_sampler import IMPOSSIBLE, ClusterSampler, count_tries
 from skdp.mixture._hyper import PartitionPrior, log_partition
-from skdp.mixture._kernels_moves import Company, empty_company
+from skdp.mixture._kernels_moves import GroupCounts, empty_group_counts
 from skdp.mixture._model import MixtureModel, log_shares
 from skdp.mixture._state import MixtureState
 
@@ -66,8 +66,8 @@ class MixtureSampler(ClusterSampler):
 
     def _part(self, rows: Places, emission: Any, rng: NDArray[np.uint64]) -> MixtureSampler:
         return MixtureSampler(
-            frozen(self._values[rows]), emission, self.prior, self.discount, self.concentration,
-            None, rng, rng, split_merge=self.split_merge,
+            as_readonly(self._values[rows]), emission, self.prior, self.discount,
+            self.concentration, None, rng, rng, split_merge=self.split_merge,
         )  # fmt: skip
 
     def _take_above(self, part: MixtureSampler) -> None:
@@ -95,9 +95,9 @@ class MixtureSampler(ClusterSampler):
         n_rows = len(self.labels)
         self._move(count_tries(n_rows), n_rows, self.stream)
 
-    def _one_group(self) -> Company:
-        """Return the company of rows that are all of one group."""
-        return empty_company(np.zeros(len(self.labels), dtype=np.int64), 1)
+    def _one_group(self) -> GroupCounts:
+        """Return the counts of rows that are all of one group."""
+        return empty_group_counts(np.zeros(len(self.labels), dtype=np.int64), 1)
 
     def _move(
         self, n_tries: int, most_rows: int, rng: NDArray[np.uint64], *, n_spare: int = 0

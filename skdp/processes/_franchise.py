@@ -40,7 +40,7 @@ _TABULATED = 1000
 
 @dataclass(frozen=True)
 class FranchiseLayout:
-    """Which cells and restaurants there are, and who comes in from the street.
+    """The cells and restaurants, and the customers that were observed.
 
     Cells and restaurants of a depth have consecutive numbers, the root's first. A *law* is a
     discount and a concentration: each depth has one of its own, but all from depth `n_laws` - 1 on
@@ -55,10 +55,10 @@ class FranchiseLayout:
         The cell with the same dish in the restaurant above; -1 at the root.
     node : (n_cells,) int32
         The restaurant of each cell.
-    street : (n_cells,) int32
+    observed : (n_cells,) int32
         Customers who are nobody's table.
     capacity : (n_cells,) int32
-        The most customers that a cell can have: those of the street here and in all cells below.
+        The most customers that a cell can have: those observed here and in all cells below.
     """
 
     n_laws: int
@@ -66,7 +66,7 @@ class FranchiseLayout:
     node_ptr: Places
     parent: Ints
     node: Ints
-    street: Ints
+    observed: Ints
     capacity: Ints
 
     @classmethod
@@ -76,17 +76,17 @@ class FranchiseLayout:
         node_ptr: Places,
         parent: Ints,
         node: Ints,
-        street: Ints,
+        observed: Ints,
         n_laws: int | None = None,
     ) -> FranchiseLayout:
         """Return a layout; the capacities follow from the rest. None: a law for each depth."""
         if n_laws is None:
             n_laws = len(cell_ptr) - 1
-        capacity = street.copy()
+        capacity = observed.copy()
         for m in range(len(cell_ptr) - 2, 0, -1):
             cells = slice(cell_ptr[m], cell_ptr[m + 1])
             np.add.at(capacity, parent[cells], capacity[cells])
-        return cls(n_laws, cell_ptr, node_ptr, parent, node, street, capacity)
+        return cls(n_laws, cell_ptr, node_ptr, parent, node, observed, capacity)
 
     @property
     def n_depths(self) -> int:
@@ -206,7 +206,7 @@ class Franchise(Part):
         self.node_tables = np.zeros(int(layout.node_ptr[-1]), np.int32)
         for m in range(layout.n_depths - 1, -1, -1):
             cells = layout.cells_at(m)
-            count_customers(cells.start, cells.stop, layout.street, self._cells(), self._nodes())
+            count_customers(cells.start, cells.stop, layout.observed, self._cells(), self._nodes())
 
     def _cells(self) -> Cells:
         return Cells(self.customers, self.tables, self.layout.parent, self.layout.node)

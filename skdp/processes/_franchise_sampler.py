@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from skdp._numeric._typing import Floats, Ints
 from skdp._part import Part
+from skdp.processes._context_index import ContextIndex
 from skdp.processes._franchise import Franchise, FranchisePriors
 from skdp.processes._interpolated import InterpolatedModel
-from skdp.processes._menu import Menu
 
 
 @dataclass(frozen=True)
@@ -26,34 +26,34 @@ class TableSample:
     discount: Floats
     concentration: Floats
 
-    def franchise(self, menu: Menu, base: Floats) -> Franchise:
+    def franchise(self, context_index: ContextIndex, base: Floats) -> Franchise:
         """Return the sample as the franchise that it was."""
         priors = FranchisePriors(
             self.discount, self.concentration, (1.0, 1.0), (1.0, 1.0),
             by_node=len(self.concentration) > len(self.discount),
         )  # fmt: skip
-        tables = np.ones(len(menu.outcome), np.int32)
-        tables[menu.layout.capacity > 1] = self.tables
-        return Franchise(menu.layout, menu.base_of_cells(base), priors, tables)
+        tables = np.ones(len(context_index.outcome), np.int32)
+        tables[context_index.layout.capacity > 1] = self.tables
+        return Franchise(context_index.layout, context_index.base_of_cells(base), priors, tables)
 
-    def interpolated(self, menu: Menu, base: Floats) -> InterpolatedModel:
+    def interpolated(self, context_index: ContextIndex, base: Floats) -> InterpolatedModel:
         """Return the predictive distribution given the sample.
 
         p(w | u) = (c - d t) / (theta + C) + (theta + d T) / (theta + C) p(w | above u).
         """
-        franchise = self.franchise(menu, base)
-        discount = self.discount[menu.layout.laws]
-        of_cells = np.repeat(discount, np.diff(menu.layout.cell_ptr))
+        franchise = self.franchise(context_index, base)
+        discount = self.discount[context_index.layout.laws]
+        of_cells = np.repeat(discount, np.diff(context_index.layout.cell_ptr))
         mass = franchise.customers - of_cells * franchise.tables
-        of_nodes = np.repeat(discount, np.diff(menu.layout.node_ptr))
+        of_nodes = np.repeat(discount, np.diff(context_index.layout.node_ptr))
         theta = franchise.node_concentrations()
         total = theta + franchise.node_customers
         backoff = (theta + of_nodes * franchise.node_tables) / total
-        mass /= total[menu.layout.node]
+        mass /= total[context_index.layout.node]
         if franchise.priors.by_node:
-            return InterpolatedModel(menu, mass, backoff, base)
+            return InterpolatedModel(context_index, mass, backoff, base)
         chain = (self.concentration + self.discount) / (self.concentration + 1.0)
-        return InterpolatedModel(menu, mass, backoff, base, chain)
+        return InterpolatedModel(context_index, mass, backoff, base, chain)
 
 
 class FranchiseSampler(Part):
@@ -61,24 +61,30 @@ class FranchiseSampler(Part):
 
     Parameters
     ----------
-    menu : Menu
+    context_index : ContextIndex
     base : (n_outcomes,) array
     priors : FranchisePriors
     rng : (4,) uint64
     """
 
-    _data_attributes = ("menu",)
+    _data_attributes = ("context_index",)
 
-    def __init__(self, menu: Menu, base: Floats, priors: FranchisePriors, rng: NDArray[np.uint64]):
-        self.menu = menu
+    def __init__(
+        self,
+        context_index: ContextIndex,
+        base: Floats,
+        priors: FranchisePriors,
+        rng: NDArray[np.uint64],
+    ):
+        self.context_index = context_index
         self.base = base
         self.rng = rng
-        self.franchise = Franchise(menu.layout, menu.base_of_cells(base), priors)
+        self.franchise = Franchise(context_index.layout, context_index.base_of_cells(base), priors)
 
-    def attach(self, menu: Menu) -> None:
+    def attach(self, context_index: ContextIndex) -> None:
         """Take up the data again."""
-        self.menu = menu
-        self.franchise.attach(menu.layout, menu.base_of_cells(self.base))
+        self.context_index = context_index
+        self.franchise.attach(context_index.layout, context_index.base_of_cells(self.base))
 
     def sweep(self) -> None:
         """Draw all tables, discounts and concentrations once."""
@@ -94,7 +100,7 @@ class FranchiseSampler(Part):
         row = {"log_joint": self.log_joint()}
         n_tables = franchise.tables_by_law()
         concentrations = franchise.concentrations_by_law()
-        for m in range(self.menu.layout.n_laws):
+        for m in range(self.context_index.layout.n_laws):
             row[f"discount_{m}"] = float(franchise.discount[m])
             row[f"concentration_{m}"] = float(np.mean(concentrations[m]))
             row[f"tables_{m}"] = float(n_tables[m])
@@ -104,7 +110,7 @@ class FranchiseSampler(Part):
         """Return the current sample."""
         franchise = self.franchise
         return TableSample(
-            franchise.tables[self.menu.layout.capacity > 1],
+            franchise.tables[self.context_index.layout.capacity > 1],
             franchise.discount.copy(),
             franchise.concentration.copy(),
         )

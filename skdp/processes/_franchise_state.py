@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Ints
 from skdp.processes._franchise_sampler import FranchiseSampler
 
@@ -22,12 +22,12 @@ class FranchiseState:
         self._sampler: Any = sampler
 
     def _by_depth(self, array: NDArray[Any]) -> list[NDArray[Any]]:
-        layout = self._sampler.menu.layout
-        return [frozen(array[layout.cells_at(m)]) for m in range(layout.n_depths)]
+        layout = self._sampler.context_index.layout
+        return [as_readonly(array[layout.cells_at(m)]) for m in range(layout.n_depths)]
 
     def _places(self) -> list[NDArray[np.integer]]:
         """Return the restaurant of each cell, counted within its depth."""
-        layout = self._sampler.menu.layout
+        layout = self._sampler.context_index.layout
         return [
             node - layout.nodes_at(m).start for m, node in enumerate(self._by_depth(layout.node))
         ]
@@ -45,15 +45,15 @@ class FranchiseState:
     @property
     def discounts(self) -> Floats:
         """Discount d of each depth; the last is that of all deeper ones, too."""
-        return frozen(self._sampler.franchise.discount)
+        return as_readonly(self._sampler.franchise.discount)
 
     @property
     def concentrations(self) -> Any:
         """Concentration theta of each depth, as `discounts`; by context, a list of arrays."""
         franchise = self._sampler.franchise
         if franchise.priors.by_node:
-            return [frozen(part) for part in franchise.concentrations_by_law()]
-        return frozen(franchise.concentration)
+            return [as_readonly(part) for part in franchise.concentrations_by_law()]
+        return as_readonly(franchise.concentration)
 
     def log_joint(self) -> float:
         """Return log p(outcomes, tables, discounts, concentrations), every constant included."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Ints
+from skdp.processes._context_index import ContextIndex
 from skdp.processes._kernels_interpolated import add_distributions, add_probabilities
-from skdp.processes._menu import Menu
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class InterpolatedModel:
 
     Attributes
     ----------
-    menu : Menu
+    context_index : ContextIndex
     mass : (n_cells,) array
     backoff : (n_nodes,) array
         1 - the sum of the masses of a restaurant's cells.
@@ -26,10 +26,10 @@ class InterpolatedModel:
         What is above the topmost restaurants.
     chain : (n_laws,) array
         What a restaurant with one customer leaves to the one above, by law; for restaurants that
-        are not on the menu. Empty: all are.
+        are not on the context_index. Empty: all are.
     """
 
-    menu: Menu
+    context_index: ContextIndex
     mass: Floats
     backoff: Floats
     base: Floats
@@ -40,33 +40,33 @@ class InterpolatedModel:
     ) -> None:
         """Add the probabilities of outcomes at the ends of paths to `total`."""
         add_probabilities(
-            frozen(outcomes), contexts, cells, self.mass, self.backoff, self.base, total
+            as_readonly(outcomes), contexts, cells, self.mass, self.backoff, self.base, total
         )
 
     def add_to_distributions(self, contexts: Ints, total: Floats) -> None:
         """Add the distributions at the ends of paths to the rows of `total`."""
-        menu = self.menu
+        index = self.context_index
         add_distributions(
-            contexts, int(menu.has_root), menu.cell_ptr, menu.outcome, self.mass, self.backoff,
-            self.top(), np.empty(menu.n_outcomes), total,
+            contexts, int(index.has_root), index.cell_ptr, index.outcome, self.mass, self.backoff,
+            self.top(), np.empty(index.n_outcomes), total,
         )  # fmt: skip
 
     def top(self) -> Floats:
         """Return the distribution of the root, or of the base where there is none."""
-        if not self.menu.has_root:
+        if not self.context_index.has_root:
             return self.base
-        last = self.menu.cell_ptr[1]
+        last = self.context_index.cell_ptr[1]
         distribution = self.base * self.backoff[0]
-        distribution[self.menu.outcome[:last]] += self.mass[:last]
+        distribution[self.context_index.outcome[:last]] += self.mass[:last]
         return distribution
 
     def cell_probabilities(self) -> Floats:
         """Return p(w | u) of every cell, what is above included: (n_cells,)."""
-        layout = self.menu.layout
+        layout = self.context_index.layout
         lower = np.empty(len(self.mass))
         for m in range(layout.n_depths):
             cells = layout.cells_at(m)
             parent = layout.parent[cells]
-            below = lower[parent] if m else self.base[self.menu.outcome[cells]]
+            below = lower[parent] if m else self.base[self.context_index.outcome[cells]]
             lower[cells] = self.mass[cells] + self.backoff[layout.node[cells]] * below
         return lower

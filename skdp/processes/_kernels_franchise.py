@@ -4,7 +4,7 @@ A franchise is a tree of restaurants; a restaurant of depth m serves what those 
 with discount d_m and concentration theta_m. Here every pair of a restaurant and a dish that may
 ever meet, a *cell*, is known beforehand and has a number, the cells of a depth one after the other:
 no hash map, no allocation. The customers of a cell are the tables of the cells below it, and those
-who came in from the street. The joint is
+the customers that were observed. The joint is
 
     prod_u (theta | d)_(T_u) / (theta)_(C_u) prod_w S_d(c_uw, t_uw)  prod_w H(w)^(t_w at the root)
 
@@ -243,20 +243,20 @@ def sweep_cells(visited, m, cells, nodes, laws, scratch, rng):
 
 
 @njit
-def count_customers(first, last, street, cells, nodes):
+def count_customers(first, last, observed, cells, nodes):
     """Count the customers and tables of cells ``first:last``, all of one depth, and hand them up.
 
     Called from the deepest depth up, on cells and restaurants whose customers are zero, it makes
-    all counts from the tables of the cells and from who came in from the street.
+    all counts from the tables of the cells and the observed customers.
 
     Parameters
     ----------
     first, last : int
-    street : (X,) int32
+    observed : (X,) int32
     cells, nodes : as in the table above
     """
     for x in range(first, last):
-        cells.customers[x] += street[x]
+        cells.customers[x] += observed[x]
         u = cells.node[x]
         nodes.customers[u] += cells.customers[x]
         nodes.tables[u] += cells.tables[x]

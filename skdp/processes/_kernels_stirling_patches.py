@@ -35,7 +35,7 @@ from functools import partial
 import numpy as np
 
 from skdp._numeric._numba import njit, njit_outlined
-from skdp._numeric._simd import evaluate_polynomial, natural
+from skdp._numeric._simd import assume_nonnegative, evaluate_polynomial
 from skdp.processes._kernels_stirling_integral import integrate
 
 SMALLEST_COUNT = 1_001
@@ -122,7 +122,7 @@ def patched_ratio(values, first, n, t, a):
     x = (w_bits & (2**50 - 1)) * 2.0**-49 - 1.0
     row = (m_bits >> 52) - 1023
     s = 4.0 * np.int64(m_bits & ~(2**52 - 1)).view(np.float64) * u - 3.0
-    patch = natural(first + HEAD + (row * np.int64(values[first, 1]) + column) * PAIRS)
+    patch = assume_nonnegative(first + HEAD + (row * np.int64(values[first, 1]) + column) * PAIRS)
     height = evaluate_polynomial(values, patch, x, s)
     if height != height:
         fill_patch(values, patch, row, column, a)

@@ -21,7 +21,7 @@ from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
 from skdp.inference import Trace, warn_of_truncation
 from skdp.sequence._hmm._alignment import name_states
-from skdp.sequence._hmm._opening import check_init
+from skdp.sequence._hmm._initial_split_merge import check_init
 from skdp.sequence._hmm._placed import PlacedPanel
 from skdp.sequence._hmm._predictions import HMMPredictions
 from skdp.sequence._hmm._sampler import HMMSampler
@@ -34,7 +34,7 @@ _PARTS: dict[str, Mapping[str, type]] = {
     "similarity": SIMILARITIES,
     "duration": DURATIONS,
 }
-_MOST_HELD = 100
+_MOST_FROZEN = 100
 """Concentrations and the decay of latent locations stay where they began for so many sweeps, and at
 most half the burn-in."""
 
@@ -373,9 +373,9 @@ class HDPHMMLT(HMMPredictions):
             return self._make_sampling(PartitionedSampling, data, unit="steps")
         return super()._make_procedure(data)
 
-    def _n_held(self) -> int:
+    def _n_frozen(self) -> int:
         """Return in how many sweeps concentrations stay where they began."""
-        return min(_MOST_HELD, self._burn_in() // 2)
+        return min(_MOST_FROZEN, self._burn_in() // 2)
 
     def _start_sampler(self, panel: Any, root: np.random.SeedSequence, c: int) -> HMMSampler:
         if isinstance(panel, PlacedPanel):
@@ -400,7 +400,7 @@ class HDPHMMLT(HMMPredictions):
             similarity=similarity,
             duration=duration,
             state_sampler=self.state_sampler,
-            n_held=self._n_held(),
+            n_frozen=self._n_frozen(),
             init=check_init(self.init, panel.ptr, self.n_components),
         )
 

@@ -15,7 +15,7 @@ from skdp.data._validation import check_partitions
 from skdp.emissions._independent import list_unsummed
 from skdp.sequence._base import CheckPanel, check_columns_observed
 from skdp.sequence._durations._protocol import SummedDuration
-from skdp.sequence._hmm._opening import check_init
+from skdp.sequence._hmm._initial_split_merge import check_init
 from skdp.sequence._hmm._placed import PlacedPanel, check_part, list_lengths
 from skdp.sequence._hmm._placed_sampler import PlacedHMMSampler
 from skdp.sequence._hmm._transitions import Transitions
@@ -80,7 +80,7 @@ def start_placed_sampler(
         derive_stream(root, Role.SWEEP, c),
         similarity=similarity,
         duration=duration,
-        n_held=estimator._n_held(),
+        n_frozen=estimator._n_frozen(),
         init=_read_init(estimator.init, data, n_states),
     )
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen, njit_loop
+from skdp._numeric._numba import as_readonly, njit_loop
 from skdp._numeric._random._streams import Role, derive_stream, stream_of_content
 from skdp._numeric._random._xoshiro import next_double
 
@@ -66,5 +66,7 @@ def find_second_halves(ptr: NDArray[np.int64], contents: NDArray[Any]) -> NDArra
     width = contents.shape[1] if contents.ndim == 2 else 1
     is_second = np.empty(len(contents), dtype=np.bool_)
     lengths, rng = np.empty(1, dtype=np.int64), np.empty(4, dtype=np.uint64)
-    draw_second_halves(key, frozen(ptr), frozen(contents.ravel()), width, lengths, is_second, rng)
+    draw_second_halves(
+        key, as_readonly(ptr), as_readonly(contents.ravel()), width, lengths, is_second, rng
+    )
     return is_second

@@ -21,17 +21,17 @@ class BackoffState(FranchiseState):
     @property
     def outcomes(self) -> list[Ints]:
         """The outcome of each cell: its place among the classes."""
-        return self._by_depth(self._sampler.menu.outcome)
+        return self._by_depth(self._sampler.context_index.outcome)
 
     @property
     def contexts(self) -> list[NDArray[Any]]:
         """The context of each cell, (n_cells, columns so far)."""
-        tree = self._sampler.menu
+        tree = self._sampler.context_index
         return [tree.contexts_at(m)[places] for m, places in enumerate(self._places())]
 
 
 class BackoffSampler(FranchiseSampler):
-    """Markov chain of the back-off classifier; its menu is a `ContextTree`."""
+    """Markov chain of the back-off classifier; its contexts are a `ContextTree`."""
 
     def state(self) -> BackoffState:
         """Return a read-only view of the state."""

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from skdp._numeric._typing import Ints, Places
 from skdp.context._backoff._levels import Levels
 from skdp.data._categories import Column, Values
+from skdp.processes._context_index import ContextIndex, count_up, pack
 from skdp.processes._franchise import FranchiseLayout
-from skdp.processes._menu import Menu, count_up, pack
 
 
 @dataclass(frozen=True)
-class ContextTree(Menu):
+class ContextTree(ContextIndex):
     """All contexts and all cells: an outcome seen in a context.
 
     Below the root, if there is one, a context of level k is what the columns of the levels 0 to k
@@ -26,7 +26,7 @@ class ContextTree(Menu):
 
     Attributes
     ----------
-    n_outcomes, has_root, cell_ptr, outcome, layout : as of a menu
+    n_outcomes, has_root, cell_ptr, outcome, layout : as of a `ContextIndex`
     classes : (n_outcomes,) array
         What the outcomes are called.
     levels : tuple of tuples of int
@@ -76,7 +76,7 @@ class ContextTree(Menu):
             found, node = np.unique(node * len(column.values) + code, return_inverse=True)
             keys.append(found)
         cell_key, cell = np.unique(node * n_outcomes + outcomes, return_inverse=True)
-        street = np.bincount(cell, weights=counts, minlength=len(cell_key)).astype(np.int64)
+        observed = np.bincount(cell, weights=counts, minlength=len(cell_key)).astype(np.int64)
         nodes, dishes = [cell_key // n_outcomes], [cell_key % n_outcomes]
         parents: list[Places] = []
         n_nodes = [len(keys[-1])]
@@ -96,7 +96,7 @@ class ContextTree(Menu):
         n_before = int(cell_ptr[-2])
         layout = FranchiseLayout.of(
             cell_ptr, node_ptr, pack(parents), pack([flat]),
-            pack([np.zeros(n_before, np.int64), street]),
+            pack([np.zeros(n_before, np.int64), observed]),
         )  # fmt: skip
         return cls(
             n_outcomes=n_outcomes,

@@ -12,7 +12,7 @@ from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator
 
 from skdp._checks import check_memory
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import next_double
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
@@ -277,8 +277,10 @@ def make_rows(
     )
     rows = np.empty((len(values), len(coefs) * (n_lags + 1)))
     known = np.ascontiguousarray(coefs), *roots
-    kernels.write_rows(frozen(values), frozen(ptr), n_lags, *map(frozen, known), rows)
-    made: Floats = frozen(rows)
+    kernels.write_rows(
+        as_readonly(values), as_readonly(ptr), n_lags, *map(as_readonly, known), rows
+    )
+    made: Floats = as_readonly(rows)
     return made
 
 
@@ -393,7 +395,7 @@ class AutoregressiveSampler(Part):
     def restrict(self, steps: Places, n_states: int) -> AutoregressiveSampler:
         """Return a sampler for some of the observations, each with the values before it."""
         other = self.of_states(n_states)
-        other._rows = frozen(self._rows[steps])
+        other._rows = as_readonly(self._rows[steps])
         return other
 
     def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:

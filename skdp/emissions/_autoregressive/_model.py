@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._autoregressive import _kernels as kernels
 from skdp.emissions._autoregressive._lags import check_lags, stack_lags
@@ -64,7 +64,7 @@ def write_predictives(
     width, n_states = rows.shape[1], out.shape[1]
     scratch = np.empty((width, width, n_states)), np.empty((width, n_states))
     kernels.weigh_matrix_students(
-        frozen(rows), first, inverses, log_dets, freedoms, shift, n_dims, *scratch,
+        as_readonly(rows), first, inverses, log_dets, freedoms, shift, n_dims, *scratch,
         np.empty((5, n_states)), out,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_gamma
 from skdp._numeric._typing import Floats, Places
 from skdp._numeric._unique_rows import unique_rows
@@ -85,7 +85,9 @@ def _weigh(
     products = np.empty((n_factors, n_factors))
     kernels.write_products(known.weights, precisions, products)
     projections, rests = np.empty((len(pattern.rows), n_factors)), np.empty(len(pattern.rows))
-    kernels.project(frozen(values), pattern.rows, known.weights, precisions, projections, rests)
+    kernels.project(
+        as_readonly(values), pattern.rows, known.weights, precisions, projections, rests
+    )
     roots = kernels.Roots(
         np.empty((n_states, n_factors), dtype=np.int64), np.empty(n_states, dtype=np.int64),
         np.empty((n_states, n_factors, n_factors)), np.empty(n_states),
@@ -140,7 +142,7 @@ class FixedAmplitudes(Part):
 
     def attach(self, values: Floats) -> None:
         """Take the observations."""
-        self._values = frozen(values)
+        self._values = as_readonly(values)
 
     def fill(self, states: Places, known: Parameters, rng: NDArray[np.uint64]) -> Floats:
         """Return the observations as they are: missing values are left out."""
@@ -148,7 +150,7 @@ class FixedAmplitudes(Part):
 
     def add_up(self, filled: Floats, states: Places, known: Parameters) -> None:
         """Add up what the observations tell of vectors."""
-        factors.add_up_observed(frozen(filled), states, self.counts, self.means, self._scatter)
+        factors.add_up_observed(as_readonly(filled), states, self.counts, self.means, self._scatter)
 
     def is_seen(self) -> NDArray[np.bool_]:
         """Return which states have values."""
@@ -227,7 +229,7 @@ def weigh_fixed(
     `centres` are m, (D, J); `precisions` and `probit` are (D,).
     """
     log_probs = np.empty((2, *centres.shape))
-    factors.weigh_factors(frozen(values), centres, precisions, probit, log_probs, out)
+    factors.weigh_factors(as_readonly(values), centres, precisions, probit, log_probs, out)
 
 
 def find_centres(known: Parameters) -> Floats:
@@ -282,7 +284,7 @@ class VaryingAmplitudes(Part):
 
     def attach(self, values: Floats) -> None:
         """Take the observations."""
-        self._values = frozen(values)
+        self._values = as_readonly(values)
         self._patterns = find_patterns(values)
         self._all = np.arange(len(values))
         self._amplitudes = np.empty((len(values), len(self._products)))
@@ -308,7 +310,7 @@ class VaryingAmplitudes(Part):
         kernels.write_products(known.weights, known.precisions, self._products)
         projections, rests = np.empty((len(filled), n_factors)), np.empty(len(filled))
         kernels.project(
-            frozen(filled), self._all, known.weights, known.precisions, projections, rests
+            as_readonly(filled), self._all, known.weights, known.precisions, projections, rests
         )
         kernels.add_up_projections(projections, states, self._counts, self._totals, self._outer)
 
@@ -333,7 +335,7 @@ class VaryingAmplitudes(Part):
         everything = Pattern(self._all, np.ones(len(known.precisions), dtype=np.bool_))
         own = _weigh(filled, everything, known, self.variance)
         self._draw_amplitudes(own, states, self._amplitudes, rng)
-        kernels.add_up_regression(frozen(filled), self._amplitudes, self._gram, self._cross)
+        kernels.add_up_regression(as_readonly(filled), self._amplitudes, self._gram, self._cross)
         self._deviations = kernels.add_up_deviations(known.factors, states, self._amplitudes)
         if self.draws:
             shape, rate = self._posterior()
@@ -355,7 +357,7 @@ class VaryingAmplitudes(Part):
     def add_up_residuals(self, filled: Floats, weights: Floats) -> None:
         """Add up what the noise depends on, given the amplitudes last drawn."""
         self._n_steps = len(filled)
-        kernels.add_up_residuals(frozen(filled), self._amplitudes, weights, self._residuals)
+        kernels.add_up_residuals(as_readonly(filled), self._amplitudes, weights, self._residuals)
 
     def noise(self, known: Parameters) -> tuple[Floats, Floats]:
         """Return the number of values of every column, and the sum of their squared residuals."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import next_double
 from skdp._numeric._spreads import standardize
 from skdp._numeric._typing import Floats
@@ -101,7 +101,7 @@ class BinaryFactorSampler(Part):
     def attach(self, values: NDArray[np.float64]) -> None:
         """Take the observations."""
         values, middles = check_outputs(values, self.probit), self.prior.middles
-        self._values = frozen(values - middles if middles.any() else values)
+        self._values = as_readonly(values - middles if middles.any() else values)
         self.amplitudes.attach(self._values)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
@@ -309,7 +309,7 @@ class BinaryFactorSampler(Part):
         n_dims = len(self.probit)
         values = standardize(self._values, _centre(self._values), np.sqrt(_spreads(self._values)))
         starts.group_steps(
-            frozen(values), np.ones(n_dims), np.zeros(n_dims),
+            as_readonly(values), np.ones(n_dims), np.zeros(n_dims),
             N_ROUNDS_OF_GROUPING, np.empty((n_groups, n_dims)), np.empty((n_groups, n_dims)),
             np.empty(len(states)), states, rng,
         )  # fmt: skip

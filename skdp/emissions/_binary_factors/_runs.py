@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._spreads import Spreads, find_spreads, standardize
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._binary_factors import _kernels_codes as code_kernels
@@ -190,7 +190,9 @@ def _decode(
     n, n_atoms = len(jumps), len(atoms)
     n_kept = min(MOST_CODES, len(codes))
     kept, costs = np.empty((n, n_kept), dtype=np.int64), np.empty((n, n_kept))
-    code_kernels.weigh_codes(frozen(jumps), precisions, atoms, codes, COST_OF_SWITCH, kept, costs)
+    code_kernels.weigh_codes(
+        as_readonly(jumps), precisions, atoms, codes, COST_OF_SWITCH, kept, costs
+    )
     found = kept[:, 0].copy()
     if width > 0:
         code_kernels.search_codes(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior, check_memory
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_slice
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions import _kernels_affinity as affinities
@@ -185,7 +185,7 @@ class CategoricalSampler(Part):
 
     Attributes
     ----------
-    held : bool
+    is_frozen : bool
         Whether `draw` leaves the concentration as it is.
     """
 
@@ -201,7 +201,7 @@ class CategoricalSampler(Part):
     ):
         self.prior = prior
         self.concentration_prior = concentration_prior
-        self.held = False
+        self.is_frozen = False
         self.counts = np.zeros((len(prior), n_states), dtype=np.int64)
         self.log_probs = np.empty(self.counts.shape)
         if concentration_prior is not None:
@@ -274,7 +274,7 @@ class CategoricalSampler(Part):
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         """Draw the concentration and theta given what was taken."""
-        if self.concentration_prior is not None and not self.held:
+        if self.concentration_prior is not None and not self.is_frozen:
             self._draw_concentration(*self.concentration_prior, rng)
         sums = np.empty((2, self.counts.shape[1]))
         kernels.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
@@ -362,16 +362,16 @@ class CategoricalSampler(Part):
     def move_shared(self, rng: NDArray[np.uint64]) -> NDArray[np.float64] | None:
         """Draw the concentration, theta summed out, and move theta along; return the prior before.
 
-        None: the concentration is known or held.
+        None: the concentration is known or frozen.
         """
-        if self.concentration_prior is None or self.held:
+        if self.concentration_prior is None or self.is_frozen:
             return None
         before = self.prior
         self._draw_concentration(*self.concentration_prior, rng)
         kernels.move_log_probs(
             self.counts,
-            frozen(before),
-            frozen(self.prior),
+            as_readonly(before),
+            as_readonly(self.prior),
             self.log_probs,
             np.empty((2, self.counts.shape[1])),
             rng,
@@ -420,7 +420,7 @@ class CategoricalModel:
     @property
     def emissionprob_(self) -> NDArray[np.floating]:
         """(J, V) read-only array: `probs`, by hmmlearn's name."""
-        probs: NDArray[np.floating] = frozen(self.probs)
+        probs: NDArray[np.floating] = as_readonly(self.probs)
         return probs
 
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

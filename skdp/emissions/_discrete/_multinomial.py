@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from skdp._checks import LARGEST, SMALLEST, as_floats
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._sums import round_sum, sum_exactly
 from skdp._sklearn_compat import Interval
 from skdp.emissions._clusters import ClusterTerms, count_terms
@@ -302,7 +302,7 @@ class MultinomialModel:
     @property
     def emissionprob_(self) -> NDArray[np.float64]:
         """(J, V) read-only array: `probs`, by hmmlearn's name."""
-        probs: NDArray[np.float64] = frozen(self.probs)
+        probs: NDArray[np.float64] = as_readonly(self.probs)
         return probs
 
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

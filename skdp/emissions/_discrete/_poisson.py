@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._checks import LARGEST, SMALLEST
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import next_double
 from skdp._numeric._sums import round_sum, sum_exactly
 from skdp._sklearn_compat import Interval
@@ -143,7 +143,7 @@ class PoissonSampler(Part):
     def attach(self, values: NDArray[np.float64]) -> None:
         """Take the observations."""
         check_counts(values)
-        self._take_values(frozen(values), gammaln(values + 1.0).sum(axis=1))
+        self._take_values(as_readonly(values), gammaln(values + 1.0).sum(axis=1))
 
     def _take_values(self, values: NDArray[np.float64], constants: NDArray[np.float64]) -> None:
         self._values, self._constants = values, constants
@@ -160,7 +160,7 @@ class PoissonSampler(Part):
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> PoissonSampler:
         """Return a sampler for some of the observations."""
         other = self.of_states(n_states)
-        other._take_values(frozen(self._values[steps]), self._constants[steps])
+        other._take_values(as_readonly(self._values[steps]), self._constants[steps])
         return other
 
     def condition(self, states: NDArray[np.int64]) -> None:
@@ -321,7 +321,7 @@ class PoissonModel:
     @property
     def lambdas_(self) -> NDArray[np.float64]:
         """(J, D) read-only array: `intensities`, by hmmlearn's name."""
-        lambdas: NDArray[np.float64] = frozen(self.intensities)
+        lambdas: NDArray[np.float64] = as_readonly(self.intensities)
         return lambdas
 
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import multigammaln
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions import _kernels_affinity as affinities
@@ -237,7 +237,7 @@ class GaussianSampler(Part):
 
     Attributes
     ----------
-    held : bool
+    is_frozen : bool
         Whether `draw` leaves S as it is.
     """
 
@@ -255,7 +255,7 @@ class GaussianSampler(Part):
         start_factors: NDArray[np.float64] | None = None,
     ):
         self.prior, self.scale_prior = prior, scale_prior
-        self.held = False
+        self.is_frozen = False
         self.n_states = n_states
         n_blocks, width = prior.mean.shape
         n_components = n_states * n_blocks
@@ -291,7 +291,7 @@ class GaussianSampler(Part):
         if self._filled is None and self._missing is not None:
             blocks = values.reshape(len(steps), -1, width)
             blocks[np.isnan(blocks).any(axis=2)] = np.nan
-        other._values, other._filled = frozen(values), None
+        other._values, other._filled = as_readonly(values), None
         other._missing = None if self._missing is None else list_missing(values, width)
         other.is_incomplete = False  # completed, or without what is missing in part
         return other
@@ -319,7 +319,7 @@ class GaussianSampler(Part):
 
     def _known(self) -> NDArray[np.float64]:
         """Return the observations, completed if they have been."""
-        return frozen(self._values if self._filled is None else self._filled)
+        return as_readonly(self._values if self._filled is None else self._filled)
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
         """Write the log densities of all steps at the parameters expected for each state."""
@@ -365,8 +365,8 @@ class GaussianSampler(Part):
         self.draw_parameters(rng)
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw S, unless it is known or held, then mu and Sigma, given the statistics."""
-        if self.scale_prior is not None and not self.held:
+        """Draw S, unless it is known or frozen, then mu and Sigma, given the statistics."""
+        if self.scale_prior is not None and not self.is_frozen:
             self._draw_scale(self.scale_prior, self._statistics(), rng)
         width = self.means.shape[1]
         possible = kernels.draw_gaussians(
@@ -499,9 +499,9 @@ class GaussianSampler(Part):
     def move_shared(self, rng: NDArray[np.uint64]) -> GaussianPrior | None:
         """Draw S given all Sigma, which stay; return the prior before.
 
-        None: S is known or held.
+        None: S is known or frozen.
         """
-        if self.scale_prior is None or self.held:
+        if self.scale_prior is None or self.is_frozen:
             return None
         before, out = self.prior, self.prior.scale.copy()
         possible = drawn.draw_scale_given_precisions(

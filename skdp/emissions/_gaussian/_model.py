@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats
 from skdp.emissions._gaussian import _kernels as kernels
 from skdp.emissions._gaussian import _kernels_student as student
@@ -148,7 +148,7 @@ class GaussianModel:
     @property
     def means_(self) -> Floats:
         """(J, D) read-only array: `means`, by hmmlearn's name."""
-        means: Floats = frozen(self.means)
+        means: Floats = as_readonly(self.means)
         return means
 
     @property
@@ -157,7 +157,7 @@ class GaussianModel:
         covars = self.covariances
         if covars.ndim == 2:
             covars = covars[:, :, np.newaxis] * np.eye(covars.shape[1])
-        covars = frozen(covars)
+        covars = as_readonly(covars)
         return covars
 
     @property

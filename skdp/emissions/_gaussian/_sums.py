@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._gaussian import _kernels_sums as kernels
 from skdp.emissions._gaussian._model import check_numbers
@@ -88,16 +88,16 @@ def find_column_ranges(values: Floats) -> tuple[Ranges]:
     """Return the range of each column."""
     check_numbers(values)
     nothing = np.zeros(len(values), dtype=np.int64)
-    return (Ranges.of(frozen(values), nothing, values.shape[1], 1),)
+    return (Ranges.of(as_readonly(values), nothing, values.shape[1], 1),)
 
 
 def add_up_columns(values: Floats, ranges: Ranges) -> Sums:
     """Return the sums of each column."""
-    return ranges.add_up(frozen(values), np.zeros(len(values), dtype=np.int64))
+    return ranges.add_up(as_readonly(values), np.zeros(len(values), dtype=np.int64))
 
 
 def multiply_columns(values: Floats, mean: Floats, scales: Floats, unit: float) -> tuple[Places]:
     """Return sums of products of distances from a mean, in units."""
     out = np.empty((len(mean), len(mean)), dtype=np.int64)
-    kernels.multiply(frozen(values), mean, scales, unit, out, np.empty(len(mean)))
+    kernels.multiply(as_readonly(values), mean, scales, unit, out, np.empty(len(mean)))
     return (out,)

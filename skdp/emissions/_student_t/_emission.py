@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from skdp._checks import check_gamma_prior
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, draw_slice
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions._gaussian import _kernels as gaussian
@@ -325,7 +325,7 @@ class StudentTSampler(GaussianSampler):
         Before weights are drawn, as first states are sought, they are fitted to these states.
         """
         known = states >= 0
-        values, states = frozen(self._values[known]), states[known]
+        values, states = as_readonly(self._values[known]), states[known]
         if self._weights is None:
             self._fit(values, states, known)
         else:
@@ -390,7 +390,9 @@ class StudentTSampler(GaussianSampler):
         """Write first states: the nearest of centers that are spread over all but outliers."""
         centre, covariance = robust_moments(self._values)
         reach = _REACH * np.sqrt(np.diag(covariance))
-        self._start_from(frozen(np.clip(self._values, centre - reach, centre + reach)), states, rng)
+        self._start_from(
+            as_readonly(np.clip(self._values, centre - reach, centre + reach)), states, rng
+        )
 
     def draw(
         self,

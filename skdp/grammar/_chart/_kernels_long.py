@@ -205,12 +205,12 @@ def push(rules, space, n, s, e):
 
 
 @njit_inlined_source
-def add_held(space, n_held, n_rows, n_pairs, counts):
+def add_held(space, n_frozen, n_rows, n_pairs, counts):
     """Add the counts of the spans that are held back."""
     one, zero = unit(n_pairs), unit(n_pairs) - 1
     multiply(
         space.held_own, zero, one, space.own.shape[0], space.held_splits, zero, n_pairs,
-        counts, zero, n_pairs, n_rows, n_held, n_pairs, one,
+        counts, zero, n_pairs, n_rows, n_frozen, n_pairs, one,
     )  # fmt: skip
 
 
@@ -292,7 +292,7 @@ def fill_outside(rules, space, words, share, total):
     for i in range(c if n > 1 else p):
         space.outside_left[(n - 1) * z + i] = rules.root[first_symbol + i] * scale
     space.symbols[:] = 0.0
-    worst, n_held = 0.0, unit(n) - 1
+    worst, n_frozen = 0.0, unit(n) - 1
     one, zero = unit(n), unit(n) - 1
     n_pairs = count_rows(p, c, rules.first_branching, unit(n) + 1) * z
     for strip in range((n - 2) // STRIP, -1, -1):
@@ -332,14 +332,14 @@ def fill_outside(rules, space, words, share, total):
                     )  # fmt: skip
                     continue
                 for i in range(z):
-                    held_own[n_held * z + i] = own[i]
+                    held_own[n_frozen * z + i] = own[i]
                 for i in range(size):
-                    held_splits[n_held * size + i] = space.splits[i]
-                n_held += 1
-                if n_held == _HELD:
-                    add_held(space, n_held, c, size, space.count)
-                    n_held = zero
-    add_held(space, n_held, c, n_pairs, space.count)
+                    held_splits[n_frozen * size + i] = space.splits[i]
+                n_frozen += 1
+                if n_frozen == _HELD:
+                    add_held(space, n_frozen, c, size, space.count)
+                    n_frozen = zero
+    add_held(space, n_frozen, c, n_pairs, space.count)
     for s in range(n):
         row = (s * n + s) * z
         for i in range(p):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Ints, Places
 from skdp.language._nested._kernels_words import Text
 from skdp.language._nested._layout import Layout, lay_out
@@ -86,7 +86,7 @@ def lay_out_collocations(
         for_reading=for_reading,
     )
     levels = np.append(layout.node_levels, np.int32(character_order + 1)).astype(np.int32)
-    return CollocationLayout(layout._replace(node_levels=frozen(levels)), spans)
+    return CollocationLayout(layout._replace(node_levels=as_readonly(levels)), spans)
 
 
 def open_collocations(layout: Layout, n_tables: int, n_changes: int) -> Franchise:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Ints, Places
 from skdp.language._nested._kernels_lengths import Contexts
 from skdp.language._nested._kernels_words import Text
@@ -100,14 +100,16 @@ def lay_out(
     root_cell, hashed_cell = n_cells, n_cells + n_spans + 1
     pair_node = n_nodes + 1 + (n_spans + 1) * (word_order > 1)
     text = Text(
-        frozen(np.asarray(ptr, dtype=np.int64)),
-        frozen(spans.ids),
-        frozen(letters.letter_cells),
-        frozen(letters.end_cells),
-        frozen(spans.first),
-        frozen(spans.lengths),
-        frozen(np.full(len(tokens), max_length, np.int32) if for_reading else find_shared(spans)),
-        frozen(np.asarray(known, dtype=np.int8)),
+        as_readonly(np.asarray(ptr, dtype=np.int64)),
+        as_readonly(spans.ids),
+        as_readonly(letters.letter_cells),
+        as_readonly(letters.end_cells),
+        as_readonly(spans.first),
+        as_readonly(spans.lengths),
+        as_readonly(
+            np.full(len(tokens), max_length, np.int32) if for_reading else find_shared(spans)
+        ),
+        as_readonly(np.asarray(known, dtype=np.int8)),
         n_spans,
         character_order,
         word_order,
@@ -125,14 +127,14 @@ def lay_out(
     levels = [np.full(size, character_order + m) for m, size in enumerate(sizes)]
     first_cells = np.append(_first_of_each(letters.nodes, n_nodes), n_cells)
     contexts = Contexts(
-        frozen(first_cells.astype(np.int32)),
-        frozen(letters.outcomes),
-        frozen(letters.following),
-        frozen(letters.node_parents),
-        frozen(letters.depths),
+        as_readonly(first_cells.astype(np.int32)),
+        as_readonly(letters.outcomes),
+        as_readonly(letters.following),
+        as_readonly(letters.node_parents),
+        as_readonly(letters.depths),
     )
     node_levels = np.concatenate([letters.depths, *levels]).astype(np.int32)
-    return Layout(text, spans, letters, contexts, frozen(node_levels), n_hashed)
+    return Layout(text, spans, letters, contexts, as_readonly(node_levels), n_hashed)
 
 
 def _first_of_each(nodes: Ints, n_nodes: int) -> Places:

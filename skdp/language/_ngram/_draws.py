@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Ints
 from skdp.data import TokenSequences
 from skdp.language._ngram._kernels_draws import draw_words
@@ -31,7 +31,7 @@ def draw_sequences(
     for i in range(n_sequences):
         length = draw_words(
             symbols, trie.n_words, trie.n_outcomes > trie.n_words, trie.child_ptr, trie.symbol,
-            trie.above, trie.leaf, frozen(trie.text), trie.cell_ptr, trie.outcome, cumulative,
+            trie.above, trie.leaf, as_readonly(trie.text), trie.cell_ptr, trie.outcome, cumulative,
             base_cumulative, model.chain, rng,
         )  # fmt: skip
         sequences.append(symbols[1 : length + 1].copy())

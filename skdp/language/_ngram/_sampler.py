@@ -7,7 +7,7 @@ from skdp.processes._franchise_sampler import FranchiseSampler
 
 
 class NgramSampler(FranchiseSampler):
-    """Markov chain of the hierarchical Pitman-Yor language model; its menu is an `NgramTrie`."""
+    """Markov chain of the hierarchical Pitman-Yor language model over an `NgramTrie`."""
 
     def state(self) -> NgramState:
         """Return a read-only view of the state."""

@@ -15,10 +15,10 @@ class NgramState(FranchiseState):
     @property
     def words(self) -> list[Ints]:
         """The outcome of each cell: a word, or `n_features_in_` for the end."""
-        return self._by_depth(self._sampler.menu.outcome)
+        return self._by_depth(self._sampler.context_index.outcome)
 
     @property
     def contexts(self) -> list[Ints]:
         """The context of each cell, (n_cells, depth), in reading order; -1 is the beginning."""
-        trie = self._sampler.menu
+        trie = self._sampler.context_index
         return [trie.contexts_at(m)[places] for m, places in enumerate(self._places())]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._checks import MAX_INTEGER, check_memory
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Ints, Places
 from skdp.data import TokenSequences
 from skdp.language._ngram._kernels_trie import (
@@ -16,9 +16,9 @@ from skdp.language._ngram._kernels_trie import (
     add_probabilities_upwards,
     reach,
 )
+from skdp.processes._context_index import ContextIndex, count_up, pack
 from skdp.processes._franchise import FranchiseLayout
 from skdp.processes._interpolated import InterpolatedModel
-from skdp.processes._menu import Menu, count_up, pack
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Reached(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NgramTrie(Menu):
+class NgramTrie(ContextIndex):
     """All contexts of up to `order` - 1 symbols, and all cells: an outcome seen in a context.
 
     Without an order, all contexts that more than one event follows, and those one symbol longer:
@@ -86,7 +86,7 @@ class NgramTrie(Menu):
 
     Attributes
     ----------
-    n_outcomes, has_root, cell_ptr, outcome, layout : as of a menu
+    n_outcomes, has_root, cell_ptr, outcome, layout : as of a `ContextIndex`
         A context is a restaurant. `n_outcomes` is one more than `n_words` where ends count.
     order : int
         One more than the symbols of the longest context here.
@@ -147,7 +147,7 @@ class NgramTrie(Menu):
         nodes: list[Places] = []
         outcome: list[Places] = []
         parents: list[Places] = []
-        street: list[Places] = []
+        observed: list[Places] = []
         leaves: list[Places] = []
         m = 0
         while order is None or m < order:
@@ -166,7 +166,7 @@ class NgramTrie(Menu):
                     longer &= ~alone
                     if not longer.any():
                         break
-                street.append(np.bincount(cell[deep[~longer]], minlength=len(outcome[-1])))
+                observed.append(np.bincount(cell[deep[~longer]], minlength=len(outcome[-1])))
                 deep = deep[longer]
                 far = events.symbols[events.slots[deep] - m]
                 keys, node[deep] = np.unique(node[deep] * (n_words + 1) + far, return_inverse=True)
@@ -185,12 +185,12 @@ class NgramTrie(Menu):
             m += 1
             if order is None:
                 _check_size(m, node_ptr[-1], cell_ptr[-1])
-        street.append(np.bincount(cell[deep], minlength=len(outcome[-1])))
+        observed.append(np.bincount(cell[deep], minlength=len(outcome[-1])))
         flat_nodes = np.concatenate(nodes)
         flat_above = np.concatenate(above)[1:]
         layout = FranchiseLayout.of(
             np.array(cell_ptr), np.array(node_ptr), pack(parents), pack([flat_nodes]),
-            pack(street), n_laws,
+            pack(observed), n_laws,
         )  # fmt: skip
         n_nodes = node_ptr[-1]
         return cls(
@@ -223,7 +223,7 @@ class NgramTrie(Menu):
         found = Reached(*(np.empty(n, np.int32) for _ in Reached._fields))
         reach(
             symbols, slots, positions, self.n_words, self.child_ptr, self.symbol, self.above,
-            self.cell_ptr, self.outcome, self.leaf, frozen(self.text), *found,
+            self.cell_ptr, self.outcome, self.leaf, as_readonly(self.text), *found,
         )  # fmt: skip
         return found
 
@@ -232,7 +232,7 @@ class NgramTrie(Menu):
     ) -> None:
         """Add the probabilities of outcomes after contexts to `total`."""
         add_probabilities_upwards(
-            frozen(outcomes), *found, self.above, self.layout.parent, self.layout.node,
+            as_readonly(outcomes), *found, self.above, self.layout.parent, self.layout.node,
             model.mass, model.backoff, model.chain, model.base, total,
         )  # fmt: skip
 

@@ -44,7 +44,7 @@ def kernels_of_groups(kind: int) -> Kernels:
 
     @njit_loop
     def split_and_merge_groups(
-        n_tries, rows, prior, clusters, three, n_clusters, labels, top, alpha, gamma, company,
+        n_tries, rows, prior, clusters, three, n_clusters, labels, top, alpha, gamma, group_counts,
         shares, weights, pair, members, ends, sides, scratch, rng,
     ):  # fmt: skip
         """Build the clusters, then propose so many splits, merges and trades; there must be room.
@@ -62,7 +62,7 @@ def kernels_of_groups(kind: int) -> Kernels:
             if n_clusters >= 0:
                 n_clusters = _move_components(
                     kind, rows, prior, clusters, three, n_clusters, labels, top, alpha, gamma,
-                    company, shares, weights, pair, members, sides, scratch, rng,
+                    group_counts, shares, weights, pair, members, sides, scratch, rng,
                 )  # fmt: skip
         return n_clusters
 

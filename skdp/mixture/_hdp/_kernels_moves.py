@@ -5,7 +5,7 @@ group on a side, and the prior of the side, alpha beta.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| company | | | see `Company`; its `priors` are alpha beta_a and alpha beta_b |
+| group_counts | | | see `GroupCounts`; its `priors` are alpha beta_a and alpha beta_b |
 | shares | log v, log(1 - v) | (3, 2) | of the sides in their weight, beta_a + beta_b: of this pass, of what is proposed, and of what is there |
 | weight | beta_a + beta_b | | of both sides together, which no move changes |
 | top | beta_k | (C,) | |
@@ -40,19 +40,19 @@ from skdp.processes._kernels_top_level import SMALLEST_WEIGHT, draw_table_count
 
 
 @njit_internal_nogc
-def share_prior(prior, shares, company):
+def share_prior(prior, shares, group_counts):
     """Give both sides their shares of the prior of both."""
     for side in range(2):
-        company.priors[side] = prior * math.exp(shares[side])
+        group_counts.priors[side] = prior * math.exp(shares[side])
 
 
 @njit_internal_nogc
-def draw_shares(company, shares, rng):
+def draw_shares(group_counts, shares, rng):
     """Draw the tables of both sides, then their shares; return the tables."""
     tables_a, tables_b = 0, 0
-    for j in range(company.counts.shape[1]):
-        tables_a += draw_table_count(int(company.counts[0, j]), company.priors[0], rng)
-        tables_b += draw_table_count(int(company.counts[1, j]), company.priors[1], rng)
+    for j in range(group_counts.counts.shape[1]):
+        tables_a += draw_table_count(int(group_counts.counts[0, j]), group_counts.priors[0], rng)
+        tables_b += draw_table_count(int(group_counts.counts[1, j]), group_counts.priors[1], rng)
     m_a, m_b = float(tables_a), float(tables_b)
     shares[0], shares[1] = draw_log_beta(m_a, m_b, rng)
     return m_a, m_b
@@ -66,22 +66,22 @@ def log_density_of_shares(m_a, m_b, shares):
 
 
 @njit_internal_nogc
-def log_prior_of_sides(gamma, shares, company):
+def log_prior_of_sides(gamma, shares, group_counts):
     """Return log p(z, v) of two components, but for what the others share."""
     result = math.log(gamma) - shares[0] - shares[1]
     for side in range(2):
-        for j in range(company.counts.shape[1]):
-            if company.counts[side, j] > 0.0:
-                result += log_rising(company.priors[side], company.counts[side, j])
+        for j in range(group_counts.counts.shape[1]):
+            if group_counts.counts[side, j] > 0.0:
+                result += log_rising(group_counts.priors[side], group_counts.counts[side, j])
     return result
 
 
 @njit_internal_nogc
-def log_prior_of_both(prior, company):
+def log_prior_of_both(prior, group_counts):
     """Return log p(z) of one component in the place of two, but for what the others share."""
     result = 0.0
-    for j in range(company.counts.shape[1]):
-        n = company.counts[0, j] + company.counts[1, j]
+    for j in range(group_counts.counts.shape[1]):
+        n = group_counts.counts[0, j] + group_counts.counts[1, j]
         if n > 0.0:
             result += log_rising(prior, n)
     return result
@@ -107,7 +107,7 @@ def give_weights(move, first, second, n_clusters, weight, shares, top):
 
 @njit_inlined_source
 def move_components(
-    kind, rows, prior, clusters, three, n_clusters, labels, top, alpha, gamma, company, shares,
+    kind, rows, prior, clusters, three, n_clusters, labels, top, alpha, gamma, group_counts, shares,
     weights, pair, members, sides, scratch, rng,
 ):  # fmt: skip
     """Propose a split, merge or trade; return the number of components, -1 if that is impossible.
@@ -134,16 +134,16 @@ def move_components(
             copy_sides(n, sides[2], sides[0])
             log_way_back, log_pair_before = log_way, log_pair
         copy_shares(shares[2 if has_goal else 1], shares[0])
-        share_prior(alpha * weight, shares[0], company)
+        share_prior(alpha * weight, shares[0], group_counts)
         fits, log_way = pass_over(
-            kind, n, members, sides, has_goal, rows, prior, three, company, scratch, pair, rng
+            kind, n, members, sides, has_goal, rows, prior, three, group_counts, scratch, pair, rng
         )
         possible &= fits
         if number < n_passes - 1:
-            m_a, m_b = draw_shares(company, shares[1], rng)
+            m_a, m_b = draw_shares(group_counts, shares[1], rng)
         else:
             log_way += log_density_of_shares(m_a, m_b, shares[0])
-            log_pair = log_prior_of_sides(gamma, shares[0], company)
+            log_pair = log_prior_of_sides(gamma, shares[0], group_counts)
             for side in range(2):
                 log_pair += log_evidence(kind, side, prior, three)
 
@@ -155,7 +155,9 @@ def move_components(
         log_ratio += log_pair - log_pair_before + log_way_back - log_way
     else:
         possible &= build_cluster(kind, 2, members[0][:n], rows, prior, three, scratch)
-        log_both = log_prior_of_both(alpha * weight, company) + log_evidence(kind, 2, prior, three)
+        log_both = log_prior_of_both(alpha * weight, group_counts) + log_evidence(
+            kind, 2, prior, three
+        )
         # A merge or trade is one of two moves.
         log_split = log_pair - log_both - log_way - LOG_TWO
         log_ratio += log_split if move == SPLIT else -log_split

@@ -15,7 +15,7 @@ from skdp.mixture._hdp._kernels import kernels_of_groups
 from skdp.mixture._hdp._kernels_sections import Groups
 from skdp.mixture._hdp._model import HDPMixtureModel
 from skdp.mixture._hdp._state import HDPMixtureState
-from skdp.mixture._kernels_moves import empty_company
+from skdp.mixture._kernels_moves import empty_group_counts
 from skdp.processes._kernels_top_level import log_density_of_weights
 from skdp.processes._top_level import TopLevel, TopPriors
 
@@ -140,11 +140,11 @@ class HDPMixtureSampler(ClusterSampler):
     def _split_and_merge(self) -> None:
         top = self.top
         n_tries = count_tries(len(self.labels))
-        company = empty_company(self._groups, len(self.ptr) - 1)
+        group_counts = empty_group_counts(self._groups, len(self.ptr) - 1)
         weights = np.append(top.weights, np.zeros(n_tries))  # room
         first = weights, top.concentration, top.top_concentration
         self._move_clusters(
-            self._group_kernels.split_and_merge, n_tries, company, first, np.empty((3, 2))
+            self._group_kernels.split_and_merge, n_tries, group_counts, first, np.empty((3, 2))
         )
         self.top = self._weighted(weights[: self.n_clusters], top.rest)
 

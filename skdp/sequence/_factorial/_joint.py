@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._binary_factors._kernels import write_log_probs
 from skdp.sequence._factorial import _kernels_joint as kernels
@@ -32,7 +32,7 @@ class _Filter:
         self.n_states = centres.shape[1]
         log_probs = np.empty((2, *centres.shape))
         write_log_probs(centres, probit, log_probs)
-        self._known = frozen(values), on_probs, centres, precisions, probit, log_probs
+        self._known = as_readonly(values), on_probs, centres, precisions, probit, log_probs
         self._log_obs = np.empty(self.n_states)
         self.current = np.empty(self.n_states)
 
@@ -41,8 +41,8 @@ class _Filter:
     ) -> int:
         """Filter; return the first impossible sequence, or -1."""
         return kernels.filter_sequences(
-            frozen(ptr), goes_on, *self._known, self._log_obs, self.current, predicted, filtered,
-            steps,
+            as_readonly(ptr), goes_on, *self._known, self._log_obs, self.current, predicted,
+            filtered, steps,
         )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def activities(
             if impossible >= 0:
                 return first + impossible
             kernels.smooth_sequences(
-                frozen(part), not is_last, on_probs, filtered, predicted, following, message,
+                as_readonly(part), not is_last, on_probs, filtered, predicted, following, message,
                 folded, out,
             )  # fmt: skip
             following[:] = predicted[0]  # what follows the block before

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._binary_factors._runs import Runs, find_runs
 from skdp.inference import Part
@@ -35,7 +35,7 @@ class RunMoves(Part):
         self.runs = find_runs(values, ptr)
         self._is_first = np.zeros(int(ptr[-1]) + 1, dtype=np.bool_)
         self._is_first[ptr] = True
-        self._marks = frozen(np.union1d(self.runs.begins, ptr))
+        self._marks = as_readonly(np.union1d(self.runs.begins, ptr))
 
     def draw(
         self,

@@ -11,9 +11,9 @@ from skdp._numeric._random import draw_key
 from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
 from skdp.emissions._protocol import CollapsedEmission, SummedEmission, values_for
+from skdp.sequence._hmm._initial_split_merge import InitialSplitMerge, find_order
 from skdp.sequence._hmm._kernels_transitions import count_transitions
 from skdp.sequence._hmm._messages import HMMMessages
-from skdp.sequence._hmm._opening import Opening, find_order
 from skdp.sequence._hmm._transitions import Transitions
 
 MOST_STEPS = 100_000
@@ -80,8 +80,8 @@ def write_first_states(
     transitions : Transitions
     emission : EmissionSampler
     init : {"auto", "random"} or (N,) array of int
-        "auto": see `Opening`, if parameters of the observations can be summed out; "random", and
-        otherwise: as the emission starts them.
+        "auto": see `InitialSplitMerge`, if parameters of the observations can be summed out;
+        "random", and otherwise: as the emission starts them.
     rng : (4,) array of uint64
     log_similarity : (J, J) array or None
         Known similarities, to which names of states are fitted.
@@ -123,7 +123,7 @@ def seek_states(
     """Write states that are sought, or drawn."""
     can_split = isinstance(emission, CollapsedEmission) and emission.starts_with_one_state
     if init == "auto" and can_split:
-        Opening(ptr, states, transitions, emission, rng).run()
+        InitialSplitMerge(ptr, states, transitions, emission, rng).run()
     else:
         emission.start(states, rng)
 
@@ -144,8 +144,8 @@ def begin(
     seek_states(panel.ptr, states, transitions, sampler, init, rng)
     matrix = None
     if not are_all:
-        if hasattr(sampler, "held"):
-            sampler.held = True
+        if hasattr(sampler, "is_frozen"):
+            sampler.is_frozen = True
         sampler.draw(states, rng)
         rates = transitions.with_self_transitions().copy()
         rates.draw(panel.ptr, states, rng, hold=True, rates_known=False)

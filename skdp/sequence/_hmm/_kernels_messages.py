@@ -32,7 +32,7 @@ import numpy as np
 
 from skdp._numeric._elementary import fast_exp
 from skdp._numeric._numba import (
-    frozen,
+    as_readonly,
     njit_inlined,
     njit_inlined_source,
     njit_internal_nogc,
@@ -87,7 +87,7 @@ def pad_columns(matrix: Floats) -> Floats:
     """Return a matrix with columns of zeros at its end, so that rows are whole vectors."""
     out = aligned_zeros((len(matrix), pad(matrix.shape[1])))
     out[:, : matrix.shape[1]] = matrix
-    return frozen(out)
+    return as_readonly(out)
 
 
 @njit_internal_nogc

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, stream_of_number
 from skdp._numeric._typing import Floats, Places
 from skdp.sequence._hmm import _kernels_beam as beam
@@ -33,10 +33,10 @@ class HMMMessages:
 
     def __init__(self, ptr: Places, startprob: Floats, transmat: Floats, log_obs: Floats):
         transmat = np.ascontiguousarray(transmat)
-        self.ptr = frozen(ptr)
-        self.startprob, self.transmat = frozen(startprob), frozen(transmat)
-        self.reverse = frozen(np.ascontiguousarray(transmat.T))
-        self.log_obs = frozen(np.ascontiguousarray(log_obs))
+        self.ptr = as_readonly(ptr)
+        self.startprob, self.transmat = as_readonly(startprob), as_readonly(transmat)
+        self.reverse = as_readonly(np.ascontiguousarray(transmat.T))
+        self.log_obs = as_readonly(np.ascontiguousarray(log_obs))
         self.n_states = len(startprob)
         self._matrix, self._room = kernels.pad_columns(transmat), kernels.make_room(len(startprob))
         self._batches = Batches(self.ptr, self.n_states, kernels.TOGETHER)

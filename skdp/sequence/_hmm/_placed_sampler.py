@@ -13,7 +13,7 @@ from skdp._numeric._typing import Places
 from skdp._part import Part
 from skdp.emissions._protocol import Coupling
 from skdp.sequence._durations._protocol import SummedDuration
-from skdp.sequence._hmm._opening import find_order
+from skdp.sequence._hmm._initial_split_merge import find_order
 from skdp.sequence._hmm._placed import (
     Orders,
     PlacedPanel,
@@ -46,7 +46,7 @@ class PlacedHMMSampler(HMMSampler):
         Number of the chain.
     emission : SummedEmission
         Without observations.
-    transitions, init_stream, stream, similarity, n_held : as in `HMMSampler`
+    transitions, init_stream, stream, similarity, n_frozen : as in `HMMSampler`
     duration : SummedDuration or None
     init : {"auto", "random"} or list of (N_s,) arrays of int
         First states: a name, or those of each partition.
@@ -67,11 +67,11 @@ class PlacedHMMSampler(HMMSampler):
         *,
         similarity: SimilaritySampler | None = None,
         duration: SummedDuration | None = None,
-        n_held: int = 0,
+        n_frozen: int = 0,
         init: Any = "auto",
     ):
         self.c = c
-        self.n_held = n_held
+        self.n_frozen = n_frozen
         self.n_sweeps = 0
         self.transitions, self.emission = transitions, emission
         self.similarity, self.duration = similarity, duration

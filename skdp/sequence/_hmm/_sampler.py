@@ -67,7 +67,7 @@ class HMMSampler(Part):
     duration : DurationSampler or None
         None: a state lasts as long as transitions to itself follow each other.
     state_sampler : {"ffbs", "beam"}
-    n_held : int, default=0
+    n_frozen : int, default=0
         First sweeps in which concentrations, stickiness and what similarities choose to hold stay
         where they began. Learned from the start, when states follow each other at random,
         concentrations leave few states, and similarities none that differ.
@@ -91,10 +91,10 @@ class HMMSampler(Part):
         similarity: SimilaritySampler | None = None,
         duration: DurationSampler | None = None,
         state_sampler: str = "ffbs",
-        n_held: int = 0,
+        n_frozen: int = 0,
         init: Any = "auto",
     ):
-        self.n_held = n_held
+        self.n_frozen = n_frozen
         self.transitions = transitions
         self.emission = emission
         self.similarity = similarity
@@ -157,7 +157,7 @@ class HMMSampler(Part):
             )
         moved = self._is_due() and self._split_or_merge()
         self._draw_parameters(self.stream, rates_known=not moved)
-        self.n_held = max(self.n_held - 1, 0)
+        self.n_frozen = max(self.n_frozen - 1, 0)
         self.n_sweeps += 1
 
     def _draw_states(self) -> int:
@@ -197,13 +197,13 @@ class HMMSampler(Part):
         return isinstance(self.similarity, EmissionCoupledSampler)
 
     def _hold_emission(self) -> None:
-        """Let an emission that draws a concentration know whether it is held."""
-        if hasattr(self.emission, "held"):
-            self.emission.held = self.n_held > 0
+        """Freeze the concentration that an emission draws, or release it."""
+        if hasattr(self.emission, "is_frozen"):
+            self.emission.is_frozen = self.n_frozen > 0
 
     def _draw_parameters(self, rng: NDArray[np.uint64], *, rates_known: bool = True) -> None:
         transitions, similarity = self.transitions, self.similarity
-        hold = self.n_held > 0
+        hold = self.n_frozen > 0
         transitions.draw_given(self._count(), rng, hold=hold, rates_known=rates_known)
         if self.duration is not None:
             self._draw_duration(rng)

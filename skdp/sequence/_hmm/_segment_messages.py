@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key
 from skdp._numeric._typing import Floats, Places
 from skdp.sequence._hmm import _kernels_ages as ages
@@ -34,12 +34,12 @@ class SegmentMessages:
         log_survival: Floats,
     ):
         reverse = np.ascontiguousarray(transmat.T)
-        self.ptr = frozen(ptr)
-        self.startprob, self.transmat = frozen(startprob), pad_columns(transmat)
+        self.ptr = as_readonly(ptr)
+        self.startprob, self.transmat = as_readonly(startprob), pad_columns(transmat)
         self.reverse = pad_columns(reverse)
         self.log_into = _logs(reverse)
-        self.log_obs = frozen(np.ascontiguousarray(log_obs))
-        tables = frozen(log_pmf), frozen(log_survival)
+        self.log_obs = as_readonly(np.ascontiguousarray(log_obs))
+        tables = as_readonly(log_pmf), as_readonly(log_survival)
         self.durations = kernels.Durations(*tables, *map(_unroll, tables))
         self.n_states, n_longest = log_pmf.shape
         self._scratch = kernels.Segments(
@@ -84,7 +84,7 @@ class SegmentMessages:
         sequence is in row 0. No sequence may be empty.
         """
         norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
-        survival_logs = frozen(np.ascontiguousarray(self.durations.log_survival.T))
+        survival_logs = as_readonly(np.ascontiguousarray(self.durations.log_survival.T))
         scratch = np.empty(self.n_states)
         for first, last in self._batches:
             n_done = self._filter(first, last, norms, likelihoods)
@@ -160,11 +160,11 @@ class SegmentMessages:
 def _logs(matrix: Floats) -> Floats:
     out = np.empty(matrix.shape)
     kernels.write_logs(matrix, out)
-    return frozen(out)
+    return as_readonly(out)
 
 
 def _unroll(log_table: Floats) -> Floats:
     n_states, n_longest = log_table.shape
     out = np.empty((2 * n_longest - 1, n_states))
     kernels.unroll(log_table, out)
-    return frozen(out)
+    return as_readonly(out)

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
 from skdp.sequence._hmm import _kernels_viterbi as kernels
 from skdp.sequence._hmm._batches import Batches
@@ -47,28 +47,28 @@ def decode(
     with np.errstate(divide="ignore"):
         log_start, log_from = np.log(startprob), np.log(transmat)
     known = (
-        frozen(log_start),
-        frozen(np.ascontiguousarray(log_from)),
-        frozen(np.ascontiguousarray(log_from.T)),
-        frozen(np.ascontiguousarray(log_obs)),
+        as_readonly(log_start),
+        as_readonly(np.ascontiguousarray(log_from)),
+        as_readonly(np.ascontiguousarray(log_from.T)),
+        as_readonly(np.ascontiguousarray(log_obs)),
     )
     log_probabilities, states = np.empty(len(ptr) - 1), np.empty(len(log_obs), dtype=np.int64)
     batches = Batches(ptr, len(log_start))
     if durations is None:
         log_best = np.empty(batches.shape)
         for first, last in batches:
-            some = frozen(ptr[first : last + 1])
+            some = as_readonly(ptr[first : last + 1])
             kernels.decode_sequences(some, *known, log_best, states, log_probabilities[first:last])
     else:
-        log_pmf, log_survival = (frozen(np.ascontiguousarray(table)) for table in durations)
+        log_pmf, log_survival = (as_readonly(np.ascontiguousarray(table)) for table in durations)
         longest = log_pmf.shape[1]
         # Row m of a ring is of duration longest - m, or of as much more as there are rows.
-        ring = frozen(np.ascontiguousarray(log_pmf.T[_durations_of_ring(longest) - 1]))
+        ring = as_readonly(np.ascontiguousarray(log_pmf.T[_durations_of_ring(longest) - 1]))
         scratch = np.empty((longest, len(log_start))), np.empty(len(log_start))
         log_enter, log_end = np.empty((2, *batches.shape))
         for first, last in batches:
             kernels.decode_segments(
-                frozen(ptr[first : last + 1]), *known, log_pmf, log_survival, ring, *scratch,
+                as_readonly(ptr[first : last + 1]), *known, log_pmf, log_survival, ring, *scratch,
                 log_enter, log_end, states, log_probabilities[first:last],
             )  # fmt: skip
     _warn_of_impossible(log_probabilities)

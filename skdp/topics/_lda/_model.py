@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.topics._lda._kernels_nodes import estimate_nodes, fold_in_nodes
 from skdp.topics._lda._kernels_sweeps import empty_dense_scratch
@@ -19,14 +19,14 @@ from skdp.topics._shared._kernels import Corpus, WordCounts
 def nodes_of_documents(corpus: SegmentedCorpus, level: str) -> NDArray[np.int64]:
     """Return the nodes of each document, (D + 1,): one, or its segments."""
     if level == "document":
-        return frozen(np.arange(len(corpus) + 1))
-    return frozen(np.asarray(corpus.doc_ptr, dtype=np.int64))
+        return as_readonly(np.arange(len(corpus) + 1))
+    return as_readonly(np.asarray(corpus.doc_ptr, dtype=np.int64))
 
 
 def tokens_of_nodes(corpus: SegmentedCorpus | Corpus, level: str) -> NDArray[np.int64]:
     """Return the tokens of each node, (nodes + 1,)."""
     ptr = corpus.segment_ptr[corpus.doc_ptr] if level == "document" else corpus.segment_ptr
-    return frozen(np.asarray(ptr, dtype=np.int64))
+    return as_readonly(np.asarray(ptr, dtype=np.int64))
 
 
 def shares_of_nodes(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import aligned_zeros
 from skdp.topics._shared._kernels import Corpus, WordCounts
 from skdp.topics._shared._kernels_changes import (
@@ -83,7 +83,7 @@ def unpack_corpus(packed: list[Any]) -> Corpus:
     """Return the words of a shard; to numba they are of the type that they had."""
     tokens, *lengths = (unpack(each) for each in packed)
     offsets = [np.concatenate([[0], np.cumsum(each)]).astype(np.int64) for each in lengths]
-    return Corpus(*(frozen(array) for array in (tokens, *offsets)))
+    return Corpus(*(as_readonly(array) for array in (tokens, *offsets)))
 
 
 def pack_words(words: WordCounts) -> Any:

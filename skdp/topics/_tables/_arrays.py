@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
@@ -120,7 +120,7 @@ def make_groups(
     if prior is None:
         group_ptr = np.zeros(1, dtype=np.int64)
     customers, tables = (np.zeros(n_segments, dtype=np.int64) for _ in range(2))
-    return Groups(frozen(group_ptr), np.array(prior or (0.0, 0.0)), customers, tables)
+    return Groups(as_readonly(group_ptr), np.array(prior or (0.0, 0.0)), customers, tables)
 
 
 def empty_particles(
@@ -163,10 +163,10 @@ def empty_seen(corpus: SegmentedCorpus) -> Seen:
     n_levels = len(corpus.segment_ptr) - 1
     segment_ptr = np.zeros(n_levels + 1, dtype=np.int64)
     document_ptr, here_ptr = np.array([0, n_levels]), np.zeros(2, dtype=np.int64)
-    tokens, fixed_ptr = corpus.tokens, frozen(segment_ptr)
+    tokens, fixed_ptr = corpus.tokens, as_readonly(segment_ptr)
     return Seen(
-        Corpus(tokens, fixed_ptr, frozen(document_ptr)),
-        Corpus(tokens, fixed_ptr, frozen(here_ptr)),
+        Corpus(tokens, fixed_ptr, as_readonly(document_ptr)),
+        Corpus(tokens, fixed_ptr, as_readonly(here_ptr)),
         segment_ptr,
         document_ptr,
         here_ptr,

@@ -32,7 +32,7 @@ import numpy as np
 
 from skdp._numeric._numba import njit_forceinline, njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double
-from skdp._numeric._simd import draw_product, natural, prefetch, total_product
+from skdp._numeric._simd import assume_nonnegative, draw_product, prefetch, total_product
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
 from skdp.topics._shared._kernels import AHEAD, LESS, MORE
 from skdp.topics._tables._kernels import (
@@ -72,7 +72,7 @@ def weigh_tables(values, row_ptr, out):
 def look_up_weights(n, t, values, row_ptr, a):
     """Return the weights of sharing and of opening for a topic with `n` customers, `t` tables."""
     if n < row_ptr.shape[0] - 1 and row_ptr[n] + t < row_ptr[n + 1]:
-        i = natural(row_ptr[n] + t)
+        i = assume_nonnegative(row_ptr[n] + t)
         return values[i, 0], values[i, 1]
     return weigh_table(
         n, t, share_ratio(values, row_ptr, n, t, a), open_ratio(values, row_ptr, n, t, a)
@@ -105,7 +105,7 @@ def sum_present(w, n_present, ratio, present, opening, sharing, counts, gamma, s
     """Write the running sums of what the present topics weigh for word `w`; return the total."""
     total = 0.0
     for q in range(n_present):
-        k = natural(present[q])
+        k = assume_nonnegative(present[q])
         total += (counts[w, k] + gamma) * (opening[k] + sharing[k] * ratio)
         sums[0, q] = total
     return total
@@ -136,7 +136,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
     customers = assignments.document_tables[d]
     total = enter_document(prior.alpha, customers, base, reciprocal, factor)
     for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
-        begin, end = natural(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
+        begin, end = assume_nonnegative(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
         if begin == end:
             continue
         b = prior.concentration[j]
@@ -146,7 +146,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
         n_present = enter_segment(begin, end, topics, n_k, present, position)
         listed = n_present <= MOST_LISTED
         for q in range(n_present):
-            k = natural(present[q])
+            k = assume_nonnegative(present[q])
             factor[k] = 0.0
             weigh_topic(
                 k, n_k[k], tables[k], ratio, listed, values, row_ptr, a, base, reciprocal,
@@ -157,10 +157,10 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
         if listed:
             absent_of_next = total_product(counts, tokens[begin], gamma, factor)
         for x in range(begin, end):
-            i = natural(x)
+            i = assume_nonnegative(x)
             if i + AHEAD < tokens.shape[0]:
                 prefetch(counts, tokens[i + AHEAD])
-            w, absent = natural(tokens[i]), np.float64(absent_of_next)
+            w, absent = assume_nonnegative(tokens[i]), np.float64(absent_of_next)
 
             # Remove the word, and its table if that goes along; weigh its topic anew.
             k = np.int64(topics[i])
@@ -204,7 +204,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                     weigh_present(n_present, ratio, present, opening, sharing, factor)
                     tables_changed = False
                 k = draw_product(counts, w, gamma, factor, sums, rng)
-            k = natural(k)
+            k = assume_nonnegative(k)
             topics[i] = k
 
             # Add the word: to a table, or with one of its own; weigh its topic anew.

@@ -39,7 +39,7 @@ import numpy as np
 
 from skdp._numeric._numba import njit_forceinline, njit_inlined_source, njit_internal_nogc
 from skdp._numeric._random import next_double
-from skdp._numeric._simd import draw_product, natural, prefetch
+from skdp._numeric._simd import assume_nonnegative, draw_product, prefetch
 from skdp.processes._kernels_stirling import share_ratio
 from skdp.topics._shared._kernels import AHEAD, LESS, MORE
 from skdp.topics._tables._kernels import count_word, weigh_parents
@@ -197,10 +197,10 @@ def sweep_segment(
     share, opening = levels.share, levels.opening
     fixed_part, mu_part = levels.fixed_part, levels.mu_part
     via_document, via_previous, inverse = levels.via_document, levels.via_previous, levels.inverse
-    served = assignments.document_tables[natural(d)]
-    j, first = natural(j), natural(corpus.doc_ptr[d])
-    i = natural(j - first)
-    begin, end = natural(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
+    served = assignments.document_tables[assume_nonnegative(d)]
+    j, first = assume_nonnegative(j), assume_nonnegative(corpus.doc_ptr[d])
+    i = assume_nonnegative(j - first)
+    begin, end = assume_nonnegative(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
     n_topics = tables.shape[1]
 
     # Enter the segment: its customers are its words and the tables of the segment below.
@@ -226,14 +226,14 @@ def sweep_segment(
     for x in range(begin, end):
         if x + AHEAD < tokens.shape[0]:
             prefetch(counts, tokens[x + AHEAD])
-        w = natural(tokens[x])
+        w = assume_nonnegative(tokens[x])
 
         # Remove the word, and up the chain each table that goes along.
         k = np.int64(topics[x])
         if k >= 0:
             level = i
             while True:
-                level = natural(level)
+                level = assume_nonnegative(level)
                 n = np.int64(customers[level, k])
                 s, t = tables[first + level, k], previous[first + level, k]
                 if sampler == SSA:
@@ -308,7 +308,7 @@ def sweep_segment(
         mu = base[k] * inverse_total
         level = i
         while True:
-            level = natural(level)
+            level = assume_nonnegative(level)
             to_node = opening[level, k] * via_document[level] * mu
             to_above = 0.0
             if level > 0:

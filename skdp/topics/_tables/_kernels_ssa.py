@@ -16,7 +16,7 @@ import numpy as np
 
 from skdp._numeric._numba import njit_forceinline, njit_internal_nogc
 from skdp._numeric._random import next_double
-from skdp._numeric._simd import draw_product, natural, prefetch
+from skdp._numeric._simd import assume_nonnegative, draw_product, prefetch
 from skdp.topics._shared._kernels import LESS, MORE
 from skdp.topics._tables._kernels import (
     change_tables,
@@ -69,7 +69,7 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
         for i in range(begin, end):
             if i + 2 < tokens.shape[0]:
                 prefetch(counts, tokens[i + 2])
-            w = natural(tokens[i])
+            w = assume_nonnegative(tokens[i])
 
             # Remove the word, and its table if that goes along.
             k = np.int64(topics[i])

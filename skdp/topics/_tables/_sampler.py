@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import add_evidence, draw_given_evidence
 from skdp.processes._discount import draw_bounded_beta
@@ -509,10 +509,10 @@ def _group_ptr(corpus: SegmentedCorpus, scope: str) -> NDArray[np.int64]:
     """Return the segments that share a concentration: group g is ptr[g]:ptr[g + 1]."""
     n_segments = len(corpus.segment_ptr) - 1
     if scope == "corpus":
-        return frozen(np.array([0, n_segments]))
+        return as_readonly(np.array([0, n_segments]))
     if scope == "document":
-        return frozen(corpus.doc_ptr)
-    return frozen(np.arange(n_segments + 1))
+        return as_readonly(corpus.doc_ptr)
+    return as_readonly(np.arange(n_segments + 1))
 
 
 def _n_groups(corpus: SegmentedCorpus, scope: str) -> int:

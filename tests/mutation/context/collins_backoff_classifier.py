@@ -9,7 +9,7 @@ MUTATIONS = [
         "collins-tables",
         "context/_collins_backoff_classifier.py",
         "        counts = layout.capacity  #",
-        "        counts = np.maximum(layout.street, 1)  #",
+        "        counts = np.maximum(layout.observed, 1)  #",
         "(2.3): the shares are those of events, at all levels.",
         BY_HAND,
     ),

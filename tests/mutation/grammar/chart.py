@@ -21,7 +21,7 @@ MUTATIONS = [
     Mutation(
         "grammar-long-last-counts-forgotten",
         LONG,
-        "    add_held(space, n_held, c, n_pairs, space.count)\n    for s",
+        "    add_held(space, n_frozen, c, n_pairs, space.count)\n    for s",
         "    for s",
         "Counts of the last spans wait for others that never come.",
         _batches("test_one_at_a_time_is_as_side_by_side"),

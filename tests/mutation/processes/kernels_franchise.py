@@ -124,8 +124,8 @@ MUTATIONS = [
     Mutation(
         "franchise-street",
         KERNELS,
-        "        cells.customers[x] += street[x]\n",
-        "        cells.customers[x] += min(street[x], 1)\n",
+        "        cells.customers[x] += observed[x]\n",
+        "        cells.customers[x] += min(observed[x], 1)\n",
         "Every word after the beginning of a sentence counts, not only the first.",
         f"{LM}::test_log_joint[False-unigrams]",
     ),

@@ -82,8 +82,8 @@ MUTATIONS = [
     Mutation(
         "emission-similarity-concentration-with-all",
         EMISSION,
-        "held, emission.held = emission.held, True",
-        "held = emission.held",
+        "was_frozen, emission.is_frozen = emission.is_frozen, True",
+        "was_frozen = emission.is_frozen",
         "With theta summed out the concentration is drawn only where theta is accepted with it.",
         f"{UNIT_TESTS}::test_held_concentrations_stay",
     ),

@@ -82,11 +82,11 @@ def test_a_held_concentration_stays():
     sampler.attach(SYMBOLS)
     rng, states = make_stream(make_seed_sequence(0)), np.zeros(6, dtype=np.int64)
     before = sampler.prior
-    sampler.held = True
+    sampler.is_frozen = True
     sampler.draw(states, rng)
     assert_array_equal(sampler.prior, before)
     other = sampler.copy()
-    sampler.held = False
+    sampler.is_frozen = False
     sampler.draw(states, rng)
     assert sampler.concentration != other.concentration
     assert_array_equal(other.prior, before)
@@ -170,9 +170,9 @@ def test_the_sampler_holds_the_concentration():
     for state in model.iter_sweeps(SEQUENCES):
         alphas.append(state.transition_concentration)
         concentrations.append(state.emission.concentration)
-    n_held = sum(np.array(alphas) == alphas[0])
-    assert n_held == 10
-    assert_allclose(concentrations[:n_held], 6.0**0.5)
+    n_frozen = sum(np.array(alphas) == alphas[0])
+    assert n_frozen == 10
+    assert_allclose(concentrations[:n_frozen], 6.0**0.5)
     assert len(set(concentrations)) == 31
 
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score, homogeneity_score
 from sklearn.model_selection import GridSearchCV
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp.emissions import GaussianEmission
 from skdp.mixture import DPMixture, PitmanYorMixture
 
@@ -202,7 +202,7 @@ def test_many_rows_begin_with_some(sampler):
 
 def make_chain_sampler(rows, sampler):
     model = DPMixture(sampler=sampler, random_state=0)
-    return model._start_sampler(frozen(rows), np.random.SeedSequence(0), 0)
+    return model._start_sampler(as_readonly(rows), np.random.SeedSequence(0), 0)
 
 
 def test_clear_components_of_many_columns():

@@ -14,7 +14,7 @@ from numba.core.errors import TypingError
 
 import skdp
 from skdp._numeric import _numba
-from skdp._numeric._numba import frozen, njit
+from skdp._numeric._numba import as_readonly, njit
 
 
 def test_frozen_arrays_are_of_one_type():
@@ -27,7 +27,7 @@ def test_frozen_arrays_are_of_one_type():
     values = np.arange(3.0)
     read_only = values.copy()
     read_only.flags.writeable = False
-    assert total(frozen(values)) == total(frozen(read_only)) == 3.0
+    assert total(as_readonly(values)) == total(as_readonly(read_only)) == 3.0
     assert len(total.signatures) == 1
     assert values.flags.writeable
 

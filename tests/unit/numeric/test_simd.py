@@ -15,9 +15,9 @@ from skdp._numeric._random import next_double
 from skdp._numeric._simd import (
     LANES,
     aligned_zeros,
+    assume_nonnegative,
     draw_product,
     evaluate_polynomial,
-    natural,
     padded,
     prefetch,
     total_product,
@@ -144,7 +144,7 @@ def test_inputs_are_left_alone():
 
 @numba.njit
 def total_of(matrix, row, offset, factor):
-    return total_product(matrix, natural(row), offset, factor)
+    return total_product(matrix, assume_nonnegative(row), offset, factor)
 
 
 @every_size
@@ -206,7 +206,7 @@ CALLS = {
     "find_sum": (ROWS, 0, 16, ONE),
     "locate": (IDS, 0, 16, 3),
     "evaluate_polynomial": (np.ones((3, 72)), 0, 0.5, 0.5),
-    "natural": (3,),
+    "assume_nonnegative": (3,),
     "prefetch": (ROWS, 0),
     "prefetch_entry": (FLOATS, 0),
     "double_of_bits": (3,),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import LANES, padded
 from skdp.topics._lda._kernels_sweeps import (
     counts_of_lists,
@@ -37,8 +37,8 @@ class Chain:
     """Nodes of words, their topics, and all that a sweep needs."""
 
     def __init__(self, nodes, n_words, topics, *, alpha, gamma=0.3, sparse=False, phi=None, seed=0):
-        self.tokens = frozen(np.array([w for node in nodes for w in node], dtype=np.int32))
-        self.node_ptr = frozen(np.cumsum([0, *map(len, nodes)]))
+        self.tokens = as_readonly(np.array([w for node in nodes for w in node], dtype=np.int32))
+        self.node_ptr = as_readonly(np.cumsum([0, *map(len, nodes)]))
         self.topics = np.array(topics, dtype=np.int32)
         self.n_words, self.alpha, self.gamma = n_words, np.array(alpha, dtype=float), gamma
         self.n_topics = len(alpha)

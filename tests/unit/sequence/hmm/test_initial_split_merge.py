@@ -17,7 +17,7 @@ from skdp.sequence import (
     PoissonEmission,
 )
 from skdp.sequence._hmm._first_states import count
-from skdp.sequence._hmm._opening import Opening, find_order
+from skdp.sequence._hmm._initial_split_merge import InitialSplitMerge, find_order
 from skdp.sequence._hmm._split_merge import Splitter
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
@@ -29,7 +29,7 @@ def open_with(emission, values, ptr, n_states=12, seed=0, **parameters):
     priors = TransitionPriors(None, (1.0, 0.1), None, (1.0, 0.1), 0.0, (1.0, 1.0))
     states = np.empty(len(values), dtype=np.int64)
     transitions = Transitions(n_states, priors, streams[0], **parameters)
-    Opening(np.array(ptr), states, transitions, sampler, streams[1]).run()
+    InitialSplitMerge(np.array(ptr), states, transitions, sampler, streams[1]).run()
     return states
 
 

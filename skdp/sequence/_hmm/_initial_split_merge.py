@@ -129,7 +129,7 @@ def _climb(
     return order, best
 
 
-class Opening(Regrouping):
+class InitialSplitMerge(Regrouping):
     """First states: one state for all, split and merged as long as the probability climbs.
 
     Weights beta are taken to be equal. A state may follow itself, whatever the model has to say

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skdp._numeric._numba import frozen
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Ints, Places
 from skdp.processes._franchise import FranchiseLayout
 from skdp.processes._kernels_interpolated import find_cells
 
 
 @dataclass(frozen=True)
-class Menu:
+class ContextIndex:
     """The cells of every restaurant and their dishes, which are outcomes.
 
     The cells of a restaurant are consecutive, in the order of outcomes.
@@ -43,7 +43,7 @@ class Menu:
     def find_cells(self, outcomes: Ints, contexts: Ints) -> Ints:
         """Return the cells of outcomes on paths of restaurants, (n, depths); -1: there is none."""
         cells = np.empty_like(contexts)
-        find_cells(frozen(outcomes), contexts, self.cell_ptr, self.outcome, cells)
+        find_cells(as_readonly(outcomes), contexts, self.cell_ptr, self.outcome, cells)
         return cells
 
 
