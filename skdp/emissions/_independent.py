@@ -353,15 +353,15 @@ class IndependentSampler(Part):
             sampler.draw(states, rng)
 
     @property
-    def is_frozen(self) -> bool:
+    def held(self) -> bool:
         """Whether parts leave their concentrations as they are."""
-        return any(getattr(sampler, "is_frozen", False) for sampler in self.samplers)
+        return any(getattr(sampler, "held", False) for sampler in self.samplers)
 
-    @is_frozen.setter
-    def is_frozen(self, value: bool) -> None:
+    @held.setter
+    def held(self, value: bool) -> None:
         for sampler in self.samplers:
-            if hasattr(sampler, "is_frozen"):
-                sampler.is_frozen = value
+            if hasattr(sampler, "held"):
+                sampler.held = value
 
     def scalars(self) -> dict[str, float]:
         """Return what the trace records of the parts, as ``name__scalar``."""
@@ -549,7 +549,7 @@ class ComparableIndependentSampler(CollapsedIndependentSampler):
     def move_shared(self, rng: NDArray[np.uint64]) -> list[Any] | None:
         """Move what the states share in each part; return what there was, None if nothing is."""
         moves = [
-            sampler.move_shared(rng) if hasattr(sampler, "is_frozen") else None
+            sampler.move_shared(rng) if hasattr(sampler, "held") else None
             for sampler in self.samplers
         ]
         return None if all(before is None for before in moves) else moves

@@ -119,8 +119,8 @@ class EmissionSampler(Protocol):
 
     Notes
     -----
-    Two things are optional. An attribute ``is_frozen`` of a sampler is set before each `draw`: True
-    in the first sweeps, when states still follow each other at random; concentrations and the like
+    Two things are optional. An attribute ``held`` of a sampler is set before each `draw`: True in
+    the first sweeps, when states still follow each other at random; concentrations and the like
     should then stay as they are. If it has a method ``scalars()``, the numbers that this returns by
     name are recorded in the trace.
     """
@@ -327,11 +327,11 @@ class ComparableEmission(Protocol):
     -----
     Given the states, and what all of them share, `draw` has to draw the parameters of each state
     from their posterior, independent of each other and of the parameters before. What a sampler
-    with an attribute ``is_frozen`` draws for all states at once, such as a concentration, it leaves
-    as it is while that is True; such a sampler has two more methods. ``move_shared(rng)`` moves it
-    and the parameters of all states, by a step that would leave their posterior invariant and have
-    the same probability density forward and back; it returns what was shared before, or None if
-    nothing is drawn. ``restore_shared(before)`` puts that back.
+    with an attribute ``held`` draws for all states at once, such as a concentration, it leaves as
+    it is while that is True; such a sampler has two more methods. ``move_shared(rng)`` moves it and
+    the parameters of all states, by a step that would leave their posterior invariant and have the
+    same probability density forward and back; it returns what was shared before, or None if nothing
+    is drawn. ``restore_shared(before)`` puts that back.
     """
 
     def parameters(self) -> tuple[NDArray[Any], ...]:

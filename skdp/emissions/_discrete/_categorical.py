@@ -185,7 +185,7 @@ class CategoricalSampler(Part):
 
     Attributes
     ----------
-    is_frozen : bool
+    held : bool
         Whether `draw` leaves the concentration as it is.
     """
 
@@ -201,7 +201,7 @@ class CategoricalSampler(Part):
     ):
         self.prior = prior
         self.concentration_prior = concentration_prior
-        self.is_frozen = False
+        self.held = False
         self.counts = np.zeros((len(prior), n_states), dtype=np.int64)
         self.log_probs = np.empty(self.counts.shape)
         if concentration_prior is not None:
@@ -274,7 +274,7 @@ class CategoricalSampler(Part):
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         """Draw the concentration and theta given what was taken."""
-        if self.concentration_prior is not None and not self.is_frozen:
+        if self.concentration_prior is not None and not self.held:
             self._draw_concentration(*self.concentration_prior, rng)
         sums = np.empty((2, self.counts.shape[1]))
         kernels.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
@@ -364,7 +364,7 @@ class CategoricalSampler(Part):
 
         None: the concentration is known or frozen.
         """
-        if self.concentration_prior is None or self.is_frozen:
+        if self.concentration_prior is None or self.held:
             return None
         before = self.prior
         self._draw_concentration(*self.concentration_prior, rng)

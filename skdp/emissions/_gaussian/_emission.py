@@ -237,7 +237,7 @@ class GaussianSampler(Part):
 
     Attributes
     ----------
-    is_frozen : bool
+    held : bool
         Whether `draw` leaves S as it is.
     """
 
@@ -255,7 +255,7 @@ class GaussianSampler(Part):
         start_factors: NDArray[np.float64] | None = None,
     ):
         self.prior, self.scale_prior = prior, scale_prior
-        self.is_frozen = False
+        self.held = False
         self.n_states = n_states
         n_blocks, width = prior.mean.shape
         n_components = n_states * n_blocks
@@ -366,7 +366,7 @@ class GaussianSampler(Part):
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         """Draw S, unless it is known or frozen, then mu and Sigma, given the statistics."""
-        if self.scale_prior is not None and not self.is_frozen:
+        if self.scale_prior is not None and not self.held:
             self._draw_scale(self.scale_prior, self._statistics(), rng)
         width = self.means.shape[1]
         possible = kernels.draw_gaussians(
@@ -501,7 +501,7 @@ class GaussianSampler(Part):
 
         None: S is known or frozen.
         """
-        if self.scale_prior is None or self.is_frozen:
+        if self.scale_prior is None or self.held:
             return None
         before, out = self.prior, self.prior.scale.copy()
         possible = drawn.draw_scale_given_precisions(

@@ -144,8 +144,8 @@ def begin(
     seek_states(panel.ptr, states, transitions, sampler, init, rng)
     matrix = None
     if not are_all:
-        if hasattr(sampler, "is_frozen"):
-            sampler.is_frozen = True
+        if hasattr(sampler, "held"):
+            sampler.held = True
         sampler.draw(states, rng)
         rates = transitions.with_self_transitions().copy()
         rates.draw(panel.ptr, states, rng, hold=True, rates_known=False)

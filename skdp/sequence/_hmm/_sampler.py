@@ -198,8 +198,8 @@ class HMMSampler(Part):
 
     def _hold_emission(self) -> None:
         """Freeze the concentration that an emission draws, or release it."""
-        if hasattr(self.emission, "is_frozen"):
-            self.emission.is_frozen = self.n_frozen > 0
+        if hasattr(self.emission, "held"):
+            self.emission.held = self.n_frozen > 0
 
     def _draw_parameters(self, rng: NDArray[np.uint64], *, rates_known: bool = True) -> None:
         transitions, similarity = self.transitions, self.similarity

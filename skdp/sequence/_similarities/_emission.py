@@ -169,7 +169,7 @@ class EmissionSimilaritySampler(Part):
     def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
         """Take the distances of the first parameters."""
         if not isinstance(emission, ComparableEmission) or (
-            hasattr(emission, "is_frozen") and not hasattr(emission, "move_shared")
+            hasattr(emission, "held") and not hasattr(emission, "move_shared")
         ):
             raise TypeError(
                 "EmissionSimilarity compares the distributions of states, which "
@@ -195,12 +195,12 @@ class EmissionSimilaritySampler(Part):
     ) -> None:
         """Draw the parameters of the observations, then the decay."""
         before = _copy(emission.parameters())
-        has_shared = hasattr(emission, "is_frozen")
+        has_shared = hasattr(emission, "held")
         if has_shared:
-            was_frozen, emission.is_frozen = emission.is_frozen, True
+            was_frozen, emission.held = emission.held, True
         emission.draw(states, rng)
         if has_shared:
-            emission.is_frozen = was_frozen
+            emission.held = was_frozen
         n_states = len(self.distances)
         proposed = emission.parameters()
         both = self._measure(

@@ -252,5 +252,5 @@ def test_a_held_or_known_concentration_does_not_move():
     rng = make_stream(np.random.SeedSequence(1))
     assert sampler.move_shared(rng) is None
     drawn = CategoricalEmission(5).make_sampler(SYMBOLS, N_STATES)
-    drawn.is_frozen = True
+    drawn.held = True
     assert drawn.move_shared(rng) is None

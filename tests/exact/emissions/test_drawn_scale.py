@@ -270,7 +270,7 @@ def test_the_scale_stays_above_its_bound():
 
 def test_held():
     sampler = make_sampler(PLANE)
-    sampler.is_frozen = True
+    sampler.held = True
     before = sampler.prior
     sampler.draw(STATES, stream())
     assert sampler.prior is before

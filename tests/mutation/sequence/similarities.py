@@ -82,8 +82,8 @@ MUTATIONS = [
     Mutation(
         "emission-similarity-concentration-with-all",
         EMISSION,
-        "was_frozen, emission.is_frozen = emission.is_frozen, True",
-        "was_frozen = emission.is_frozen",
+        "was_frozen, emission.held = emission.held, True",
+        "was_frozen = emission.held",
         "With theta summed out the concentration is drawn only where theta is accepted with it.",
         f"{UNIT_TESTS}::test_held_concentrations_stay",
     ),

@@ -14,7 +14,7 @@ HOLD = """
 import fcntl, sys
 with open(sys.argv[1], "w") as file:
     fcntl.lockf(file, fcntl.LOCK_EX)
-    print("is_frozen", flush=True)
+    print("held", flush=True)
     sys.stdin.read()
 """
 

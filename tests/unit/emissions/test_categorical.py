@@ -82,11 +82,11 @@ def test_a_held_concentration_stays():
     sampler.attach(SYMBOLS)
     rng, states = make_stream(make_seed_sequence(0)), np.zeros(6, dtype=np.int64)
     before = sampler.prior
-    sampler.is_frozen = True
+    sampler.held = True
     sampler.draw(states, rng)
     assert_array_equal(sampler.prior, before)
     other = sampler.copy()
-    sampler.is_frozen = False
+    sampler.held = False
     sampler.draw(states, rng)
     assert sampler.concentration != other.concentration
     assert_array_equal(other.prior, before)

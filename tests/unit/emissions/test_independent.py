@@ -319,10 +319,10 @@ def test_concentrations_of_parts():
     assert len(np.unique(model.trace_[name])) == 2
     sampler = IndependentEmissions(parts()).make_sampler(MIXED[0], 3)
     assert list(sampler.scalars()) == [name]
-    assert sampler.is_frozen is False
-    sampler.is_frozen = True
-    assert sampler.is_frozen is True
-    assert [getattr(part, "is_frozen", None) for part in sampler.samplers] == [
+    assert sampler.held is False
+    sampler.held = True
+    assert sampler.held is True
+    assert [getattr(part, "held", None) for part in sampler.samplers] == [
         True,
         None,
         True,

@@ -25,8 +25,8 @@ MUTATIONS = [
     Mutation(
         "symbols-concentration-not-held",
         "sequence/_hmm/_sampler.py",
-        "self.emission.is_frozen = self.n_frozen > 0",
-        "self.emission.is_frozen = False",
+        "self.emission.held = self.n_frozen > 0",
+        "self.emission.held = False",
         "Random states, which all have all symbols, call for a large concentration.",
         "tests/unit/emissions/test_categorical.py::test_the_sampler_holds_the_concentration",
     ),

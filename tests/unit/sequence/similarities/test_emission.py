@@ -159,7 +159,7 @@ def test_held_concentrations_stay():
     sampler.attach(SYMBOLS.values)
     rng = make_stream(np.random.SeedSequence(0))
     states = np.arange(len(SYMBOLS.values)) % 4
-    sampler.is_frozen = True
+    sampler.held = True
     sampler.draw(states, rng)
     similarity = EmissionSimilarity().make_sampler(4)
     similarity.start(sampler, rng)
@@ -168,14 +168,14 @@ def test_held_concentrations_stay():
     before, draw = sampler.concentration, sampler.draw
 
     def draw_held(*args):
-        assert sampler.is_frozen  # theta alone is proposed
+        assert sampler.held  # theta alone is proposed
         draw(*args)
 
     sampler.draw = draw_held
     for held in (True, False):
-        sampler.is_frozen = held
+        sampler.held = held
         similarity.draw_with_emission(timed, states, sampler, rng)
-        assert sampler.is_frozen == held
+        assert sampler.held == held
         assert (sampler.concentration == before) == held
 
 
