@@ -86,7 +86,7 @@ def test_partitions_of_columns_with_their_own_priors(sampler):
         ]
     )
     expected = np.exp(logs - np.logaddexp.reduce(logs))
-    gibbs = make_chain_sampler(problem, gibbs=sampler)
+    gibbs = make_chain_sampler(problem, sampler=sampler)
     counts = dict.fromkeys(partitions, 0)
     for _ in range(4000):
         gibbs.sweep()
