@@ -14,7 +14,9 @@ from skdp._fit._estimator import IterativeEstimator
 from skdp._fit._sampling import Sampling, SamplingSettings
 from skdp._fit._state import FitState
 from skdp._sklearn_compat import Interval, validate_parameters
-from skdp.inference import SweepIterator, Trace, warn_of_climbs, warn_of_disagreement
+from skdp.inference._convergence import warn_of_climbs, warn_of_disagreement
+from skdp.inference._sweeps import SweepIterator
+from skdp.inference._trace import Trace
 
 _LEAST_BYTES = 2.0**12
 """The least memory of a chain, whatever its data."""

@@ -17,7 +17,8 @@ from skdp._numeric._kernel_cache import listening_for_compilation
 from skdp._sklearn_compat import begin_fit_task, shows_progress
 from skdp.callback._checkpoint import CheckpointContent
 from skdp.callback._part_files import PartFiles
-from skdp.inference import InterruptGuard, warn_user
+from skdp.inference._convergence import warn_user
+from skdp.inference._interrupt import InterruptGuard
 
 _ROUNDS = 50
 """The number of times that several runs together stop in a fit, to report and be interrupted."""

@@ -12,7 +12,8 @@ from skdp._fit._sampling import Sampling
 from skdp._fit._state import FitState
 from skdp._sklearn_compat import with_callbacks
 from skdp.callback._part_files import PartFiles
-from skdp.inference import Chain, warn_user
+from skdp.inference._chain import Chain
+from skdp.inference._convergence import warn_user
 
 _MOST_LOSSES = 3
 """The number of losses of workers in a row, without a checkpoint in between, that ends a fit."""

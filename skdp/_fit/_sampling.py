@@ -13,14 +13,10 @@ import numpy as np
 from skdp._fit._procedure import Procedure
 from skdp._fit._state import FitState
 from skdp._numeric._random import make_seed_sequence
-from skdp.inference import (
-    LEAST_SWEEPS,
-    Chain,
-    Schedule,
-    Trace,
-    warn_of_few_sweeps,
-    warn_user,
-)
+from skdp.inference._chain import Chain
+from skdp.inference._convergence import LEAST_SWEEPS, warn_of_few_sweeps, warn_user
+from skdp.inference._schedule import Schedule
+from skdp.inference._trace import Trace
 
 
 class SamplingSettings(NamedTuple):

@@ -14,7 +14,7 @@ import skdp
 from skdp._sklearn_compat import has_callbacks
 from skdp.callback._part_files import PartFiles
 from skdp.callback._pickles import check_unchanged, unpickle, write_checked
-from skdp.inference import warn_user
+from skdp.inference._convergence import warn_user
 
 _MAGIC = "skdp checkpoint "
 _FORMAT = f"{_MAGIC}2 "

@@ -43,7 +43,9 @@ from skdp.context._distance_dependent._similarities import (
 from skdp.context._labels import check_labels
 from skdp.data._categories import Column
 from skdp.data._validation import check_rows
-from skdp.inference import NoAverages, Trace, warn_of_drifts
+from skdp.inference._chain import NoAverages
+from skdp.inference._convergence import warn_of_drifts
+from skdp.inference._trace import Trace
 from skdp.mixture._partition import representative_partition
 
 _BLOCK = 2048

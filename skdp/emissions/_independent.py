@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._random import draw_key, stream_of_number
+from skdp._part import Part
 from skdp._sklearn_compat import BaseComposition, EstimatorMixin, validate_parameters
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
 from skdp.emissions._columns import check_shared_out, find_columns
@@ -23,7 +24,6 @@ from skdp.emissions._protocol import (
     SummedEmission,
 )
 from skdp.emissions._whole import Made, ObservedSequences
-from skdp.inference import Part
 
 
 class IndependentEmissions(EstimatorMixin, BaseComposition):

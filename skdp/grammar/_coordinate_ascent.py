@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skdp.inference import warn_unconverged
+from skdp.inference._convergence import warn_unconverged
 
 Expectation = Callable[[Any], tuple[float, Any]]
 """From weights of rules to the log likelihood of all data and the expected counts of rules."""

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skdp.inference import Trace
+from skdp.inference._trace import Trace
 from skdp.inspection._axes import (
     LITERAL,
     PALETTE,

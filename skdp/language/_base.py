@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import MAX_INTEGER, check_count, check_memory
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import TokenSequences, check_sentences
-from skdp.inference import warn_user
+from skdp.inference._convergence import warn_user
 from skdp.language._ngram._draws import draw_sequences, join
 from skdp.language._ngram._trie import Events, NgramTrie
 from skdp.processes._interpolated import InterpolatedModel

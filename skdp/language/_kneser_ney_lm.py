@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import as_array
 from skdp._numeric._typing import Floats
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
-from skdp.inference import warn_user
+from skdp.inference._convergence import warn_user
 from skdp.language._base import NgramLanguageModel
 from skdp.language._ngram._arpa import write_arpa
 from skdp.processes._franchise import Franchise, FranchisePriors

@@ -18,7 +18,7 @@ from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats, Ints, Places
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import TokenSequences
-from skdp.inference import NoAverages
+from skdp.inference._chain import NoAverages
 from skdp.language._nested._input import read_cuts, read_fit_input, read_new_input
 from skdp.language._nested._kernels_predict import choose_cuts, sum_cuts
 from skdp.language._nested._layout import chain_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp.inference import align_labels
+from skdp.inference._alignment import align_labels
 from skdp.metrics._checks import check_distributions, check_same_width
 from skdp.metrics._hellinger import _between_rows
 

@@ -23,7 +23,9 @@ from skdp.emissions._gaussian._emission import GaussianEmission
 from skdp.emissions._gaussian._model import GaussianModel
 from skdp.emissions._parts import check_part, make_part_for, resolve_part
 from skdp.emissions._protocol import EmissionSampler
-from skdp.inference import NoAverages, Trace, warn_of_drifts
+from skdp.inference._chain import NoAverages
+from skdp.inference._convergence import warn_of_drifts
+from skdp.inference._trace import Trace
 from skdp.mixture._partition import representative_partition
 
 EMISSIONS: Mapping[str, Callable[[], Any]] = {

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._typing import Floats, Places
+from skdp._part import Part
 from skdp.emissions._clusters import ClusterTerms
-from skdp.inference import Part, check_interrupts
+from skdp.inference._interrupt import check_interrupts
 from skdp.mixture._kernels import kernels_of, shuffle
 from skdp.mixture._kernels_moves import GroupCounts
 

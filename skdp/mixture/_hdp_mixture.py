@@ -19,7 +19,7 @@ from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import check_no_lengths, holds_labels, split
-from skdp.inference import warn_user
+from skdp.inference._convergence import warn_user
 from skdp.mixture._base import BaseMixture
 from skdp.mixture._hdp._model import HDPMixtureModel, split_groups
 from skdp.mixture._hdp._sampler import HDPMixtureSampler

@@ -18,7 +18,9 @@ from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data._validation import check_rows
-from skdp.inference import NoAverages, Trace, warn_of_bound, warn_of_drifts
+from skdp.inference._chain import NoAverages
+from skdp.inference._convergence import warn_of_bound, warn_of_drifts
+from skdp.inference._trace import Trace
 from skdp.mixture._draws import draw_rows
 from skdp.mixture._latent_features._hyper import DataScale, FeaturePrior, find_scale
 from skdp.mixture._latent_features._model import LatentFeatureModel

@@ -8,7 +8,7 @@ from scipy.special import xlogy
 
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Places
-from skdp.inference import is_interrupted
+from skdp.inference._interrupt import is_interrupted
 from skdp.mixture import _kernels_partition as kernels
 
 _MOST_PASSES = 50

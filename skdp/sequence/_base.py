@@ -24,7 +24,8 @@ from skdp.data._validation import check_lengths, check_partitions
 from skdp.emissions._autoregressive._lags import check_lags
 from skdp.emissions._discrete._category_columns import code_categories
 from skdp.emissions._names import EMISSIONS
-from skdp.inference import NoAverages, warn_user
+from skdp.inference._chain import NoAverages
+from skdp.inference._convergence import warn_user
 from skdp.sequence._partitions import of_number, takes_partitions
 
 

@@ -18,7 +18,8 @@ from skdp.data import SequencePanel
 from skdp.data._panels import split
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
 from skdp.emissions._binary_factors._model import OUTPUTS
-from skdp.inference import Trace, warn_of_bound
+from skdp.inference._convergence import warn_of_bound
+from skdp.inference._trace import Trace
 from skdp.sequence._base import SequenceEstimator
 from skdp.sequence._factorial._alignment import name_factors
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber

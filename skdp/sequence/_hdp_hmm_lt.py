@@ -19,7 +19,8 @@ from skdp.data import PartitionedPanel
 from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
-from skdp.inference import Trace, warn_of_truncation
+from skdp.inference._convergence import warn_of_truncation
+from skdp.inference._trace import Trace
 from skdp.sequence._hmm._alignment import name_states
 from skdp.sequence._hmm._initial_split_merge import check_init
 from skdp.sequence._hmm._placed import PlacedPanel

@@ -12,7 +12,7 @@ from skdp._fit._checkpoints import list_checkpoints
 from skdp._fit._partitions import kept_partitions
 from skdp.data import PartitionedCorpus
 from skdp.data._validation import check_partitions
-from skdp.inference import warn_user
+from skdp.inference._convergence import warn_user
 from skdp.topics._shared._placed import PlacedCorpus
 
 _MEANS = "doc_topic_", "segment_topic_", "segment_mixing_"

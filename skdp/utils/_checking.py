@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from skdp.inference import Trace
+from skdp.inference._trace import Trace
 
 Check = Callable[[Any], None]
 

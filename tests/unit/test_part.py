@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from skdp.inference import Part
+from skdp._part import Part
 
 
 class Inner(Part):

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._numeric._typing import Floats, Places
+from skdp._part import Part
 from skdp.context._distance_dependent._kernels_components import Components
 from skdp.context._distance_dependent._kernels_sweep import kernel_of
 from skdp.context._distance_dependent._model import LinkModel
 from skdp.context._distance_dependent._observations import Observations, count_pairs
 from skdp.context._distance_dependent._similarities import Similarity, draw_positive
 from skdp.context._distance_dependent._state import LinkState
-from skdp.inference import Part
 
 N_PROPOSALS = 4
 """Links that are proposed in a visit to an observation."""

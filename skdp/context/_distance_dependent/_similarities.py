@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from skdp._numeric._random import draw_gamma, draw_slice
 from skdp._numeric._typing import Floats, Places
 from skdp._numeric._unique_rows import unique_rows
+from skdp._part import Part
 from skdp.context._distance_dependent import _kernels_rows as kernels
 from skdp.context._distance_dependent._kernels_sweep import Buckets, Table
 from skdp.context._distance_dependent._observations import Observations
@@ -26,7 +27,6 @@ from skdp.context._distance_dependent._subsets import (
     single_columns,
     weigh_subsets,
 )
-from skdp.inference import Part
 
 _LOGS = math.log(1e-8), math.log(1e8)
 """Range of the logarithm of what is drawn."""

@@ -15,6 +15,7 @@ from skdp._checks import check_memory
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import next_double
 from skdp._numeric._typing import Floats, Places
+from skdp._part import Part
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.emissions._autoregressive import _kernels as kernels
 from skdp.emissions._autoregressive._lags import check_lags
@@ -30,7 +31,6 @@ from skdp.emissions._moments import find_covariance, moments_of
 from skdp.emissions._prior_arrays import is_symmetric, read_array
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Made, Observations, ObservedSequences, Whole
-from skdp.inference import Part
 
 # Priors from the data. States are expected to move as the data do on the whole, and to have a share
 # of the noise that is left then, of one column this one; of D columns the D-th root. In units of

@@ -15,10 +15,10 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_gamma
 from skdp._numeric._typing import Floats, Places
 from skdp._numeric._unique_rows import unique_rows
+from skdp._part import Part
 from skdp.emissions._binary_factors import _kernels as factors
 from skdp.emissions._binary_factors import _kernels_amplitudes as kernels
 from skdp.emissions._gaussian._kernels import HALF_LOG_2_PI
-from skdp.inference import Part
 
 SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-12, 1e12
 

@@ -12,6 +12,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import next_double
 from skdp._numeric._spreads import standardize
 from skdp._numeric._typing import Floats
+from skdp._part import Part
 from skdp.emissions._binary_factors import _kernels as kernels
 from skdp.emissions._binary_factors import _kernels_starts as starts
 from skdp.emissions._binary_factors._amplitudes import (
@@ -22,7 +23,6 @@ from skdp.emissions._binary_factors._amplitudes import (
 from skdp.emissions._binary_factors._model import OUTPUTS, BinaryFactorModel, check_outputs
 from skdp.emissions._kernels_links import Links, start_links
 from skdp.emissions._protocol import Coupling
-from skdp.inference import Part
 
 N_ROUNDS_OF_LEAST_SQUARES = 50
 N_ROUNDS_OF_GROUPING = 10

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from skdp._checks import check_beta_prior
+from skdp._part import Part
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._discrete import _kernels_events as kernels
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._marginals import BinaryMarginals, fill_by_means
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
-from skdp.inference import Part
 
 
 class BernoulliEmission(PartedEmission):

@@ -14,6 +14,7 @@ from scipy.special import gammaln
 from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior, check_memory
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_slice
+from skdp._part import Part
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._clusters import ClusterTerms, count_terms
@@ -21,7 +22,6 @@ from skdp.emissions._discrete import _kernels_counts as kernels
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
-from skdp.inference import Part
 
 
 class CategoricalEmission(PartedEmission):

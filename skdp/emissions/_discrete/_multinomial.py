@@ -13,6 +13,7 @@ from scipy.special import gammaln
 from skdp._checks import LARGEST, SMALLEST, as_floats
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._sums import round_sum, sum_exactly
+from skdp._part import Part
 from skdp._sklearn_compat import Interval
 from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._discrete import _kernels_counts as categories
@@ -26,7 +27,6 @@ from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._marginals import fill_by_means
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
-from skdp.inference import Part
 
 _MOST = 2.0**53
 """Counts beyond are no longer whole numbers in double precision."""

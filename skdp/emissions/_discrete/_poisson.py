@@ -14,6 +14,7 @@ from skdp._checks import LARGEST, SMALLEST
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import next_double
 from skdp._numeric._sums import round_sum, sum_exactly
+from skdp._part import Part
 from skdp._sklearn_compat import Interval
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._clusters import ClusterTerms, count_terms
@@ -22,7 +23,6 @@ from skdp.emissions._gaussian._sums import find_moments
 from skdp.emissions._marginals import CountMarginals
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
-from skdp.inference import Part
 
 _MOST = 2.0**53
 """Counts beyond are no longer whole numbers in double precision."""

@@ -12,6 +12,7 @@ from scipy.special import multigammaln
 
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key
+from skdp._part import Part
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._clusters import ClusterTerms, gaussian_terms
@@ -32,7 +33,6 @@ from skdp.emissions._moments import find_varying, moments_of
 from skdp.emissions._prior_arrays import is_symmetric, read_array
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
-from skdp.inference import Part
 
 # Priors from the data. A state is expected to have a share of their covariance, of one column this
 # one: with all of it small states blur into each other, with .05 large ones split. Of D columns it

@@ -28,7 +28,8 @@ from skdp.grammar._induction._procedure import InductionAscents
 from skdp.grammar._induction._trees import count_best_trees
 from skdp.grammar._induction._variational import GrammarPriors, VariationalGrammar
 from skdp.grammar._top_weights import TopPrior
-from skdp.inference import NoAverages, warn_user
+from skdp.inference._chain import NoAverages
+from skdp.inference._convergence import warn_user
 
 _ANNEALED_SHARE = 0.2
 """Annealed starts anneal for this share of the iterations, at most `_MOST_ANNEALED`."""

@@ -21,7 +21,7 @@ from skdp.grammar._coordinate_ascent import Expectation
 from skdp.grammar._induction._counts import RuleCounts, count_expected
 from skdp.grammar._induction._layout import Layout
 from skdp.grammar._induction._trees import count_best_trees
-from skdp.inference import warn_user
+from skdp.inference._convergence import warn_user
 
 _MOST_LOSSES = 3
 """So many times in a row may workers be lost in one expectation."""

@@ -8,7 +8,7 @@ from skdp._fit import FitState
 from skdp.grammar._ascents import Ascents
 from skdp.grammar._coordinate_ascent import warn_unless_converged
 from skdp.grammar._refinement._split_merge import SplitMerge
-from skdp.inference import warn_unconverged
+from skdp.inference._convergence import warn_unconverged
 
 
 class RefinementAscents(Ascents):

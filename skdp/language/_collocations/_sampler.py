@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._random import draw_log_beta
-from skdp.inference import check_interrupts
+from skdp.inference._interrupt import check_interrupts
 from skdp.language._collocations._kernels_filter import empty_room
 from skdp.language._collocations._kernels_seats import Collocations
 from skdp.language._collocations._kernels_sweeps import seat_collocations, sweep_collocations

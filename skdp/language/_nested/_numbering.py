@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._typing import Ints, Places
-from skdp.inference import check_interrupts
+from skdp.inference._interrupt import check_interrupts
 
 END = 0
 """The end of a word as an outcome; letter x is x + 1."""

@@ -12,7 +12,8 @@ from scipy.special import gammaln
 
 from skdp._numeric._random import draw_log_beta, draw_slice
 from skdp._numeric._typing import Floats, Ints
-from skdp.inference import Part, check_interrupts
+from skdp._part import Part
+from skdp.inference._interrupt import check_interrupts
 from skdp.language._nested._kernels_filter import empty_scratch
 from skdp.language._nested._kernels_lengths import draw_lengths
 from skdp.language._nested._kernels_sweeps import seat_strings, shuffle, sweep_strings

@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from skdp._numeric._typing import Floats
 from skdp._numeric._unique_rows import unique_rows
-from skdp.inference import Part
+from skdp._part import Part
 from skdp.mixture._latent_features._hyper import Evidence, FeaturePrior
 from skdp.mixture._latent_features._kernels_posterior import (
     Posterior,

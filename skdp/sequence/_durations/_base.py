@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_memory
-from skdp.inference import Part
+from skdp._part import Part
 from skdp.sequence._durations import _kernels as kernels
 
 

@@ -13,7 +13,7 @@ from scipy.special import gammaln
 
 from skdp._numeric._random import next_open_double
 from skdp._numeric._typing import Floats, Places
-from skdp.inference import Part
+from skdp._part import Part
 from skdp.processes._indian_buffet import draw_mass, expected_features
 from skdp.sequence._factorial import _kernels_block as kernels
 from skdp.sequence._factorial import _kernels_buffet as buffet

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
+from skdp._part import Part
 from skdp.emissions._binary_factors._runs import Runs, find_runs
-from skdp.inference import Part
 from skdp.sequence._factorial._kernels_evidence import Board, fill_board
 from skdp.sequence._factorial._kernels_moves import make_moves
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber

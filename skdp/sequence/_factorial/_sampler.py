@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._typing import Floats
+from skdp._part import Part
 from skdp.data import SequencePanel
-from skdp.inference import Part
 from skdp.sequence._factorial import _kernels_block as kernels
 from skdp.sequence._factorial._alignment import FactorialDraw
 from skdp.sequence._factorial._model import FactorialModel

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skdp._checks import as_array
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._protocol import CollapsedEmission
-from skdp.inference import check_interrupts
+from skdp.inference._interrupt import check_interrupts
 from skdp.sequence._hmm._split_merge import Regrouping, Splitter, list_steps
 from skdp.sequence._hmm._transitions import Transitions
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._part import Part
 from skdp.data import SequencePanel
 from skdp.emissions._protocol import CollapsedEmission, Coupling, EmissionSampler, values_for
-from skdp.inference import Part
 from skdp.sequence._durations._protocol import DurationSampler
 from skdp.sequence._hmm._first_states import write_first_states
 from skdp.sequence._hmm._messages import HMMMessages

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._random import draw_gamma
+from skdp._part import Part
 from skdp.emissions._protocol import EmissionSampler
-from skdp.inference import Part
 from skdp.processes._concentration import draw_concentration
 from skdp.sequence._hmm import _kernels_transitions as kernels
 from skdp.sequence._similarities._protocol import SimilaritySampler, TimedTransitions

@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator
 from skdp._checks import as_floats, check_gamma_prior
 from skdp._numeric._random import draw_slice, next_double
 from skdp._numeric._typing import Floats, Places
+from skdp._part import Part
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._protocol import ComparableEmission, EmissionModel
-from skdp.inference import Part
 from skdp.sequence._similarities import _kernels_emission as kernels
 from skdp.sequence._similarities._protocol import TimedTransitions
 

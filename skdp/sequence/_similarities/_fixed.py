@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats
+from skdp._part import Part
 from skdp._sklearn_compat import EstimatorMixin, validate_parameters
-from skdp.inference import Part
 
 
 class FixedSimilarity(EstimatorMixin, BaseEstimator):

@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import check_gamma_prior, check_memory
 from skdp._numeric._random import draw_normal, draw_slice
+from skdp._part import Part
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
-from skdp.inference import Part
 from skdp.sequence._similarities import _kernels_locations as kernels
 
 FEWEST_STEPS, MOST_STEPS, TRANSITIONS_PER_STEP = 20, 80, 70

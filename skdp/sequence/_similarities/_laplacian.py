@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skdp._checks import check_gamma_prior
+from skdp._part import Part
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._kernels_links import write_distances
 from skdp.emissions._protocol import Coupling
-from skdp.inference import Part
 from skdp.sequence._similarities import _kernels_laplacian as kernels
 
 

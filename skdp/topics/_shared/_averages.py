@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp.inference import align_labels
+from skdp.inference._alignment import align_labels
 
 
 class TopicAverages:

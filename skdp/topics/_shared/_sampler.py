@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._part import Part
 from skdp.data import SegmentedCorpus
-from skdp.inference import Part
 from skdp.topics._shared._arrays import check_counts, empty_counts, flat, split_documents
 from skdp.topics._shared._kernels import WordCounts, log_likelihood_of_words
 from skdp.topics._shared._priors import sum_rises, update_symmetric_dirichlet

@@ -12,7 +12,8 @@ from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.inference import Trace, warn_of_drifts
+from skdp.inference._convergence import warn_of_drifts
+from skdp.inference._trace import Trace
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_topics
 from skdp.topics._lda._sampler import LDASampler

@@ -12,7 +12,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skdp.datasets import make_segmented_corpus, make_sticky_panel
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
-from skdp.inference import Trace, warn_of_climbs
+from skdp.inference._convergence import warn_of_climbs
+from skdp.inference._trace import Trace
 from skdp.mixture import DPMixture
 from skdp.sequence import HDPHMMLT
 from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SegmentedTopicModel

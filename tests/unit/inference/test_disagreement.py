@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from skdp.inference import Trace, warn_of_disagreement
+from skdp.inference._convergence import warn_of_disagreement
 from skdp.inference._diagnostics import find_gap, rank_r_hat
+from skdp.inference._trace import Trace
 
 NOISE = np.random.default_rng(0).normal(size=(2, 48))
 APART = NOISE + np.array([[0.0], [4.0]])

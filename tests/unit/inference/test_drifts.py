@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from skdp.inference import Trace, warn_of_drifts
+from skdp.inference._convergence import warn_of_drifts
+from skdp.inference._trace import Trace
 
 NOISE = np.random.default_rng(0).normal(size=(2, 48)).round()
 STEADY = 40.0 + NOISE

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from skdp.inference import InterruptGuard
+from skdp.inference._interrupt import InterruptGuard
 
 
 def press():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from exact.oracles.mixtures import partitions
 
-from skdp.inference import InterruptGuard
+from skdp.inference._interrupt import InterruptGuard
 from skdp.mixture import PitmanYorMixture, _base, _partition
 from skdp.mixture._partition import by_size, representative_partition
 
