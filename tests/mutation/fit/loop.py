@@ -3,11 +3,13 @@
 from mutation.mutation import Mutation
 
 CHECKPOINTS = "tests/unit/topics/test_partitioned_checkpoints.py"
+LOOP = "_fit/_loop.py"
+FITS = "tests/unit/fit/test_loop.py::TestInterruption"
 
 MUTATIONS = [
     Mutation(
         "interrupts-write-what-is-used-up",
-        "_fit/_loop.py",
+        LOOP,
         """        self.checkpoints.save()  # before what is shown is used up
         if is_interrupt and self.procedure.may_show(self.estimator, self.state):
             self._show(final=self.procedure.is_distributed and not self.estimator.warm_start)
@@ -18,5 +20,29 @@ MUTATIONS = [
 """,
         "Showing divides sums in place.",
         f"{CHECKPOINTS}::test_after_an_interrupt",
+    ),
+    Mutation(
+        "errors-within-a-sweep-leave-whole-runs",
+        LOOP,
+        "state.is_torn = procedure.steps_in_place",
+        "state.is_torn = False",
+        "Half a sweep is no state of the chain.",
+        "tests/unit/callback/test_checkpoint.py::TestFits::test_after_an_error[segmented]",
+    ),
+    Mutation(
+        "features-of-a-failed-fit-stay",
+        LOOP,
+        "            if not self._is_shown:\n",
+        "            if False:\n",
+        "The last fit's topics do not go with the words of another X.",
+        f"{FITS}::test_before_anything_is_kept_the_last_fit_stays",
+    ),
+    Mutation(
+        "interrupts-of-the-burn-in-replace-a-fit",
+        "_fit/_sampling.py",
+        "        if estimator.__sklearn_is_fitted__():\n            return False\n",
+        "",
+        "A state of the burn-in is worth less than the result of an earlier fit.",
+        f"{FITS}::test_before_anything_is_kept_the_last_fit_stays",
     ),
 ]
