@@ -8,8 +8,8 @@ MUTATIONS = [
     Mutation(
         "refined-parsing-orders-of-parameters",
         "grammar/_refined_parsing.py",
-        "binarize(tree, *self._orders)",
-        "binarize(tree, self.horizontal_order, self.vertical_order)",
+        "binarize_all(trees, *self._orders)",
+        "binarize_all(trees, self.horizontal_order, self.vertical_order)",
         "The grammar has the orders of its fit.",
         f"{TESTS}::test_orders_are_those_of_the_fit[with_orders1]",
     ),

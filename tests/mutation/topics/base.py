@@ -7,7 +7,7 @@ WARM = "tests/unit/topics/test_partitioned_warm_starts.py"
 MUTATIONS = [
     Mutation(
         "warm-starts-keep-what-was-looked-at",
-        "topics/_partitioned.py",
+        "topics/_base.py",
         "                chain.averages.drop()\n",
         "                pass\n",
         "What was made for a look at a chain is dropped.",
