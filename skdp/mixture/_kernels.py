@@ -1,8 +1,8 @@
-"""Kernels of mixtures, made for each kind of rows. Symbols as in `_kernels_sections`
+"""Kernels of mixtures, compiled for each kind of rows. Symbols as in `_kernels_sections`
 and `_kernels_moves`.
 
-A kernel that chose among kinds would have all of them compiled, so `kernels_of` chooses, in Python.
-The kind is all that kernels enclose: other things would have no place in numba's cache.
+A kernel with a branch per kind would compile all of them, so `kernels_of` selects in Python.
+Kernels enclose nothing but the kind: numba could not cache other closures.
 """
 
 # mypy: ignore-errors
@@ -29,13 +29,13 @@ class Kernels(NamedTuple):
 
 @njit_loop
 def shuffle(numbers, rng):
-    """Bring numbers in random order."""
+    """Shuffle numbers in place."""
     sections.bring_in_random_order(numbers, rng)
 
 
 @cache
 def kernels_of(kind: int) -> Kernels:
-    """Return the kernels for rows of a kind."""
+    """Return the kernels for a kind of rows."""
 
     @njit_loop
     def weigh_alone(rows, prior, clusters, members, scratch, out):
@@ -43,7 +43,7 @@ def kernels_of(kind: int) -> Kernels:
 
         Parameters
         ----------
-        clusters : room for one
+        clusters : arrays with room for one
 
         Returns
         -------
@@ -74,7 +74,7 @@ def kernels_of(kind: int) -> Kernels:
         n_tries, rows, prior, clusters, three, n_clusters, labels, most_rows, discount,
         concentration, group_counts, weights, pair, members, ends, sides, scratch, rng,
     ):  # fmt: skip
-        """Build the clusters, then propose so many splits, merges and trades; there must be room.
+        """Build the clusters, then propose `n_tries` moves; the arrays must have room.
 
         Returns
         -------
