@@ -1,4 +1,4 @@
-"""Kernels of mixtures whose groups share components, made for each kind of rows.
+"""Kernels of mixtures whose groups share components, compiled for each kind of rows.
 
 Symbols as in `_kernels_sections` and `_kernels_moves`; see ``mixture/_kernels.py``.
 """
@@ -26,7 +26,7 @@ class Kernels(NamedTuple):
 
 @cache
 def kernels_of_groups(kind: int) -> Kernels:
-    """Return the kernels for rows of a kind."""
+    """Return the kernels for a kind of rows."""
 
     @njit_loop
     def sweep_groups(
@@ -47,7 +47,7 @@ def kernels_of_groups(kind: int) -> Kernels:
         n_tries, rows, prior, clusters, three, n_clusters, labels, top, alpha, gamma, group_counts,
         shares, weights, pair, members, ends, sides, scratch, rng,
     ):  # fmt: skip
-        """Build the clusters, then propose so many splits, merges and trades; there must be room.
+        """Build the clusters, then propose `n_tries` moves; the arrays must have room.
 
         Returns
         -------
