@@ -98,7 +98,7 @@ def give_weights(move, first, second, n_clusters, weight, shares, top):
     """Write the weights of the components after an accepted move."""
     if move == MERGE:
         top[first] = weight
-        top[second] = top[n_clusters - 1]  # the last component takes its place
+        top[second] = top[n_clusters - 1]  # the last one takes its place
         top[n_clusters - 1] = 0.0
     else:
         top[first] = max(weight * math.exp(shares[0]), SMALLEST_WEIGHT)
