@@ -41,7 +41,7 @@ class ClusterSampler(Part):
     ----------
     n_rows : int
     emission : ClusterEmission
-        For one state; it holds the prior.
+        Emission of a single state, which holds the prior.
     stream : (4,) uint64 array
         Stream of the sweeps.
     split_merge : bool

@@ -50,7 +50,7 @@ class PartitionPrior:
     def draw(
         self, sizes: Places, discount: float, concentration: float, rng: NDArray[np.uint64]
     ) -> tuple[float, float]:
-        """Return the next discount and concentration given the sizes of clusters."""
+        """Draw the discount and concentration given the sizes of clusters."""
         if self.discount_prior is not None:
             p, q = self.discount_prior
 

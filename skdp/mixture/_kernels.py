@@ -39,7 +39,7 @@ def kernels_of(kind: int) -> Kernels:
 
     @njit_loop
     def weigh_alone(rows, prior, clusters, members, scratch, out):
-        """Write log p(x_i) of every row in a cluster of its own to `out`, (N,).
+        """Write log p(x_i) of every row in its own cluster to `out`, (N,).
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ def kernels_of(kind: int) -> Kernels:
         begin, order, rows, prior, clusters, n_clusters, labels, log_alone, discount,
         concentration, weights, members, ends, scratch, rng,
     ):  # fmt: skip
-        """Build the clusters, then draw those of rows in order: see `sweep_rows`."""
+        """Build the clusters, then draw the clusters of rows in order: see `sweep_rows`."""
         place = -1
         if _build_clusters(kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch):
             place, n_clusters = _sweep_rows(

@@ -17,9 +17,9 @@ for its reverse move.
 | drawn | | | see `skdp.emissions._kernels_cluster_draws` |
 | labels | z_i | (N,) int64 | cluster of a row; -1: none yet |
 | firsts | | (K,) | times of the first rows of the clusters |
-| first_block, n_blocks | | scalars | blocks of BLOCK rows, each with streams of its own |
+| first_block, n_blocks | | scalars | blocks of BLOCK rows, each with its own streams |
 | key | | (4,) uint64 | key of the streams of blocks |
-| log_alone | log f(x_i) | (N,) | of each row in a cluster of its own |
+| log_alone | log f(x_i) | (N,) | log density of each row in its own cluster |
 | discount, concentration | a, b | scalars | |
 | row_sums | | (C,) int64 | sums of the indices of a cluster's rows, for a singleton its row |
 | members, weights, lines | | (N,) int64, (C + 1,), (3, K) | scratch |
@@ -214,7 +214,7 @@ def join(
 
 @cache
 def blocked_kernels_of(kind: int) -> BlockedKernels:
-    """Return the kernels for rows of a kind."""
+    """Return the kernels for a kind of rows."""
 
     @njit_loop
     def move_large(

@@ -4,7 +4,7 @@ r"""Collapsed Gibbs sweeps: inlined sections of kernels.
 |---|---|---|---|
 | kind, rows, prior, clusters, scratch | | | see `skdp.emissions._kernels_clusters` |
 | labels | z_i | (N,) int64 | cluster of a row, from 0 to K - 1; -1: none yet |
-| log_alone | log f(x_i) | (N,) | of each row in a cluster of its own |
+| log_alone | log f(x_i) | (N,) | log density of each row in its own cluster |
 | discount, concentration | a, b | scalars | |
 | weights | | (C + 1,) | scratch |
 | members | | (N,) int64 | rows of clusters, scratch |
@@ -73,7 +73,7 @@ def list_all_members(n_clusters, labels, members, ends):
         ends[k] += ends[k - 1]
     for i in range(labels.shape[0] - 1, -1, -1):
         if labels[i] >= 0:
-            ends[labels[i]] -= 1  # down to where the cluster begins
+            ends[labels[i]] -= 1  # down to the start of the cluster
             members[ends[labels[i]]] = i
     ends[n_clusters] = n_seated
 

@@ -189,7 +189,7 @@ class RowMixture(BaseMixture):
         Returns
         -------
         (n_samples,) array
-            Under the representative partition.
+            Probabilities under the representative partition.
         """
         logs = log_posterior(self._log_joint(X), self._representative.log_weights)
         return np.exp(logs[:, -1])

@@ -23,7 +23,7 @@ class MixtureSampler(ClusterSampler):
     ----------
     values : (N, D) array
     emission : ClusterEmission
-        For one state; it holds the prior.
+        Emission of a single state, which holds the prior.
     prior : PartitionPrior
     discount, concentration : float
         Fixed or initial values.

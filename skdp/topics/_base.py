@@ -33,7 +33,7 @@ from skdp.topics._shared._placed_sampler import PlacedSampler
 from skdp.topics._words_of_topics import WordsOfTopicsMixin
 
 # Weights of topics are single-precision numbers: with the priors in this range no product of
-# them overflows or vanishes. At its ends a prior is as good as 0 or infinity.
+# them overflows or vanishes. At its ends a prior is practically 0 or infinity.
 PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
 
 
@@ -86,7 +86,7 @@ class BaseTopicModel(
     """Whether `transform` returns shares of the topics that segments have."""
 
     _segments_are_ordered = False
-    """Whether the shares of a segment depend on those of the segment before it."""
+    """Whether the shares of a segment depend on those of the previous segment."""
 
     def __getstate__(self) -> dict[str, Any]:
         return without_partitions(self, super().__getstate__())
@@ -266,7 +266,7 @@ class BaseTopicModel(
         RuntimeError
             If a worker of the cluster is lost, and with it the state of its partitions, without the
             callback `Checkpoint`; with it, if that happens three times in a row. If
-            ``warm_start=True`` and the workers of the last fit are gone.
+            ``warm_start=True`` and the workers of the last fit are lost.
         OSError
             If `Checkpoint` cannot write the initial state of partitions.
 

@@ -33,7 +33,7 @@ def kernels_of_groups(kind: int) -> Kernels:
         begin, order, rows, prior, clusters, n_clusters, labels, log_alone, groups, alpha, gamma,
         weights, members, ends, scratch, rng,
     ):  # fmt: skip
-        """Build the clusters, then draw those of rows in order: see `sweep_grouped_rows`."""
+        """Build clusters, then draw the clusters of rows in order: see `sweep_grouped_rows`."""
         place = -1
         if _build_clusters(kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch):
             place, n_clusters = _sweep_rows(

@@ -31,7 +31,7 @@ class HDPMixtureSampler(ClusterSampler):
     panel : SequencePanel
         Groups of rows.
     emission : ClusterEmission
-        For one state; it holds the prior.
+        Emission of a single state, which holds the prior.
     priors : TopPriors
     concentration, top_concentration : float
         Fixed or initial values.

@@ -83,7 +83,7 @@ def list_active(row, n_features, active):
 
 @njit_loop
 def write_products(features, rows, counted, n_features, active, gram, cross):
-    """Write Z^T Z and Z^T X of the rows that count."""
+    """Write Z^T Z and Z^T X of the counted rows."""
     n_columns = rows.shape[1]
     for k in range(n_features):
         for j in range(n_features):

@@ -9,7 +9,7 @@ the next changes need. Only `free` features are summed over; the others stay as 
 |---|---|---|---|
 | x, seen | x | (D,) | a row, centered, 0 where missing; 1 where an entry was observed, else 0 |
 | z | z | (K,) int8 | features of the row |
-| posterior | M, mu | | of the training rows |
+| posterior | M, mu | | posterior given the training rows |
 | free, n_free | | (K,) int64, scalar | features to sum over, and their number F |
 | log_odds | | (K,) | log m_k / (N + 1 - m_k) |
 | log_none | | scalar | log probability of having no feature at all |

@@ -193,7 +193,7 @@ def draw_missing(i, rows, seen, features, n_features, posterior, noise, rng):
     for d in range(seen.shape[1]):
         if seen[i, d] > 0.0:
             continue
-        if spread < 0.0:  # the first one
+        if spread < 0.0:  # the first missing entry
             spread = 1.0 + project(features[i], n_features, posterior)
         mean = 0.0
         for k in range(n_features):

@@ -122,7 +122,7 @@ def list_words(tokens: np.ndarray, topics: np.ndarray, n_words: int, n_topics: i
 
 
 def lists_of_counts(counts: np.ndarray, n_topics: int) -> WordLists:
-    """Return counts (W, K or more) as the lists that `list_words` makes of their words."""
+    """Return counts (W, K or more) as the lists that `list_words` would make."""
     lists = _empty_lists(counts.sum(axis=1, dtype=np.float64).astype(np.int64), n_topics)
     words, topics = np.nonzero(counts)
     lists.lengths[:] = np.bincount(words, minlength=len(counts))
