@@ -1,4 +1,4 @@
-"""Mixtures and latent features, as many as the data ask for."""
+"""Mixtures and latent feature models whose complexity is inferred from the data."""
 
 from skdp.mixture._dp_mixture import DPMixture
 from skdp.mixture._hdp_mixture import HDPMixture

@@ -1,4 +1,4 @@
-"""What the mixtures have in common: emissions, and the partition that is shown."""
+"""Base class of the mixtures: emissions and the representative partition."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ EMISSIONS: Mapping[str, Callable[[], Any]] = {
     "poisson": PoissonEmission,
     "multinomial": MultinomialEmission,
 }
-"""What names stand for."""
+"""Emissions by name."""
 
 
 class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
-    """Base class: parameters, emissions, and the representative partition.
+    """Base class with parameters, emissions and the representative partition.
 
-    A subclass gives `_check_hyper`, `_check_input`, `_start_sampler` and `_model_of`.
+    A subclass defines `_check_hyper`, `_check_input`, `_start_sampler` and `_model_of`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -63,7 +63,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
     n_features_in_: int
 
     _learnt: ClassVar[tuple[str, ...]]
-    """Numbers of the trace that the representative partition is shown with."""
+    """Scalars of the trace whose means accompany the representative partition."""
 
     _models: list[Any]
     _representative: Any
@@ -103,7 +103,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         return sampler
 
     def _with_codes(self, X: Any, *, reset: bool) -> Any:
-        """Return X with codes in place of text, where the emission is of categories."""
+        """Return X with codes in place of text if the emission is categorical."""
         return code_categories(self, self._part("emission"), X, reset=reset)
 
     # Chains
@@ -122,7 +122,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
     def _model_of(
         self, sampler: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence
     ) -> Any:
-        """Return a partition, with some numbers, and what new rows follow given it."""
+        """Return the predictive model of new rows given a partition and hyperparameters."""
         raise NotImplementedError
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:

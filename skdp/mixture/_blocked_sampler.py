@@ -1,4 +1,4 @@
-"""The sampler of mixtures of many rows: all rows at once, given parameters and weights."""
+"""Blocked sampler for large mixtures: all rows are drawn at once given the parameters."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from skdp.mixture._sampler import MixtureSampler
 _FIVE = 5
 
 _N_TRIES = 20
-"""Moves of clusters of many rows, and as many of those of few, in a sweep."""
+"""Moves of large clusters in a sweep, and as many of small ones."""
 
 _FEW_ROWS = 20_000
-"""Up to so many rows clusters are moved row by row, each given the others."""
+"""Largest number of rows in a move that draws rows one by one, each given the others."""
 
 
 def count_stirs(n_rows: int) -> int:
-    """Return how often a single row opens or leaves a cluster, or tries to, in a sweep."""
+    """Return the number of proposals per sweep that open or remove a singleton cluster."""
     return 20 + int(n_rows**0.5)
 
 
 class BlockedSampler(MixtureSampler):
-    """Markov chain over the same states as `MixtureSampler`, with steps that draw all rows at once.
+    """Markov chain over the states of `MixtureSampler` with steps that draw all rows at once.
 
     Parameters
     ----------
     n_jobs : int or None
         Number of threads over blocks of rows.
     others
-        As of `MixtureSampler`.
+        See `MixtureSampler`.
     """
 
     def __init__(self, *args: Any, n_jobs: int | None = None, **params: Any):
@@ -53,12 +53,12 @@ class BlockedSampler(MixtureSampler):
         return kernels.blocked_kernels_of(self._terms.kind)
 
     def _seat_others(self, order: Places, rng: NDArray[np.uint64]) -> None:
-        """Draw the clusters of rows that have none yet, all at once."""
+        """Draw the clusters of all unassigned rows at once."""
         drawn = self._draw_parameters(self._move(0, 0, rng), rng)
         self._draw_rows(drawn, rng, others=True)
 
     def sweep(self) -> None:
-        """Move clusters, draw parameters and the clusters of rows, then what is above them."""
+        """Move clusters, draw parameters and the clusters of rows, then the hyperparameters."""
         n_rows = len(self.labels)
         n_tries = _N_TRIES if self.split_merge and n_rows > 1 else 0
         n_large = n_tries if n_rows > _FEW_ROWS else 0
@@ -69,7 +69,7 @@ class BlockedSampler(MixtureSampler):
         self._draw_above()
 
     def _move_large(self, clusters: Any, n_tries: int, rng: NDArray[np.uint64]) -> None:
-        """Try so many moves of clusters of many rows, in whose arrays there must be room."""
+        """Try `n_tries` moves of large clusters; `clusters` must have room for the new ones."""
         _, rows, prior = self._terms
         n_rows, n_sample = len(self.labels), large_moves.SAMPLE + 2
         n_clusters = self._blocked.move_large(
@@ -86,7 +86,7 @@ class BlockedSampler(MixtureSampler):
         self.n_clusters = n_clusters
 
     def _stir(self, clusters: Any, n_tries: int, rng: NDArray[np.uint64]) -> Any:
-        """Let clusters of single rows come and go; return the statistics of all clusters."""
+        """Open and remove singleton clusters; return the statistics of all clusters."""
         _, rows, prior = self._terms
         row_sums = np.zeros(self._capacity, dtype=np.int64)
         kernels.sum_rows(self.labels, row_sums)
@@ -106,7 +106,7 @@ class BlockedSampler(MixtureSampler):
         return clusters
 
     def _draw_parameters(self, clusters: Any, rng: NDArray[np.uint64]) -> Any:
-        """Return parameters and weights of all clusters."""
+        """Return draws of the parameters and weights of all clusters."""
         drawn = self._terms.make_parameters(self.n_clusters)
         scratch = self._terms.make_scratch(1)
         self._blocked.draw_all_parameters(
@@ -115,7 +115,7 @@ class BlockedSampler(MixtureSampler):
         return drawn
 
     def _draw_rows(self, drawn: Any, rng: NDArray[np.uint64], *, others: bool = False) -> None:
-        """Draw the clusters of all rows but the first ones; or of those that have none yet."""
+        """Draw the clusters of all rows but the first ones, or of all unassigned rows."""
         key = np.empty_like(rng)
         draw_key(rng, key)
         n = self.n_clusters
@@ -135,16 +135,16 @@ class BlockedSampler(MixtureSampler):
         self._for_blocks(draw)
 
     def _for_blocks(self, function: Callable[[int, int], Any]) -> list[Any]:
-        """Call a function for all blocks of rows, some of them in each thread."""
+        """Call a function for all blocks of rows and split the blocks among threads."""
         n_blocks = -(-len(self.labels) // kernels.BLOCK)
         n_threads = min(effective_n_jobs(self.n_jobs), n_blocks)
         ends = np.linspace(0, n_blocks, n_threads + 1).astype(int)
         parts = [(int(a), int(b - a)) for a, b in pairwise(ends)]
-        # Threads write to arrays of the sampler, which other processes could not.
+        # Tasks write to the sampler's arrays, so they must be threads and not processes.
         tasks = [partial(function, *part) for part in parts]
         return call_all(tasks, n_threads, require="sharedmem")
 
 
 def _widen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array with zeros behind the numbers of each line, as many as there are."""
+    """Return an array whose last axis is doubled in length with zeros."""
     return np.concatenate([array, np.zeros_like(array)], axis=-1)

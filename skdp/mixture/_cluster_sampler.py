@@ -1,4 +1,4 @@
-"""What the samplers of mixtures have in common: clusters of rows, their parameters summed out."""
+"""Base class of the mixture samplers: the parameters of clusters are integrated out."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ _FIRST_CAPACITY = 16
 _THREE = 3
 
 _STAGES = (2000, 100), (20_000, 50)
-"""Of twice as many rows or more, so many at random are clustered, by so many sweeps, before the
-others are looked at: few rows take a move that many would hardly ever take."""
+"""(number of rows, number of sweeps) of the initialization stages.
+
+If there are at least twice as many rows, a random subset of this size is clustered first, because
+moves that are rarely accepted with many rows are accepted with few.
+"""
 
 IMPOSSIBLE = (
     "The covariance of a cluster is not positive definite to rounding: scale the columns of X, or "
@@ -28,18 +31,18 @@ IMPOSSIBLE = (
 
 
 def count_tries(n_rows: int) -> int:
-    """Return how many moves are tried in a sweep: more rows may have more clusters."""
+    """Return the number of moves in a sweep, which grows with the number of rows."""
     return 20 + int(0.1 * n_rows**0.5)
 
 
 class ClusterSampler(Part):
-    """Base class: rows, clusters, and what follows from the emission's prior.
+    """Base class with rows, clusters, and quantities that depend on the emission's prior.
 
     Parameters
     ----------
     n_rows : int
     emission : ClusterEmission
-        For one state; it holds the prior.
+        Emission of a single state, which holds the prior.
     stream : (4,) uint64 array
         Stream of the sweeps.
     split_merge : bool
@@ -66,7 +69,7 @@ class ClusterSampler(Part):
         self._capacity = _FIRST_CAPACITY
 
     def _attach_rows(self, values: Floats) -> None:
-        """Take the observations (again)."""
+        """Attach the observations."""
         self._values = values
         self._order = np.arange(len(values))
         self.emission.attach(values)
@@ -75,7 +78,7 @@ class ClusterSampler(Part):
     def _begin(self, rng: NDArray[np.uint64]) -> None:
         """Draw the first partition: rows choose their clusters one by one, in random order.
 
-        Of many rows, some are clustered first.
+        If there are many rows, a subset is clustered first.
         """
         order = np.arange(len(self.labels))
         shuffle(order, rng)
@@ -97,19 +100,19 @@ class ClusterSampler(Part):
         self._seat_others(order[n_rows:], rng)
 
     def _part(self, rows: Places, emission: Any, rng: NDArray[np.uint64]) -> Self:
-        """Return a sampler of the same kind over some of the rows, without first clusters."""
+        """Return a sampler of the same class over some of the rows, without initial clusters."""
         raise NotImplementedError
 
     def _take_above(self, part: Self) -> None:
-        """Take what a sampler over some of the rows has drawn above the clusters."""
+        """Copy the hyperparameters from a sampler over a subset of the rows."""
         raise NotImplementedError
 
     def _seat_others(self, order: Places, rng: NDArray[np.uint64]) -> None:
-        """Draw the clusters of rows that have none yet."""
+        """Draw the clusters of unassigned rows."""
         self._seat(order, rng)
 
     def _take_prior(self) -> None:
-        """Compute what follows from the rows and the prior of the parameters."""
+        """Compute the quantities that depend on the rows and the prior of the parameters."""
         self._terms: ClusterTerms = self.emission.cluster_terms()
         self._log_alone = np.empty(len(self._values))
         _, rows, prior = self._terms
@@ -120,18 +123,18 @@ class ClusterSampler(Part):
 
     @property
     def _kernels(self) -> Any:
-        """Return the kernels, which no pickle may hold: each process would compile them anew."""
+        """Return the kernels. They are not pickled, because each process would recompile them."""
         return kernels_of(self._terms.kind)
 
     def sweep(self) -> None:
-        """Draw the clusters of all rows, then their prior, and what clusters share."""
+        """Draw the clusters of all rows, then their hyperparameters, and shared parameters."""
         self._seat(self._order, self.stream)
         if self.split_merge and len(self.labels) > 1:
             self._split_and_merge()
         self._draw_above()
 
     def _draw_above(self) -> None:
-        """Draw what the clusters' prior and that of their parameters depend on."""
+        """Draw the hyperparameters of the partition and of the cluster parameters."""
         self._draw_hyper()
         if hasattr(self.emission, "draw_shared"):
             before = self.emission.prior
@@ -140,7 +143,7 @@ class ClusterSampler(Part):
                 self._take_prior()
 
     def _seat(self, order: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Let rows choose their clusters in some order."""
+        """Draw the clusters of the given rows in order."""
         raise NotImplementedError
 
     def _split_and_merge(self) -> None:
@@ -148,11 +151,11 @@ class ClusterSampler(Part):
         raise NotImplementedError
 
     def _draw_hyper(self) -> None:
-        """Draw what the prior of partitions depends on."""
+        """Draw the hyperparameters of the partition prior."""
         raise NotImplementedError
 
     def _make_room(self, n_spare: int) -> tuple[Any, ...]:
-        """Return arrays for the clusters, and so many more, and scratch arrays."""
+        """Return arrays with room for `n_spare` more clusters, and scratch arrays."""
         while self._capacity < self.n_clusters + n_spare:
             self._capacity *= 2
         room = self._terms.make_clusters(self._capacity)
@@ -171,10 +174,10 @@ class ClusterSampler(Part):
         n_spare: int = 0,
         rng: NDArray[np.uint64] | None = None,
     ) -> Any:
-        """Try so many moves; return the statistics of the clusters, with room for `n_spare` more.
+        """Try `n_tries` moves; return cluster statistics with room for `n_spare` more clusters.
 
-        The kernel's own arguments are those before `group_counts` and after. Without `rng` it draws
-        from the stream of the sweeps.
+        `first` and `others` are the kernel's own arguments before and after `group_counts`. Without
+        `rng` the kernel draws from the stream of the sweeps.
         """
         _, rows, prior = self._terms
         n_rows = len(self.labels)
@@ -198,11 +201,11 @@ class ClusterSampler(Part):
         return np.bincount(self.labels, minlength=self.n_clusters)
 
     def log_prior(self) -> float:
-        """Return the log density of the partition, and of what it hangs on, given what is drawn."""
+        """Return the log density of the partition and its drawn hyperparameters."""
         raise NotImplementedError
 
     def log_joint(self) -> float:
-        """Return log p(X, partition) given what else is drawn, parameters summed out."""
+        """Return log p(X, partition) given the hyperparameters; parameters are integrated out."""
         part = self.emission.restrict(self._order, self.n_clusters)
         part.condition(self.labels)
         return self.log_prior() + float(part.log_evidence())
@@ -211,7 +214,7 @@ class ClusterSampler(Part):
         return self.emission.scalars() if hasattr(self.emission, "scalars") else {}
 
     def _predictive(self, labels: NDArray[np.int64], n_clusters: int) -> Any:
-        """Return distributions of the next row of the clusters or, last, of a new one."""
+        """Return predictive distributions of the next row for each cluster and, last, a new one."""
         part = self.emission.restrict(self._order, n_clusters + 1)  # the last one is empty
         part.condition(labels)
         return part.model()

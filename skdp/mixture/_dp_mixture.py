@@ -8,7 +8,7 @@ from skdp.mixture._row_mixture import RowMixture
 
 
 class DPMixture(RowMixture):
-    """Mixture of as many components as the data ask for, by a Dirichlet process.
+    """Dirichlet process mixture, whose number of components is inferred from the data.
 
     A row joins a component of n_k rows with probability proportional to n_k, or opens a new one
     with the concentration b: `PitmanYorMixture` without a discount.
@@ -19,9 +19,9 @@ class DPMixture(RowMixture):
         Distribution of the rows of a component: `GaussianEmission` ("full" or "diag"),
         `PoissonEmission`, `CategoricalEmission` (X is one column of integers),
         `MultinomialEmission` (rows of counts), or its name: "gaussian", "poisson", "categorical" or
-        "multinomial". "gaussian" stands for ``GaussianEmission(covariance_prior="auto")``, with
-        which components tell each other how tight they are; the others for the object with default
-        settings.
+        "multinomial". "gaussian" stands for ``GaussianEmission(covariance_prior="auto")``, whose
+        covariance prior is learned jointly from all components; the others stand for the object
+        with default settings.
     concentration : float or "auto", default="auto"
         b, above minus the discount (above 0 if that is drawn): the larger, the more components.
         "auto": drawn.
@@ -30,24 +30,24 @@ class DPMixture(RowMixture):
     sampler : {"collapsed", "blocked"}, default="collapsed"
         "collapsed": rows are drawn one after the other, each given all others. "blocked":
         parameters are drawn, then all rows at once given them, in `n_jobs` threads if there is one
-        chain. Take it from some 50,000 rows on. Both have the same posterior; a blocked sweep does
-        less for clusters that overlap.
+        chain; use it for more than about 50,000 rows. Both have the same posterior; a blocked sweep
+        mixes more slowly if clusters overlap.
     split_merge : bool, default=True
-        Whether each sweep also tries to split components, to merge two, and to divide the rows of
-        two anew: 20 + sqrt(number of rows) / 10 moves, or 20 with ``sampler="blocked"``, and 20
-        more of large components from 20,000 rows on.
+        Whether each sweep also tries to split components, to merge two, and to redistribute the
+        rows of two: 20 + sqrt(number of rows) / 10 moves, or 20 with ``sampler="blocked"``, and 20
+        more of large components if there are more than 20,000 rows.
     point_estimate : {"binder", "vi"}, default="binder"
-        The loss of which the representative partition, that of `labels_`, has the least posterior
-        mean. "binder": the number of pairs of rows that only one of two partitions has together.
-        "vi": the variation of information, which puts components together where rows could be in
-        either. It is the best of the stored partitions, improved by moves of rows and merges until
-        few rows move, if tables of the clusters that two of them share take less than a gigabyte.
-        It has no more clusters than the median of them.
+        The loss whose posterior mean the representative partition (`labels_`) minimizes. "binder":
+        the number of pairs of rows that are together in only one of two partitions. "vi": the
+        variation of information, which merges components if rows could be in either. The best of
+        the stored partitions is improved by moves of rows and merges until few rows move, provided
+        that its contingency tables with the others take less than a gigabyte. The result has at
+        most the median number of clusters of the stored partitions.
     init : {"sequential"} or (n_samples,) array of int, default="sequential"
-        First partition of each chain. "sequential": one row after the other, in random order, joins
-        a component given the rows before. From 4,000 rows on, 2,000 come first and are moved by
-        a hundred sweeps, and the others join what these have found; from 40,000 on, 20,000 do that
-        for fifty sweeps. Or your own labels.
+        First partition of each chain. "sequential": rows join components one after the other, in
+        random order, each given the rows before. From 4,000 rows on, a subset of 2,000 comes first
+        and is moved by a hundred sweeps, and the others join the components found; from 40,000 on,
+        a subset of 20,000 is moved by fifty sweeps. Or your own labels.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -76,15 +76,15 @@ class DPMixture(RowMixture):
     Attributes
     ----------
     labels_ : (n_samples,) array of int
-        Component of each row in the representative partition; components are ordered by size.
+        Component, by decreasing size, of each row in the representative partition.
     n_components_ : int
         Their number K.
     n_components_distribution_ : array
         Posterior distribution of the number of components: entry k is P(K = k), over the kept
         sweeps of all chains.
     weights_ : (K,) array
-        Probabilities that the next row is of each component; what they lack of 1 is that of a new
-        one.
+        Probabilities that the next row is of each component; the remainder to 1 is the probability
+        of a new one.
     means_, covariances_ : (K, n_features), (K, n_features, n_features) arrays
         Posterior means of the parameters given the representative partition, with a
         `GaussianEmission`; with "diag", variances, (K, n_features).
@@ -108,7 +108,7 @@ class DPMixture(RowMixture):
 
     See Also
     --------
-    PitmanYorMixture : The same with a discount, and notes on the sampler.
+    PitmanYorMixture : The generalization with a discount; its notes describe the sampler.
 
     Examples
     --------

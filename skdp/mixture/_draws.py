@@ -1,4 +1,4 @@
-"""Rows drawn from the predictive density of stored samples."""
+"""Random rows from the predictive density of stored samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skdp._numeric._typing import Floats
 
 
 class DrawsRows(Protocol):
-    """A stored sample that rows can be drawn given."""
+    """Protocol of a stored sample that can generate rows."""
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> Floats:
         """Return independent rows."""

@@ -1,4 +1,4 @@
-"""Mixtures whose groups share components, the number of which is inferred."""
+"""Mixtures for grouped rows that share components, the number of which is inferred."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from skdp.mixture._hdp._sampler import HDPMixtureSampler
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 
 _LEAST = 1e-200
-"""Of the probability that a row is of a known component; below, it is no divisor."""
+"""Smallest total probability of the known components that is used as a divisor."""
 
 
 class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture):
-    r"""Mixtures of several groups of rows that share their components, as many as the data ask for.
+    r"""HDP mixture of groups of rows that share components, whose number is inferred.
 
-    A hierarchical Dirichlet process: every group has shares of its own of the same components, and
-    new groups may have new ones.
+    In a hierarchical Dirichlet process, every group mixes the same components in its own
+    proportions, and new groups may have new components.
 
     .. math::
 
@@ -52,9 +52,9 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Distribution of the rows of a component: `GaussianEmission` ("full" or "diag"),
         `PoissonEmission`, `CategoricalEmission` (X is one column of integers),
         `MultinomialEmission` (rows of counts), or its name: "gaussian", "poisson", "categorical" or
-        "multinomial". "gaussian" stands for ``GaussianEmission(covariance_prior="auto")``, with
-        which components tell each other how tight they are; the others for the object with default
-        settings.
+        "multinomial". "gaussian" stands for ``GaussianEmission(covariance_prior="auto")``, whose
+        covariance prior is learned jointly from all components; the others stand for the object
+        with default settings.
     concentration : float or "auto", default="auto"
         Concentration alpha of the shares of groups, in [1e-8, 1e8]: the larger, the more they are
         like beta. "auto": drawn.
@@ -66,21 +66,21 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     top_concentration_prior : (shape, rate), default=(1.0, 0.1)
         Gamma prior under which gamma is drawn; shape and rate from 1e-8 to 1e8.
     split_merge : bool, default=True
-        Whether each sweep also tries to split components, to merge two, and to divide the rows of
-        two anew: 20 + sqrt(number of rows) / 10 moves.
+        Whether each sweep also tries to split components, to merge two, and to redistribute the
+        rows of two: 20 + sqrt(number of rows) / 10 moves.
     point_estimate : {"binder", "vi"}, default="binder"
-        The loss of which the representative partition, that of `labels_`, has the least posterior
-        mean. "binder": the number of pairs of rows that only one of two partitions has together.
-        "vi": the variation of information, which puts components together where rows could be in
-        either. It is the best of the stored partitions, improved by moves of rows and merges until
-        few rows move, if tables of the clusters that two of them share take less than a gigabyte.
-        It has no more clusters than the median of them.
+        The loss whose posterior mean the representative partition (`labels_`) minimizes. "binder":
+        the number of pairs of rows that are together in only one of two partitions. "vi": the
+        variation of information, which merges components if rows could be in either. The best of
+        the stored partitions is improved by moves of rows and merges until few rows move, provided
+        that its contingency tables with the others take less than a gigabyte. The result has at
+        most the median number of clusters of the stored partitions.
     init : {"sequential"} or list of (n_rows_j,) arrays of int, default="sequential"
-        First partition of each chain. "sequential": one row after the other, in random order, joins
-        a component given the rows before. From 4,000 rows on, 2,000 come first and are moved by
-        a hundred sweeps, and the others join what these have found; from 40,000 on, 20,000 do that
-        for fifty sweeps. Or your own labels, an array for each group (for a single array X: one
-        array).
+        First partition of each chain. "sequential": rows join components one after the other, in
+        random order, each given the rows before. From 4,000 rows on, a subset of 2,000 comes first
+        and is moved by a hundred sweeps, and the others join the components found; from 40,000 on,
+        a subset of 20,000 is moved by fifty sweeps. Or your own labels, an array for each group
+        (for a single array X: one array).
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -109,19 +109,19 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     Attributes
     ----------
     labels_ : list of (n_rows_j,) arrays of int
-        Component of each row in the representative partition, by group; components are ordered by
-        size. If X was a single array, one array.
+        Component of each row in the representative partition, by group; components are sorted by
+        decreasing size. If X was a single array, one array.
     n_components_ : int
         Their number K.
     n_components_distribution_ : array
         Posterior distribution of the number of components: entry k is P(K = k), over the kept
         sweeps of all chains.
     weights_ : (K,) array
-        Weights beta of the components: the expected shares of a new group. What they lack of 1 is
-        that of new components.
+        Weights beta of the components: the expected shares of a new group. The remainder to 1 is
+        the weight of new components.
     group_weights_ : (n_groups, K) array
-        Expected shares theta of the training groups, given the representative partition; what rows
-        lack of 1 is that of new components.
+        Expected shares theta of the training groups, given the representative partition; the
+        remainder of a row to 1 is the share of new components.
     means_, covariances_ : (K, n_features), (K, n_features, n_features) arrays
         Posterior means of the parameters given the representative partition, with a
         `GaussianEmission`; with "diag", variances, (K, n_features).
@@ -145,28 +145,28 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
 
     See Also
     --------
-    DPMixture : One group.
-    HDPTopicModel : The same of documents of words.
-    HDPHMMLT : Rows whose order matters.
+    DPMixture : Mixture of the rows of a single group.
+    HDPTopicModel : The corresponding model of documents of words.
+    HDPHMMLT : Model of rows whose order matters.
 
     Notes
     -----
     With the weights beta of the K components that have rows, and beta_u of all others, the joint
     distribution is gamma^K beta_u^(gamma - 1) prod_k 1 / beta_k
     prod_j Gamma(alpha) / Gamma(alpha + n_j) prod_k Gamma(alpha beta_k + n_jk) / Gamma(alpha beta_k)
-    prod_k f(X_k), with the parameters of the components summed out of f. A row of group j joins
-    component k with weight n_jk + alpha beta_k, and a new one with alpha beta_u, which is then
-    broken by Beta(1, gamma), as in [1]_. After a sweep over all rows come moves that split a
-    component, merge two or divide the rows of two anew. They are those of `PitmanYorMixture`, as in
-    [2]_, with the shares of the two in their weight as part of the proposal, and are accepted or
-    not by exact Metropolis-Hastings. Then tables, beta, alpha and gamma are drawn. Nothing is
-    truncated.
+    prod_k f(X_k), where the parameters of the components are integrated out of f. A row of group j
+    joins component k with weight n_jk + alpha beta_k, and a new one with alpha beta_u, which is
+    then split by Beta(1, gamma), as in [1]_. A sweep over all rows is followed by moves that split
+    a component, merge two or redistribute the rows of two. These are the moves of
+    `PitmanYorMixture`, as in [2]_, but the proposal also includes how the two components share
+    their weight; exact Metropolis-Hastings accepts or rejects them. Then tables, beta, alpha and
+    gamma are drawn. Nothing is truncated.
 
     New groups have the components of a sample, with predictive densities given the training rows,
-    and one more in the place of all others, whose rows are independent draws of the prior
+    and one more that represents all others, whose rows are independent draws from the prior
     predictive. Their shares, given their rows, are means over 100 Gibbs sweeps of the rows'
     components. The random numbers of a group depend on its rows and on a seed that is drawn in the
-    fit, so what is said of a group does not depend on other groups.
+    fit, so the results for a group do not depend on other groups.
 
     Columns that do not vary are given a variance of 1 in the prior of `GaussianEmission`. One row
     is enough for a fit, and there may be fewer rows than columns. A group has at least one row.
@@ -254,7 +254,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     # Validation
 
     def _concentration(self, name: str) -> tuple[float, tuple[float, float] | None]:
-        """Return a concentration, or where it begins, and its prior if it is drawn."""
+        """Return a concentration, or its initial value and its prior if it is drawn."""
         value, prior = getattr(self, name), getattr(self, f"{name}_prior")
         return check_concentration_or_prior(value, prior, name)
 
@@ -276,7 +276,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         return panel
 
     def _first_labels(self, panel: SequencePanel) -> Places | None:
-        """Return the given first partition, named without gaps; None: there is none."""
+        """Return the given first partition with labels without gaps, or None if none is given."""
         if isinstance(self.init, str):
             return None
         lengths = np.diff(panel.ptr)
@@ -340,7 +340,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the components of groups of rows.
+        """Fit the mixture to groups of rows.
 
         Parameters
         ----------
@@ -348,8 +348,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             Each group in a list is a (n_rows_j, n_features) or (n_rows_j,) array, or a data frame.
             An array or data frame is one group.
         y : ignored
-            Present by scikit-learn's convention. Sizes of groups are refused. Names of the groups
-            of rows are not seen, either: pass ``SequencePanel.from_frame(df, by="group")``, or
+            Present by scikit-learn's convention. Sizes of groups are refused, and group names are
+            ignored: pass ``SequencePanel.from_frame(df, by="group")``, or
             ``[X[names == name] for name in np.unique(names)]``, as X.
 
         Returns
@@ -388,14 +388,14 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         -------
         list of (n_rows_j,) arrays of int
             From 0 to ``n_components_ - 1``, under the representative partition; for a single array,
-            one array. Rows of the training data may have another component than in `labels_`, where
-            a row is one of those that it is compared to.
+            one array. Training rows may have another component than in `labels_`, because each row
+            is itself one of the rows that it is compared to.
         """
         known, _, panel, is_single = self._responsibilities(X)
         return split(np.argmax(known, axis=1), panel.ptr, is_single)
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the components, given that each row is of one of them.
+        """Return the probabilities of the known components for each row.
 
         Parameters
         ----------
@@ -404,14 +404,14 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Returns
         -------
         list of (n_rows_j, K) arrays
-            Given all rows of the group, under the representative partition; for a single array, one
-            array.
+            Probabilities given all rows of the group and that the row is of a known component,
+            under the representative partition; for a single array, one array.
         """
         known, _, panel, is_single = self._responsibilities(X)
         return split(known, panel.ptr, is_single)
 
     def novelty(self, X: Any) -> Any:
-        """Return the probability that each row is of a component that the training data lack.
+        """Return the probability that each row is of a component without training rows.
 
         Parameters
         ----------
@@ -420,14 +420,14 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Returns
         -------
         list of (n_rows_j,) arrays
-            Given all rows of the group, under the representative partition; for a single array, one
-            array.
+            Probabilities given all rows of the group, under the representative partition; for a
+            single array, one array.
         """
         _, new, panel, is_single = self._responsibilities(X)
         return split(new, panel.ptr, is_single)
 
     def transform(self, X: Any) -> Floats:
-        """Return how the rows of each group share the components.
+        """Return the shares of the components among the rows of each group.
 
         Parameters
         ----------
@@ -445,14 +445,14 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         return np.array([part.mean(axis=0) for part in split(known, panel.ptr, is_single)])
 
     def score_samples(self, X: Any) -> Floats:
-        """Return the log predictive density (or probability) of half of each group.
+        """Return the log predictive density (or probability) of a held-out half of each group.
 
-        By document completion, as in topic models: a random half of the rows of each group gives
-        its shares of the components (ceil(n / 2) of n rows), and the others are scored, each with
-        sum_k E[theta_k] f_k(x), a new component included. These densities are averaged over the
-        stored samples of all chains, row by row. The halves depend only on the set of rows of the
-        group. So the score of a group does not depend on the order of its rows or on the other
-        groups, and all models score the same rows.
+        Groups are scored by document completion, as in topic models: a random half of the rows of
+        each group determines its shares of the components (ceil(n / 2) of n rows), and the others
+        are scored, each with sum_k E[theta_k] f_k(x), including a new component. These densities
+        are averaged over the stored samples of all chains, row by row. The halves depend only on
+        the set of rows of the group. So the score of a group does not depend on the order of its
+        rows or on the other groups, and all models score the same rows.
 
         Parameters
         ----------
@@ -462,7 +462,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         -------
         (n_groups,) array
             Natural logarithms, summed over the scored rows of a group; 0 for a group of one row.
-            For a single array, those of every row, (n_rows,): 0 for rows that are not scored.
+            For a single array, one value per row, (n_rows,): 0 for rows that are not scored.
         """
         return self._score_rows(X)[0]
 
@@ -495,7 +495,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         return float(logs.sum() / n_scored)
 
     def sample(self, n_rows: int, n_groups: int = 1, *, random_state: Any = None) -> SequencePanel:
-        """Draw new groups, each given a stored sample at random.
+        """Draw new groups, each given a random stored sample.
 
         Parameters
         ----------
@@ -520,16 +520,16 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         chosen = rng.integers(len(self._models), size=n_groups)
         return SequencePanel.from_sequences([self._models[s].sample(n_rows, rng) for s in chosen])
 
-    # What the stored samples say
+    # Predictions of the stored samples
 
     def _check_groups(self, X: Any) -> tuple[SequencePanel, bool]:
         check_is_fitted(self)
         return check_panel(self, self._with_codes(X, reset=False), reset=False)
 
     def _responsibilities(self, X: Any) -> tuple[Floats, Floats, SequencePanel, bool]:
-        """Return probabilities of components and of new ones by row, under the representative one.
+        """Return component and novelty probabilities of rows under the representative partition.
 
-        Those of components, (N, K), are given that the row is of one of them.
+        Component probabilities, (N, K), are given that the row is of a known component.
         """
         panel, is_single = self._check_groups(X)
         model = self._representative
@@ -538,7 +538,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         totals = known.sum(axis=1, keepdims=True)
         far = np.flatnonzero(totals[:, 0] < _LEAST)
         known = known / np.maximum(totals, _LEAST)
-        if len(far):  # nothing but a new component was ever drawn: to rounding
+        if len(far):  # only new components were drawn, up to rounding
             groups = np.searchsorted(panel.ptr, far, side="right") - 1
             log_shares = np.log(model.shares(panel.ptr, found)[groups, :-1])
             logs = model.log_obs(panel.values[far])[:, :-1] + log_shares
@@ -546,7 +546,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         return known, new, panel, is_single
 
     def _score_rows(self, X: Any) -> tuple[Floats, int, SequencePanel, bool]:
-        """Return log densities of samples, the number of scored rows, and X as a panel."""
+        """Return log densities of samples, the number of scored rows, the panel, and is_single."""
         panel, is_single = self._check_groups(X)
         given, scored = split_groups(panel.ptr, panel.values)
         halves = panel.values[given], panel.values[scored]
@@ -555,7 +555,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             for m, model in enumerate(self._models)
         )
         logs = logsumexp(parts, axis=0) - np.log(len(parts))
-        # Of a single array, each row is a sample; otherwise each group.
+        # In a single array each row is a sample; otherwise each group is.
         samples = scored if is_single else np.searchsorted(panel.ptr, scored, side="right") - 1
         sums = np.zeros(len(panel.values) if is_single else len(panel))
         np.add.at(sums, samples, logs)

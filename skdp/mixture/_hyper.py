@@ -1,4 +1,4 @@
-"""The prior of partitions, and draws of its discount and concentration."""
+"""Prior of partitions, and draws of its discount and concentration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skdp._numeric._random import draw_slice
 from skdp._numeric._typing import Floats, Places
 
 _FAR = 30.0
-"""Logits of the discount beyond are as good as 0 or 1."""
+"""Bound on the logit of the discount: beyond it the discount is practically 0 or 1."""
 
 _LOGS = math.log(1e-8), math.log(1e8)
 """Range of the logarithm of a drawn concentration."""
@@ -34,14 +34,14 @@ def log_partition(sizes: Places, discount: float, concentration: float) -> float
 
 @dataclass(frozen=True)
 class PartitionPrior:
-    """What is known of discount and concentration before any partition.
+    """Priors of discount and concentration.
 
     Attributes
     ----------
     discount_prior : (p, q) or None
-        Of a drawn discount, Beta. None: it is known.
+        Beta prior of the discount. None: the discount is fixed.
     concentration_prior : (shape, rate) or None
-        Of a drawn concentration, Gamma. None: it is known.
+        Gamma prior of the concentration. None: the concentration is fixed.
     """
 
     discount_prior: tuple[float, float] | None
@@ -50,7 +50,7 @@ class PartitionPrior:
     def draw(
         self, sizes: Places, discount: float, concentration: float, rng: NDArray[np.uint64]
     ) -> tuple[float, float]:
-        """Return the next discount and concentration given the sizes of clusters."""
+        """Draw the discount and concentration given the sizes of clusters."""
         if self.discount_prior is not None:
             p, q = self.discount_prior
 

@@ -1,4 +1,4 @@
-"""Binary latent features whose number has the prior of an Indian buffet."""
+"""Binary latent features with an Indian buffet process prior."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _LARGEST = 1e120
 """Squares of larger numbers overflow."""
 
 _LARGEST_RATE = 1e60
-"""Of a prior of a variance, which has a unit."""
+"""Bound on the rate of the prior of a variance, which is not unitless."""
 
 
 class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
-    r"""Rows made of binary features, as many as the data ask for, by an Indian buffet process.
+    r"""Indian buffet process model of rows made of binary features, whose number is inferred.
 
-    A row is the sum of the weights of the features that it has, and noise: X = Z A + noise, with a
-    binary matrix Z. Unlike in a mixture, a row may have any number of features. After N rows the
-    next one has a feature of m of them with probability m / (N + 1), and Poisson(alpha / (N + 1))
-    new ones, so that the number of features is part of what is inferred.
+    A row is the sum of the weights of its features, and noise: X = Z A + noise, with a binary
+    matrix Z. Unlike in a mixture, a row may have any number of features. After N rows the next one
+    has a feature of m of them with probability m / (N + 1), and Poisson(alpha / (N + 1)) new ones,
+    so that the number of features is inferred, too.
 
     Parameters
     ----------
@@ -51,29 +51,29 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Gamma prior under which alpha is drawn; shape and rate from 1e-8 to 1e8.
     noise_variance : float, "auto" or "columns", default="auto"
         Variance of the noise, above 0, the same in all columns. "auto": drawn. "columns": each
-        column has a variance of its own, which is drawn; take it if columns differ in scale, or
+        column has its own variance, which is drawn; use it if columns differ in scale, or
         some of them hardly vary.
     noise_prior : (shape, rate) or None, default=None
         Gamma prior of the reciprocal of a drawn `noise_variance`; the rate, from 1e-60 to 1e60, has
-        the unit of X squared. None: shape 1, and as the rate a fourth of the robust variance of
-        the columns, on average or with ``noise_variance="columns"`` each its own, so that results
-        do not depend on the unit of X. The robust variance is that of normal values with the same
-        mean squared deviation from the median without the largest 5 %. The rate is larger if X has
-        a value so large that noise would be lost to rounding beside it, from about 100,000 standard
+        the unit of X squared. None: the shape is 1, and the rate is a fourth of the robust variance
+        of the columns, on average or (with ``noise_variance="columns"``) of each column, so that
+        results do not depend on the unit of X. The robust variance is that of normal values with
+        the same mean squared deviation from the median without the largest 5 %. The rate is larger
+        if X has a value so large that rounding would hide the noise, from about 100,000 standard
         deviations on.
     weights_variance : float or "auto", default="auto"
         Variance of the weights A, which are normal with mean 0, above 0. "auto": drawn. With
-        ``noise_variance="columns"`` it counts in units of the variance of a column's noise.
+        ``noise_variance="columns"`` it is in units of the variance of a column's noise.
     weights_prior : (shape, rate) or None, default=None
-        Gamma prior of the reciprocal of a drawn `weights_variance`. None: shape 1, and as the rate
-        the robust variance of the columns, as in `noise_prior`, or 1 with
+        Gamma prior of the reciprocal of a drawn `weights_variance`. None: the shape is 1, and the
+        rate is the robust variance of the columns, as in `noise_prior`, or 1 with
         ``noise_variance="columns"``.
     center : bool, default=True
         Whether the means of the columns are subtracted first. Without it a row that has no feature
-        is 0 but for noise; choose this if 0 means that nothing is there. With it a feature and its
-        absence may change places, since only the difference shows.
+        is 0 but for noise; choose this if 0 means absence. With it a feature and its absence may be
+        swapped, since only the difference is identified.
     split_merge : bool, default=True
-        Whether five moves of each sweep try to split a feature or to merge two.
+        Whether each sweep tries five moves that split a feature or merge two.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -85,13 +85,13 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         sweep.
     n_samples : int, default=20
         Number of kept samples of each chain, evenly spaced, to store. Densities and imputed values
-        are averaged over them; features are those of the one with the highest log joint.
+        are averaged over them; features are taken from the sample with the highest log joint.
     n_chains : int, default=1
         Number of independent chains, each from its own first state. The samples of all of them are
         pooled.
     transform_max_iter : int, default=50
-        Number of sweeps over the features of a new row in a sample with more than 16 features, of
-        which the first half is discarded. With up to 16 all their combinations are summed over.
+        Number of sweeps over the features of a new row in a sample with more than 16 features; the
+        first half is discarded. With up to 16 features all their combinations are summed over.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -106,16 +106,16 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     ----------
     components_ : (K, n_features) array
         Posterior means of the weights A in the stored sample with the highest log joint. Features
-        are ordered by the number of rows that have them.
+        are sorted by decreasing number of rows that have them.
     feature_probabilities_ : (K,) array
-        Probabilities that the next row has each of them.
+        Probabilities that the next row has each feature.
     n_components_ : int
-        Their number K.
+        Number K of features.
     n_components_distribution_ : array
         Posterior distribution of the number of features: entry k is P(K = k), over the kept sweeps
         of all chains.
     mean_ : (n_features,) array
-        What is subtracted of rows: means of the columns, or 0.
+        Vector that is subtracted from rows: means of the columns, or 0.
     concentration_, weights_variance_ : float
         Posterior means.
     noise_variance_ : float or (n_features,) array
@@ -133,27 +133,29 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
 
     See Also
     --------
-    PitmanYorMixture : Each row is of one component.
-    skdp.sequence.FactorialHMM : Features that last, in sequences.
+    PitmanYorMixture : Mixture in which each row is of one component.
+    skdp.sequence.FactorialHMM : Binary features that persist over time in sequences.
 
     Notes
     -----
-    The joint distribution is that of [1]_, with the weights summed out. A sweep visits the rows. It
-    takes one out, draws the features that others have one by one, in random order, then the number
-    of its own features, without a truncation, and puts the row back. The posterior of the weights
-    moves with the row ([2]_), so that a row takes time in proportion to K (K + n_features). Then it
-    tries to split a feature in two and to merge two, which is for features what [3]_ is for
-    clusters, draws alpha from its Gamma posterior, and both variances by slice sampling.
+    The joint distribution is that of [1]_, with the weights integrated out. A sweep visits the
+    rows. It takes a row out, draws the features that other rows have one by one, in random order,
+    then the number of its own features, without a truncation, and puts the row back. The posterior
+    of the weights is updated with each row ([2]_), so a row takes time in proportion to
+    K (K + n_features). Then the sweep tries to split a feature in two and to merge two, an analogue
+    for features of the cluster moves of [3]_, draws alpha from its Gamma posterior, and both
+    variances by slice sampling.
 
-    The buffet is cut off at a number of features that only chains reach that go astray, say because
-    given variances are far from the scale of X: twice the number that is expected a priori, two a
-    row up to 1,000, and 100.
+    The number of features is bounded. Only diverging chains reach the bound, for example if given
+    variances are far from the scale of X: twice the number that is expected a priori, two a row up
+    to 1,000, and 100.
 
-    NaN marks a missing value. While the features of a row are drawn its missing entries are summed
-    out, then they are drawn; so the posterior is exact, as far as values are missing at random.
+    NaN marks a missing value. Missing entries of a row are integrated out while its features are
+    drawn, then they are drawn; so the posterior is exact if values are missing at random.
 
-    Samples differ in number and meaning of their features, and are never aligned. Averages over
-    samples are only those that need no labels: densities, imputed values, the number of features.
+    Samples differ in the number and meaning of their features, and are never aligned. Only
+    quantities that need no labels are averaged over samples: densities, imputed values, the number
+    of features.
 
     References
     ----------
@@ -253,12 +255,12 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     # Validation
 
     def _gamma_prior(self, name: str, rate: float = 1.0) -> tuple[float, float]:
-        """Return the prior of the reciprocal of a variance; one that is not given has a rate."""
+        """Return the Gamma prior of the inverse of a variance, by default with the given rate."""
         prior = getattr(self, name)
         return (1.0, rate) if prior is None else check_gamma_prior(prior, name, _LARGEST_RATE)
 
     def _prior(self, scale: DataScale) -> FeaturePrior:
-        """Return the priors of what is drawn."""
+        """Return the priors of the drawn parameters."""
         own = self._has_own_noise()
         shared = check_gamma_prior(self.concentration_prior, "concentration_prior")
         noise = self._gamma_prior("noise_prior", scale.noise_rate)
@@ -272,7 +274,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         )
 
     def _has_own_noise(self) -> bool:
-        """Tell whether every column has a variance of its own."""
+        """Return whether every column has its own noise variance."""
         return isinstance(self.noise_variance, str) and self.noise_variance == "columns"
 
     def _validate_parameters(self) -> None:
@@ -303,7 +305,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         return values
 
     def _check_rows(self, X: Any) -> Floats:
-        """Return new rows, centered."""
+        """Return validated and centered new rows."""
         check_is_fitted(self)
         values = check_rows(self, X, reset=False, ensure_all_finite="allow-nan")
         return np.asarray(self._check_size(values) - self.mean_)
@@ -377,7 +379,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the features of the rows of X.
+        """Fit the latent features of the rows of X.
 
         Parameters
         ----------
@@ -412,8 +414,9 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     def transform(self, X: Any) -> Floats:
         """Return the probabilities that each row has each of the features of `components_`.
 
-        New features, which no training row has, are left out. With up to 16 features these are
-        exact, given the sample of `components_`; with more they are means over Gibbs sweeps.
+        New features, which no training row has, are left out. With up to 16 features the
+        probabilities are exact, given the sample of `components_`; with more they are means over
+        Gibbs sweeps.
 
         Parameters
         ----------
@@ -459,8 +462,8 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Returns
         -------
         (n_samples, n_features) array
-            Means given what was observed of the row, averaged over the stored samples of all
-            chains.
+            Posterior means given the observed entries of the row, averaged over the stored samples
+            of all chains.
         """
         rows = self._check_rows(X)
         parts = self._predict(rows, self._models, new=True, density=False)
@@ -473,13 +476,13 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         """Return the log predictive density of each row.
 
         Densities are averaged over the stored samples of all chains. A new row may have features
-        that no training row has. Missing values are left out. The features of a row are summed over
-        exactly in samples with up to 16 of them. With more, densities are estimated: the eight
-        features that 50 sweeps (`transform_max_iter`) are least sure of are summed over, and the
-        others drawn, 32 times. The estimate of a density has no bias, but its logarithm is too low
-        and has an error: under one sample of the handwritten digits its standard error was .1 with
-        20 features, .3 with 37 and 2 with 104 (median of 40 rows), and .5, 1.7 and 3.5 in one row
-        of ten. So compare scores of fits with many features with care.
+        that no training row has. Missing values are left out. With up to 16 features, a sample's
+        density is an exact sum over the features of a row. With more, it is estimated: the eight
+        features about which 50 sweeps (`transform_max_iter`) are least certain are summed over, and
+        the others are drawn, 32 times. The estimate of a density is unbiased, but its logarithm is
+        too low and has an error: under one sample of the handwritten digits its standard error was
+        .1 with 20 features, .3 with 37 and 2 with 104 (median of 40 rows), and .5, 1.7 and 3.5 in
+        one row of ten. So compare scores of fits with many features with care.
 
         Parameters
         ----------
@@ -508,7 +511,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Floats:
-        """Draw rows from the predictive density, that of `score_samples`.
+        """Draw rows from the predictive density of `score_samples`.
 
         Parameters
         ----------
@@ -527,7 +530,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     def _predict(
         self, rows: Floats, models: list[LatentFeatureModel], *, new: bool, density: bool
     ) -> list[tuple[Floats, Floats]]:
-        """Return probabilities of features and log densities under each of some samples."""
+        """Return feature probabilities and log densities of rows under each given sample."""
         return list(
             Parallel(n_jobs=check_jobs(self.n_jobs), prefer="threads")(
                 delayed(model.predict)(

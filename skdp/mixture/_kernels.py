@@ -1,8 +1,8 @@
-"""Kernels of mixtures, made for each kind of rows. Symbols as in `_kernels_sections`
+"""Kernels of mixtures, compiled for each kind of rows. Symbols as in `_kernels_sections`
 and `_kernels_moves`.
 
-A kernel that chose among kinds would have all of them compiled, so `kernels_of` chooses, in Python.
-The kind is all that kernels enclose: other things would have no place in numba's cache.
+A kernel with a branch per kind would compile all of them, so `kernels_of` selects in Python.
+Kernels enclose nothing but the kind: numba could not cache other closures.
 """
 
 # mypy: ignore-errors
@@ -29,21 +29,21 @@ class Kernels(NamedTuple):
 
 @njit_loop
 def shuffle(numbers, rng):
-    """Bring numbers in random order."""
+    """Shuffle numbers in place."""
     sections.bring_in_random_order(numbers, rng)
 
 
 @cache
 def kernels_of(kind: int) -> Kernels:
-    """Return the kernels for rows of a kind."""
+    """Return the kernels for a kind of rows."""
 
     @njit_loop
     def weigh_alone(rows, prior, clusters, members, scratch, out):
-        """Write log p(x_i) of every row in a cluster of its own to `out`, (N,).
+        """Write log p(x_i) of every row in its own cluster to `out`, (N,).
 
         Parameters
         ----------
-        clusters : room for one
+        clusters : arrays with room for one
 
         Returns
         -------
@@ -60,7 +60,7 @@ def kernels_of(kind: int) -> Kernels:
         begin, order, rows, prior, clusters, n_clusters, labels, log_alone, discount,
         concentration, weights, members, ends, scratch, rng,
     ):  # fmt: skip
-        """Build the clusters, then draw those of rows in order: see `sweep_rows`."""
+        """Build the clusters, then draw the clusters of rows in order: see `sweep_rows`."""
         place = -1
         if _build_clusters(kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch):
             place, n_clusters = _sweep_rows(
@@ -74,7 +74,7 @@ def kernels_of(kind: int) -> Kernels:
         n_tries, rows, prior, clusters, three, n_clusters, labels, most_rows, discount,
         concentration, group_counts, weights, pair, members, ends, sides, scratch, rng,
     ):  # fmt: skip
-        """Build the clusters, then propose so many splits, merges and trades; there must be room.
+        """Build the clusters, then propose `n_tries` moves; the arrays must have room.
 
         Returns
         -------

@@ -1,29 +1,30 @@
-r"""Blocked sweeps: clusters of all rows at once, given parameters and weights; and single rows.
+r"""Blocked sweeps: the clusters of all rows at once, given parameters and weights; and single rows.
 
-Rows have random times. The first row of a cluster stays; every other one is drawn among the clusters
-whose first rows come before it. Whatever is drawn, the first rows stay the first ones: no cluster is
-left empty, none is needed that has no rows yet, and given the parameters and weights of the clusters
-that there are all rows are independent.
+Rows have random times. The first row of a cluster stays; every other one is drawn among the
+clusters whose first rows come before it. The draws cannot change which rows come first: no cluster
+becomes empty, no new cluster is needed, and all rows are independent given the parameters and
+weights of the existing clusters.
 
-Clusters of a single row come and go in steps of their own. A row at random leaves its cluster, or a
-cluster at random, if it has one row, is given up to another one, by the densities of the row. With
-Z = sum over clusters of (n_l - a) f(x_i | X_l), without the row, the first is accepted with
-probability (b + a K) f(x_i) N / (Z (K + 1)), and the second with the reciprocal of what leads back.
+Separate steps open and remove singleton clusters. A random row leaves its cluster, or a random
+cluster, if it has one row, is merged with another, chosen by the densities of the row. With
+Z = sum over clusters of (n_l - a) f(x_i | X_l), without the row, the first move is accepted with
+probability (b + a K) f(x_i) N / (Z (K + 1)), and the second with the reciprocal of this probability
+for its reverse move.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | kind, rows, prior, clusters, scratch | | | see `skdp.emissions._kernels_clusters` |
 | drawn | | | see `skdp.emissions._kernels_cluster_draws` |
-| labels | z_i | (N,) int64 | cluster of a row; -1: of none yet |
+| labels | z_i | (N,) int64 | cluster of a row; -1: none yet |
 | firsts | | (K,) | times of the first rows of the clusters |
-| first_block, n_blocks | | scalars | blocks of BLOCK rows, each with streams of its own |
-| key | | (4,) uint64 | of the streams of blocks |
-| log_alone | log f(x_i) | (N,) | of each row in a cluster of its own |
+| first_block, n_blocks | | scalars | blocks of BLOCK rows, each with its own streams |
+| key | | (4,) uint64 | key of the streams of blocks |
+| log_alone | log f(x_i) | (N,) | log density of each row in its own cluster |
 | discount, concentration | a, b | scalars | |
-| row_sums | | (C,) int64 | sums of the numbers of a cluster's rows: that of a single row |
+| row_sums | | (C,) int64 | sums of the indices of a cluster's rows, for a singleton its row |
 | members, weights, lines | | (N,) int64, (C + 1,), (3, K) | scratch |
-| rng | | (4,) uint64 | stream, advanced in place; or scratch for that of a block |
-"""  # noqa: E501
+| rng | | (4,) uint64 | stream, advanced in place; or scratch for the stream of a block |
+"""
 
 # mypy: ignore-errors
 
@@ -53,7 +54,7 @@ from skdp.mixture._kernels_sections import (
 )
 
 BLOCK = 8192
-"""Rows with one stream. What is drawn depends on it, but not on who draws a block."""
+"""Number of rows per stream. Draws depend on it, but not on the thread that draws a block."""
 
 
 class BlockedKernels(NamedTuple):
@@ -67,7 +68,7 @@ class BlockedKernels(NamedTuple):
 
 @njit_loop
 def find_firsts(first_block, n_blocks, labels, key, firsts, rng):
-    """Write when the first rows of all clusters come, of some blocks; 1.0 where there is none."""
+    """Write the times of the first rows of all clusters in some blocks; 1.0 if there is none."""
     for k in range(firsts.shape[0]):
         firsts[k] = 1.0
     for block in range(first_block, first_block + n_blocks):
@@ -78,7 +79,7 @@ def find_firsts(first_block, n_blocks, labels, key, firsts, rng):
 
 @njit_loop
 def sum_rows(labels, row_sums):
-    """Write the sums of the numbers of the rows of all clusters."""
+    """Write the sums of the row indices of all clusters."""
     for k in range(row_sums.shape[0]):
         row_sums[k] = 0
     for i in range(labels.shape[0]):
@@ -87,7 +88,7 @@ def sum_rows(labels, row_sums):
 
 @njit_internal_nogc
 def draw_among(n, time, firsts, logs, rng):
-    """Return one of n clusters by its log weight, of those whose first rows come before a time.
+    """Return a draw, by log weight, from the clusters whose first rows come before a time.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ def weigh_seats(n, left_out, less, sizes, discount, weights):
     left_out : int
         Cluster that cannot be chosen; -1: none.
     less : int
-        Cluster that has one row less than `sizes` says; -1: none.
+        Cluster with one row less than in `sizes`; -1: none.
     weights : (C + 1,) float64
         Log densities, overwritten.
     """
@@ -213,7 +214,7 @@ def join(
 
 @cache
 def blocked_kernels_of(kind: int) -> BlockedKernels:
-    """Return the kernels for rows of a kind."""
+    """Return the kernels for a kind of rows."""
 
     @njit_loop
     def move_large(
@@ -221,7 +222,7 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
         concentration, group_counts, weights, five_logs, sample, sample_sides, found, sides,
         scratch, rng,
     ):  # fmt: skip
-        """Propose so many splits and merges of large clusters; there must be room.
+        """Propose `n_tries` splits and merges of large clusters; the arrays must have room.
 
         Returns
         -------
@@ -243,13 +244,12 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
         n_tries, rows, prior, clusters, n_clusters, labels, log_alone, discount, concentration,
         weights, members, row_sums, scratch, rng,
     ):  # fmt: skip
-        """Propose clusters of single rows, or their end, so often or until there is no room.
+        """Propose to open or remove singleton clusters, `n_tries` times or until arrays are full.
 
         Returns
         -------
         n_left, n_clusters : int
-            What is left of the tries; -1 clusters: a covariance is not positive definite to
-            rounding.
+            Number of tries left; -1 clusters: a covariance is not positive definite to rounding.
         """
         sizes = clusters.vectors[SIZE]
         while n_tries > 0 and 0 <= n_clusters < sizes.shape[0]:
@@ -272,10 +272,10 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
 
     @njit_loop
     def draw_all_parameters(prior, clusters, discount, drawn, scratch, rng):
-        """Draw the parameters of as many clusters as `drawn` has room for, and their weights.
+        """Draw the parameters and weights of as many clusters as `drawn` has room for.
 
-        The weights of the clusters that there are, and of all others together, are
-        Dirichlet(n_1 - a, ..., n_K - a, b + a K). Gamma draws will do: the others do not count.
+        The weights of the existing clusters, and of all others together, are
+        Dirichlet(n_1 - a, ..., n_K - a, b + a K). Gamma draws suffice: only ratios matter.
         """
         for k in range(drawn.heads.shape[0]):
             draw_parameters(kind, k, prior, clusters, drawn, scratch, rng)
@@ -290,7 +290,7 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
         firsts : (K,) float64
             All negative: rows with a cluster keep it, the others may join any.
         times, rng : (4,) uint64
-            Streams of a block, scratch: of the times of rows, and of their clusters.
+            Streams of a block, scratch: the first for times of rows, the second for their clusters.
         """
         n = firsts.shape[0]
         for block in range(first_block, first_block + n_blocks):

@@ -1,14 +1,15 @@
-r"""Moves that split and merge clusters of many rows: the sections of kernels.
+r"""Moves that split and merge clusters of many rows: inlined sections of kernels.
 
-They differ from those of `_kernels_moves` in what they do for a row. A beginning is found for some
-rows at random, by two means and Gibbs sampling. If two clusters are not better than one even there,
-the move mostly ends; whether it goes on depends on the beginning alone, and not on where rows are, and so
-has the same probability for a split and for the merge that undoes it. All rows of the clusters then
-choose a side given the statistics of the beginning, twice: given what they chose at first, the second
-choice is the proposal, independent for all rows. A merge makes the second choice where the rows are.
+They differ from the moves of `_kernels_moves` in the work per row. An initial pair of clusters is
+found for a random sample of rows, by two means and Gibbs sampling. If this pair is not better than
+one cluster, the move mostly ends; whether it continues depends only on the initial pair, not on the
+current clusters of rows, and so has the same probability for a split and for the merge that
+undoes it. All rows then choose a side given the statistics of the initial pair, twice: given the
+first choices, the second choice is the proposal, independent for all rows. In a merge the second
+choice is fixed to the current clusters.
 
-What a merge multiplies by the probability of these choices can only get smaller: it is rejected before
-any choice is made if that is too small.
+The probability of these choices can only reduce the acceptance ratio of a merge: it is rejected
+before any choice is made if the ratio is already too small.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -16,9 +17,9 @@ any choice is made if that is too small.
 | labels | z_i | (N,) int64 | cluster of a row, from 0 to K - 1 |
 | members, ends | | (N,), (C + 1,) int64 | rows of all clusters, see `list_all_members` |
 | discount, concentration | a, b | scalars | |
-| five | | C = 5 | the two clusters of a beginning, those of a split, and both together |
+| five | | C = 5 | the initial pair, the two clusters of a split, and both together |
 | weights, five_logs | | (2, C + 1), (5,) | scratch |
-| sample, sample_sides | | (2, S + 2) int64, (3, S + 2) int8 | rows of the beginning, the two first ones last; scratch |
+| sample, sample_sides | | (2, S + 2) int64, (3, S + 2) int8 | rows of the initial pair, the first two drawn come last; scratch |
 | found, sides | | (N,) int64, (N,) int8 | scratch |
 | rng | | (4,) uint64 | stream, advanced in place |
 """  # noqa: E501
@@ -49,18 +50,18 @@ from skdp.mixture._kernels_sections import (
 )
 
 SAMPLE = 1000
-"""Rows of a beginning; of fewer, all."""
+"""Number of sampled rows of an initial pair; all rows if there are fewer."""
 
 N_ROUNDS = 2
-"""Choices of sides of all rows, where a beginning has not had all."""
+"""Rounds in which all rows choose sides if the initial pair has only a sample of them."""
 
 BRAVERY = 0.05
-"""Probability to go on from a beginning that is no better than one cluster."""
+"""Probability that a move continues if its initial pair is no better than one cluster."""
 
 
 @njit_internal_nogc
 def find_row(place, first, second, members, ends):
-    """Return one of the rows of two clusters (or one, twice named), by its place."""
+    """Return a row of two clusters (or of one, passed twice) by its position."""
     size = ends[first + 1] - ends[first]
     if place < size:
         return members[ends[first] + place]
@@ -69,7 +70,7 @@ def find_row(place, first, second, members, ends):
 
 @njit_internal_nogc
 def draw_any_row(labels, n_clusters, members, ends, rng):
-    """Return the first row of a move: any row, or any row of any cluster."""
+    """Draw the first row of a move: a random row, or a random row of a random cluster."""
     if next_double(rng) < 0.5:
         return draw_below(labels.shape[0], rng)
     k = draw_below(n_clusters, rng)
@@ -78,9 +79,9 @@ def draw_any_row(labels, n_clusters, members, ends, rng):
 
 @njit_internal_nogc
 def draw_sample(n, i, j, first, second, members, ends, sample, rng):
-    """Write rows at random of n in two clusters, i and j last; return how many.
+    """Write a random sample of the n rows of two clusters, with i and j last; return its size.
 
-    If there is room for all of them, each once.
+    If there is room for all rows, each is written once.
     """
     room, m = sample.shape[0] - 2, 0
     if n - 2 <= room:
@@ -104,12 +105,12 @@ def choose_sides(
     kind, n, i, j, first, second, members, ends, is_merge, rows, prior, five, discount, scratch,
     pair, sides, rng,
 ):  # fmt: skip
-    """Draw the sides of n rows given two clusters that stay as they are; return their log chance.
+    """Draw the sides of n rows given two fixed clusters; return the log probability.
 
     Parameters
     ----------
     is_merge : bool
-        Whether each row is on the side of its cluster, instead of being drawn.
+        Whether each row takes the side of its current cluster instead of being drawn.
     """
     sizes, log_chance = five.vectors[SIZE], 0.0
     log_odds = math.log((sizes[1] - discount) / (sizes[0] - discount))
@@ -134,7 +135,7 @@ def choose_sides(
 def build_sides(
     kind, begin, n, first, second, members, ends, rows, prior, five, sides, found, scratch
 ):
-    """Build two clusters, begin and begin + 1, of the rows on two sides."""
+    """Build clusters begin and begin + 1 from the rows on the two sides."""
     possible = True
     for side in range(2):
         m = 0
@@ -151,9 +152,9 @@ def move_large_clusters(
     kind, rows, prior, clusters, five, n_clusters, labels, members, ends, discount, concentration,
     group_counts, weights, five_logs, sample, sample_sides, found, sides, scratch, rng,
 ):  # fmt: skip
-    """Propose a split or merge; return the number of clusters, -1 where that is impossible.
+    """Propose a split or merge; return the number of clusters, or -1 if that is impossible.
 
-    There must be room for one more cluster, and two rows; all rows are of one group.
+    There must be at least two rows, all of one group, and room for one more cluster.
     """
     group_counts.priors[0] = group_counts.priors[1] = -discount
     n_rows, sizes, possible = labels.shape[0], clusters.vectors[SIZE], True
@@ -171,7 +172,7 @@ def move_large_clusters(
     n_merged = n_clusters - is_merge
     n = int(sizes[first] + is_merge * sizes[second])
     log_weight = math.log(concentration + discount * n_merged)
-    log_ratio = 0.0  # of a merge, but for the choices of the rows
+    log_ratio = 0.0  # of a merge, without the choices of the rows
     if is_merge:
         for place in range(n):
             found[place] = find_row(place, first, second, members, ends)
@@ -206,7 +207,7 @@ def move_large_clusters(
     n_rounds = 1
     if m < n:
         n_rounds = N_ROUNDS
-        # Place 4 has both clusters, as a merge needs them.
+        # Index 4 holds both clusters together, and a merge still needs it.
         possible &= build_cluster(kind, 2, sample[0, :m], rows, prior, five, scratch)
         gain = log_weight - log_way - log_prior_and_evidence(kind, 2, prior, five, discount)
         for k in range(2):

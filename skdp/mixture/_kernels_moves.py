@@ -1,4 +1,4 @@
-r"""Moves that split, merge and reshape clusters: the sections of kernels.
+r"""Moves that split, merge and reshape clusters: inlined sections of kernels.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -8,18 +8,18 @@ r"""Moves that split, merge and reshape clusters: the sections of kernels.
 | group_counts | | | see `GroupCounts` |
 | weights | | (2, C + 1) | scratch |
 | pair | | (2,) | scratch |
-| members | | (2, N) int64 | rows of the move, the two first ones last; scratch |
+| members | | (2, N) int64 | rows of the move, the first two drawn come last; scratch |
 | three | | C = 3 | clusters of the first row of a move, of the second, and of both |
-| sides | | (3, N) int8 | which of the two rows each of the members is with (-1: neither); which it is with now, but in a split; and where the last pass begins; scratch |
+| sides | | (3, N) int8 | side of each member (-1: none); current side, except in a split; and sides at the start of the last pass; scratch |
 | rng | | (4,) uint64 | stream, advanced in place |
 
-A first row is drawn, then a move. In a split the second row is another of its cluster, in a merge or
-trade one of another cluster, of which those are preferred that the first row would join. The other
-rows of the two begin on sides that know nothing of where they are: those of two means, or nowhere.
-Passes of Gibbs sampling over the two clusters follow (Jain and Neal, 2004). The last one is the proposal
-of a split; for a merge the same pass is made to end where the rows are, and tells how probable the way
-back is. A trade does both: the rows of two clusters are divided anew. With one pass from nowhere this
-would be Dahl's sampler (2005).
+A first row is drawn, then a move. In a split the second row is another of its cluster, in a merge
+or trade a row of another cluster, preferably of one that the first row would join. The initial
+sides of the other rows do not depend on their current clusters: they come from two means, or the
+rows are unassigned. Passes of Gibbs sampling over the two clusters follow (Jain and Neal, 2004).
+The last one is the proposal of a split; for a merge the same pass is forced to end in the current
+clusters, which gives the probability of the reverse move. A trade does both: it redistributes the
+rows of two clusters. With one pass over unassigned rows this would be Dahl's sampler (2005).
 """  # noqa: E501
 
 # mypy: ignore-errors
@@ -53,21 +53,21 @@ SPLIT, MERGE, TRADE = range(3)
 LOG_TWO = math.log(2.0)
 
 FEW_PASSES, MANY_PASSES = 2, 5
-"""Of Gibbs sampling over the rows of a move, by turns; the last one is the proposal.
+"""Numbers of Gibbs passes over the rows of a move, chosen at random; the last is the proposal.
 
-Few are cheap, and many bring rows to where they belong if there are dozens of columns.
+Few are cheap, and many are needed to place rows well if there are dozens of columns.
 """
 
 
 class GroupCounts(NamedTuple):
-    """What a row counts on either side of a move: rows of its group that are there, and a prior.
+    """Counts that weigh the sides of a move for a row: rows of its group there, and a prior.
 
     Attributes
     ----------
     groups : (N,) int64
         Group of each row.
     counts : (2, J) float64, scratch
-        Rows of the groups on the sides.
+        Number of rows of each group on either side.
     priors : (2,) float64
     """
 
@@ -83,7 +83,7 @@ def empty_group_counts(groups: np.ndarray, n_groups: int) -> GroupCounts:
 
 @njit_internal_nogc
 def find_member(labels, k, place, left_out):
-    """Return the row of cluster k that has so many before it, one row left out (N: none)."""
+    """Return the row of cluster k at `place`, without the row `left_out` (N: none)."""
     for i in range(labels.shape[0]):
         if labels[i] == k and i != left_out:
             if place == 0:
@@ -94,7 +94,7 @@ def find_member(labels, k, place, left_out):
 
 @njit_internal_nogc
 def draw_row(labels, sizes, n_clusters, rng):
-    """Return the first row of a move: any row, or any row of any cluster."""
+    """Draw the first row of a move: a random row, or a random row of a random cluster."""
     if next_double(rng) < 0.5:
         return draw_below(labels.shape[0], rng)
     k = draw_below(n_clusters, rng)
@@ -103,13 +103,13 @@ def draw_row(labels, sizes, n_clusters, rng):
 
 @njit_internal_nogc
 def row_chance(n_rows, n_clusters, size):
-    """Return the probability that `draw_row` returns some row of a cluster of this size."""
+    """Return the probability that `draw_row` returns a given row of a cluster of this size."""
     return 0.5 / n_rows + 0.5 / (n_clusters * size)
 
 
 @njit_internal_nogc
 def split_chance(n_clusters, size):
-    """Return the probability that a cluster of this size is split, not merged."""
+    """Return the probability that the move of a cluster of this size is a split."""
     if n_clusters == 1:
         return 1.0
     return 0.5 if size > 1.5 else 0.0
@@ -117,14 +117,14 @@ def split_chance(n_clusters, size):
 
 @njit_internal_nogc
 def weigh_partners(n, own, weights):
-    """Write the chances that each of n clusters is taken for partner of a row's own.
+    """Write the probabilities that each of n clusters is chosen as the partner of a row's own.
 
-    Half of them are equal, so that no cluster is out of reach.
+    Half of the probability is uniform, so that every cluster can be chosen.
 
     Parameters
     ----------
     weights : (2, C + 1) float64
-        Log densities of the row under the clusters, and the chances.
+        Log densities of the row under the clusters, and the probabilities.
     """
     largest, total, logs, chances = -math.inf, 0.0, weights[0], weights[1]
     for k in range(n):
@@ -140,7 +140,7 @@ def weigh_partners(n, own, weights):
 
 @njit_internal_nogc
 def draw_partner(n, chances, rng):
-    """Return a cluster by its chance."""
+    """Draw a cluster by its probability."""
     rest, last = next_double(rng), 0
     for k in range(n):
         if chances[k] > 0.0:
@@ -153,9 +153,9 @@ def draw_partner(n, chances, rng):
 
 @njit_internal_nogc
 def gather(labels, i, j, members, goal, rng):
-    """Write the rows of the clusters of i and j, these two last; return how many they are.
+    """Write the rows of the clusters of i and j, with i and j last; return their number.
 
-    The others are in random order. Which have not the label of i goes to `goal`.
+    The others are in random order. `goal` is whether a row's label differs from that of i.
     """
     n, first, second = 0, labels[i], labels[j]
     for row in range(labels.shape[0]):
@@ -179,7 +179,7 @@ def copy_sides(n, source, target):
 
 @njit_internal_nogc
 def list_side(side, n, members, sides, found):
-    """Write the members on a side; return how many they are."""
+    """Write the members on a side; return their number."""
     m = 0
     for place in range(n):
         if sides[place] == side:
@@ -203,12 +203,12 @@ def count_sides(n, members, sides, group_counts):
 def pass_over(
     kind, n, members, sides, has_goal, rows, prior, three, group_counts, scratch, pair, rng
 ):
-    """Draw the sides of all rows but the last two, each given the others.
+    """Draw the sides of all rows except the last two, each given the others.
 
     Parameters
     ----------
     has_goal : bool
-        Whether each row goes where ``sides[1]`` says instead of being drawn.
+        Whether each row goes to its side in ``sides[1]`` instead of being drawn.
     pair : (2,) float64
         Scratch.
 
@@ -217,7 +217,7 @@ def pass_over(
     possible : bool
         False if a covariance is not positive definite to rounding.
     log_chance : float
-        Log probability of what the rows did.
+        Log probability of the choices of the rows.
     """
     possible, log_chance, place, worn = True, 0.0, 0, True
     count_sides(n, members[0], sides[0], group_counts)
@@ -242,7 +242,7 @@ def pass_over(
                 odds = odds if chosen == 1 else -odds
                 log_chance -= max(-odds, 0.0) + math.log1p(math.exp(-abs(odds)))
             elif has_goal and sides[1, place] != own:
-                log_chance = -math.inf  # a row too far out for its density stays where it is
+                log_chance = -math.inf  # an outlier whose density underflows keeps its side
             sides[0, place] = chosen
             if chosen != own:
                 move_row(kind, i, chosen, 1.0, rows, prior, three, scratch)
@@ -257,14 +257,14 @@ def pass_over(
 
 @njit_internal_nogc
 def log_choice(n_rows, n_clusters, first, second, partner_chance):
-    """Return the log probability of the two rows of a merge or a trade, and of no split.
+    """Return the log probability of choosing a merge or trade with these two rows.
 
     Parameters
     ----------
     first, second : float
         Sizes of the clusters of the first and of the second row.
     partner_chance : float
-        That the second one's cluster is chosen.
+        Probability that the second row's cluster is chosen.
     """
     chance = row_chance(n_rows, n_clusters, first) * (1.0 - split_chance(n_clusters, first))
     return math.log(chance * partner_chance / second)
@@ -272,14 +272,14 @@ def log_choice(n_rows, n_clusters, first, second, partner_chance):
 
 @njit_internal_nogc
 def log_choice_of_split(n_rows, n_clusters, size):
-    """Return the log probability of the two rows of a split, and of the split."""
+    """Return the log probability of choosing a split with these two rows."""
     chance = row_chance(n_rows, n_clusters, size) * split_chance(n_clusters, size)
     return math.log(chance / (size - 1.0))
 
 
 @njit_inlined_source
 def log_prior_and_evidence(kind, k, prior, clusters, discount):
-    """Return what a cluster contributes to the log joint, but for the b + a K of a new one."""
+    """Return a cluster's contribution to the log joint, without the b + a K of a new one."""
     size = clusters.vectors[SIZE, k]
     log_prior = math.lgamma(size - discount) - math.lgamma(1.0 - discount)
     return log_prior + log_evidence(kind, k, prior, clusters)
@@ -287,7 +287,7 @@ def log_prior_and_evidence(kind, k, prior, clusters, discount):
 
 @njit_internal_nogc
 def settle(n, first, second, members, sides, labels):
-    """Give the rows on side 0 to the first cluster, those on side 1 to the second one."""
+    """Assign the rows on side 0 to the first cluster, and the rows on side 1 to the second."""
     for place in range(n):
         labels[members[place]] = second if sides[place] == 1 else first
 
@@ -297,16 +297,16 @@ def begin_move(
     kind, rows, prior, clusters, three, n_clusters, labels, most_rows, weights, members, sides,
     scratch, rng,
 ):  # fmt: skip
-    """Draw a move, its two rows, and the sides where passes begin.
+    """Draw a move, its two rows, and the initial sides of the passes.
 
     Returns
     -------
     move, i : int
-        The first row.
+        i is the first row.
     first, second : int
-        The clusters; that of the second row is new in a split.
+        The clusters; the second row's cluster is new in a split.
     n : int
-        Number of members; 0 if they are more than `most_rows`, of which nothing is proposed.
+        Number of members; 0 if it exceeds `most_rows`, so that nothing is proposed.
     n_passes : int
     """
     sizes = clusters.vectors[SIZE]
@@ -336,7 +336,7 @@ def log_ratio_of_choices(
     kind, move, i, first, second, rows, prior, clusters, three, n_clusters, n_rows, weights, pair,
     scratch,
 ):  # fmt: skip
-    """Return the log probability of the way back's two rows over that of the move's."""
+    """Return the log ratio of the probabilities of the rows in the reverse move and the move."""
     sizes, log_choice_before, log_choice_after = clusters.vectors[SIZE], 0.0, 0.0
     if move == SPLIT:
         log_choice_before = log_choice_of_split(n_rows, n_clusters, sizes[first])
@@ -362,7 +362,7 @@ def log_ratio_of_choices(
 def make_move(
     kind, move, first, second, n, clusters, three, n_clusters, labels, members, sides
 ):  # fmt: skip
-    """Give the rows their new clusters; return how many clusters there are."""
+    """Move the rows to their new clusters; return the number of clusters."""
     if move == MERGE:
         rename(labels, second, first)
         copy_cluster(kind, three, 2, clusters, first)
@@ -379,9 +379,9 @@ def move_clusters(
     kind, rows, prior, clusters, three, n_clusters, labels, most_rows, discount, concentration,
     group_counts, weights, pair, members, sides, scratch, rng,
 ):  # fmt: skip
-    """Propose a split, merge or trade; return the number of clusters, -1 where that is impossible.
+    """Propose a split, merge or trade; return the number of clusters, or -1 if impossible.
 
-    There must be room for one more cluster, and two rows; all rows are of one group. Nothing is
+    There must be at least two rows, all of one group, and room for one more cluster. Nothing is
     proposed for more than `most_rows`.
     """
     n_rows = labels.shape[0]

@@ -1,6 +1,6 @@
-"""One partition for many: the least mean loss against sampled ones.
+"""Kernels that minimize the mean loss of a partition against sampled ones.
 
-g is that of the loss: see `representative_partition`.
+The loss defines g: see `representative_partition`.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -38,7 +38,7 @@ def step(x, is_vi):
 
 @njit_loop
 def tabulate(labels, samples, sizes, tables):
-    """Write the sizes of clusters, and how many rows they share with those of each sample."""
+    """Write cluster sizes and the numbers of rows shared with the clusters of each sample."""
     for k in range(sizes.shape[0]):
         sizes[k] = 0
         for s in range(tables.shape[0]):
@@ -54,8 +54,9 @@ def tabulate(labels, samples, sizes, tables):
 def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
     """Move some rows of a tabulated partition to where the loss is least; return how many moved.
 
-    A place k of size 0 is a new cluster. A row does not join rows none of which it is with in any
-    sample, whatever the loss, which may have it so where there is no place for a new cluster.
+    An index k of size 0 is a new cluster. A row never joins a cluster if it shares no sampled
+    cluster with any of its rows, even if that minimizes the loss, which can happen if there is no
+    room for a new cluster.
     """
     n_samples, n_moved = samples.shape[0], 0
     apart = n_samples * step(0, is_vi)
@@ -80,7 +81,7 @@ def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
                 stay = change
             if change < least and (k == own or sizes[k] == 0 or changes[k] > apart):
                 best, least = k, change
-        if not least < stay - 1e-9 * max(1.0, abs(stay)):  # or rounding could go round in circles
+        if not least < stay - 1e-9 * max(1.0, abs(stay)):  # otherwise rounding can cycle
             best = own
         n_moved += best != own
         labels[i] = best
@@ -92,9 +93,9 @@ def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
 
 @njit_loop
 def merge(k, labels, is_vi, sizes, tables, changes):
-    """Give the rows of cluster k of a tabulated partition to another one; False if none is better.
+    """Merge cluster k of a tabulated partition with another; return False if none is better.
 
-    They join the one with which the loss is least.
+    It is merged with the cluster that minimizes the loss.
     """
     n_samples, n = tables.shape[0], sizes.shape[0]
     for other in range(n):

@@ -1,10 +1,10 @@
-r"""Collapsed Gibbs sweeps: the sections of kernels.
+r"""Collapsed Gibbs sweeps: inlined sections of kernels.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | kind, rows, prior, clusters, scratch | | | see `skdp.emissions._kernels_clusters` |
-| labels | z_i | (N,) int64 | cluster of a row, from 0 to K - 1; -1: of none yet |
-| log_alone | log f(x_i) | (N,) | of each row in a cluster of its own |
+| labels | z_i | (N,) int64 | cluster of a row, from 0 to K - 1; -1: none yet |
+| log_alone | log f(x_i) | (N,) | log density of each row in its own cluster |
 | discount, concentration | a, b | scalars | |
 | weights | | (C + 1,) | scratch |
 | members | | (N,) int64 | rows of clusters, scratch |
@@ -36,7 +36,7 @@ def draw_below(n, rng):
 
 @njit_internal_nogc
 def bring_in_random_order(numbers, rng):
-    """Shuffle numbers."""
+    """Shuffle numbers in place."""
     for place in range(numbers.shape[0] - 1, 0, -1):
         other = draw_below(place + 1, rng)
         numbers[place], numbers[other] = numbers[other], numbers[place]
@@ -44,7 +44,7 @@ def bring_in_random_order(numbers, rng):
 
 @njit_internal_nogc
 def list_members(labels, k, members):
-    """Write the rows of cluster k to `members`; return how many they are."""
+    """Write the rows of cluster k to `members`; return their number."""
     n = 0
     for i in range(labels.shape[0]):
         if labels[i] == k:
@@ -55,12 +55,12 @@ def list_members(labels, k, members):
 
 @njit_internal_nogc
 def list_all_members(n_clusters, labels, members, ends):
-    """Write the rows of all clusters, one after the other, and where each begins; return the end.
+    """Write the rows of all clusters, one after the other, and their offsets; return the end.
 
     Parameters
     ----------
     ends : (C + 1,) int64, output
-        Where the next cluster begins is the end of one.
+        Offsets; the start of the next cluster is the end of one.
     """
     n_seated = 0
     for k in range(n_clusters):
@@ -73,14 +73,14 @@ def list_all_members(n_clusters, labels, members, ends):
         ends[k] += ends[k - 1]
     for i in range(labels.shape[0] - 1, -1, -1):
         if labels[i] >= 0:
-            ends[labels[i]] -= 1  # down to where the cluster begins
+            ends[labels[i]] -= 1  # down to the start of the cluster
             members[ends[labels[i]]] = i
     ends[n_clusters] = n_seated
 
 
 @njit_inlined_source
 def build_clusters(kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch):
-    """Write the statistics of all clusters; False if a covariance is not positive definite."""
+    """Write all cluster statistics; return False if a covariance is not positive definite."""
     possible = True
     list_all_members(n_clusters, labels, members, ends)
     for k in range(n_clusters):
@@ -92,7 +92,7 @@ def build_clusters(kind, rows, prior, clusters, n_clusters, labels, members, end
 
 @njit_internal_nogc
 def rename(labels, k, name):
-    """Give the rows of cluster k to another one."""
+    """Relabel the rows of cluster k."""
     for i in range(labels.shape[0]):
         if labels[i] == k:
             labels[i] = name
@@ -100,7 +100,7 @@ def rename(labels, k, name):
 
 @njit_inlined_source
 def drop_cluster(kind, k, clusters, n_clusters, labels):
-    """Give the place of an empty cluster to the last one."""
+    """Move the last cluster to the place of an empty one."""
     if k != n_clusters - 1:
         copy_cluster(kind, clusters, n_clusters - 1, clusters, k)
         rename(labels, n_clusters - 1, k)
@@ -108,7 +108,7 @@ def drop_cluster(kind, k, clusters, n_clusters, labels):
 
 @njit_internal_nogc
 def pick(n, weights, new, rng):
-    """Return a draw from n clusters by their weights; n for a new one."""
+    """Return a draw from n clusters by their weights, or n for a new cluster."""
     total = 0.0
     for k in range(n):
         total += weights[k]
@@ -122,12 +122,12 @@ def pick(n, weights, new, rng):
 
 @njit_internal_nogc
 def choose_cluster(n, own, sizes, log_alone, discount, concentration, weights, rng):
-    """Return a draw from the clusters; n for a new one.
+    """Return a draw from the clusters, or n for a new cluster.
 
     Parameters
     ----------
     own : int
-        The cluster of the row, whose size counts without it; -1: none.
+        The cluster of the row, whose size is reduced by one; -1: none.
     weights : (C + 1,) float64
         Log densities of the row, overwritten.
     """
@@ -151,17 +151,17 @@ def choose_cluster(n, own, sizes, log_alone, discount, concentration, weights, r
 def weigh_seated_row(
     kind, i, rows, prior, clusters, n_clusters, labels, weights, members, scratch
 ):  # fmt: skip
-    """Write the log densities of a row under the clusters of the others.
+    """Write the log densities of a row under the clusters without the row.
 
     Returns
     -------
     possible : bool
         False if a covariance is not positive definite to rounding.
     own : int
-        The cluster of the row; -1: none, or it had to be taken out of it.
+        The cluster of the row; -1: it has none, or the row had to be removed from it.
     """
     own = labels[i]
-    # A cluster that is left empty is out of the choice: its density does not matter.
+    # A cluster that becomes empty cannot be chosen, so its density does not matter.
     seat = -1 if own >= 0 and clusters.vectors[SIZE, own] < 1.5 else own
     possible = weigh_row(kind, i, rows, prior, clusters, n_clusters, seat, scratch, weights)
     if not possible:
@@ -177,14 +177,14 @@ def weigh_seated_row(
 def reseat_row(
     kind, i, own, chosen, rows, prior, clusters, n_clusters, labels, members, scratch
 ):  # fmt: skip
-    """Move a row from its own cluster (-1: none) to another or, if it is not alone, a new one.
+    """Move a row from its own cluster (-1: none) to another or, if not alone, a new one.
 
     Returns
     -------
     possible : bool
         False if a covariance is not positive definite to rounding.
     n_clusters : int
-        A cluster that is left empty has given its place to the last one.
+        The number of clusters after the last one has replaced an empty one.
     """
     possible, labels[i] = True, chosen
     if chosen == n_clusters:

@@ -1,4 +1,4 @@
-"""What a stored sample of a mixture says of new rows."""
+"""Predictive distribution of new rows given a stored sample of a mixture."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from scipy.special import logsumexp
 from skdp._numeric._typing import Floats
 
 _BLOCK = 10_000
-"""Rows at a time: all densities of all rows would be many."""
+"""Number of rows per block, which limits the memory for densities."""
 
 
 def log_shares(sizes: NDArray[Any], discount: float, concentration: float) -> Floats:
     """Return log probabilities that the next row joins each cluster, or, last, a new one."""
     weights = np.append(sizes - discount, concentration + discount * len(sizes))
-    with np.errstate(divide="ignore"):  # of a concentration of 0 without a discount
+    with np.errstate(divide="ignore"):  # if concentration and discount are both 0
         return np.asarray(np.log(weights / (sizes.sum() + concentration)))
 
 
 @dataclass(frozen=True, eq=False)
 class MixtureModel:
-    """A partition of the training rows, and what the next row follows given it.
+    """A partition of the training rows, and the distribution of the next row given it.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class MixtureModel:
     log_weights : (K + 1,) array
         Log probabilities that the next row joins each cluster, or, last, a new one.
     emission : EmissionModel
-        Distributions of the next row in each of them.
+        Distributions of the next row in each cluster and, last, in a new one.
     """
 
     labels: NDArray[np.int32]

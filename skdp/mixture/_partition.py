@@ -1,4 +1,4 @@
-"""The partition that stands for many sampled ones."""
+"""Representative partition of sampled partitions."""
 
 from __future__ import annotations
 
@@ -13,33 +13,34 @@ from skdp.mixture import _kernels_partition as kernels
 
 _MOST_PASSES = 50
 _FEW = 1e-4
-"""Share of the rows: if no more of them move, they are as good as at rest."""
+"""Share of rows: iterations stop once no larger share moves in a pass."""
 
 _WORK = 10_000_000
-"""Numbers of shared rows that a call looks at, for a fiftieth or a fifth of a second (VI)."""
+"""Table entries that a call reads, in about a fiftieth or (VI) a fifth of a second."""
 
 _MOST_NUMBERS = 2**27
-"""In tables of pairs of clusters: a gigabyte. Such partitions are not improved."""
+"""Bound on the entries of the tables, a gigabyte; larger problems are not improved."""
 
 _MOST_PAIRS = 10_000_000
-"""Pairs of clusters that are counted in a table; more of them are sorted."""
+"""Largest number of cluster pairs to count in a table; more of them are sorted."""
 
 
 def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
-    """Return the sampled partition of least mean loss to all of them, improved.
+    """Return the sampled partition with the least mean loss to all samples, after improvement.
 
     With g(x) = x^2 / 2 (Binder) or x log x (variation of information, times N), the loss of a
     partition of sizes n_k against one of sizes m_l is sum_k g(n_k) + sum_l g(m_l)
-    - 2 sum_kl g(n_kl), n_kl the rows in cluster k of one and l of the other. Rows move one by one,
-    and after each pass clusters are merged that single rows would leave slowly, or not at all.
+    - 2 sum_kl g(n_kl), where n_kl is the number of rows in cluster k of one and l of the other.
+    Rows move one by one, and after each pass, clusters are merged that single rows would leave
+    slowly or never.
 
-    It has no more clusters than the median of the samples. Without a bound Binder's loss takes rows
-    that components share out of both, to clusters of their own: where many overlap, it is least for
-    a partition into twice as many clusters as any sample has. Under the bound of the sample that
-    has most, such rows take the places of clusters that come and go. No row joins a cluster none of
-    whose rows it is with in any sample.
+    It has no more clusters than the median of the samples. Without a bound Binder's loss moves rows
+    that components share out of both, to their own clusters: if many overlap, the loss is least for
+    a partition into twice as many clusters as any sample has. If the bound is the largest number of
+    clusters of a sample, such rows occupy the places of transient clusters. A row never joins a
+    cluster if it shares no sampled cluster with any of its rows.
 
-    Once an `InterruptGuard` holds back a Ctrl-C, what has been found so far is returned.
+    If an `InterruptGuard` holds back a Ctrl-C, the best partition so far is returned.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
     Returns
     -------
     (N,) array
-        Clusters by falling size, equal ones by their first rows.
+        Clusters by decreasing size; ties are ordered by their first rows.
     """
     is_vi, samples = loss == "vi", as_readonly(samples)
     counts = np.array([len(np.unique(labels)) for labels in samples])
@@ -84,7 +85,7 @@ def _improve(
     sizes: NDArray[np.int64],
     tables: NDArray[np.int64],
 ) -> int:
-    """Move each row to where the loss is least; return how many moved, 0 if there is a Ctrl-C."""
+    """Move each row to where the loss is least; return how many moved, 0 after a Ctrl-C."""
     step, n_moved = max(_WORK // (len(samples) * len(sizes)), 1), 0
     for begin in range(0, len(labels), step):
         if is_interrupted():
@@ -99,7 +100,7 @@ def _improve(
 def _merge(
     labels: Places, is_vi: bool, sizes: NDArray[np.int64], tables: NDArray[np.int64]
 ) -> bool:
-    """Give all rows of a cluster to another one where that lowers the loss; return whether."""
+    """Merge clusters if that lowers the loss; return whether any were merged."""
     has_merged = False
     for k in np.argsort(sizes):
         if is_interrupted():
@@ -110,13 +111,13 @@ def _merge(
 
 
 def _growth(counts: NDArray[np.int64], is_vi: bool) -> float:
-    """Return the sum of g."""
+    """Return the sum of g over the counts."""
     x = counts.astype(np.float64)
     return float(xlogy(x, x).sum() if is_vi else 0.5 * (x**2).sum())
 
 
 def _count_pairs(labels: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the numbers of rows in the pairs of clusters of two partitions, without order."""
+    """Return the numbers of rows in the pairs of clusters of two partitions, in no fixed order."""
     n = int(other.max()) + 1
     codes = labels.astype(np.int64) * n + other
     if (int(labels.max()) + 1) * n <= _MOST_PAIRS:
@@ -125,7 +126,7 @@ def _count_pairs(labels: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray
 
 
 def by_size(labels: NDArray[np.integer]) -> Places:
-    """Return the same partition with clusters named by falling size."""
+    """Return the same partition with clusters labeled by decreasing size."""
     _, first, names, sizes = np.unique(
         labels, return_index=True, return_inverse=True, return_counts=True
     )

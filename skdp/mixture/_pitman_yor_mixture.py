@@ -12,11 +12,11 @@ from skdp.mixture._row_mixture import RowMixture
 
 
 class PitmanYorMixture(RowMixture):
-    r"""Mixture of as many components as the data ask for, by a Pitman-Yor process.
+    r"""Pitman-Yor process mixture, whose number of components is inferred from the data.
 
     A row joins a component of n_k rows with probability proportional to n_k - a, or opens a new one
     with b + a K; a is the discount and b the concentration. With a > 0 there are a few large
-    components and many small ones, and their number grows like a power of that of the rows.
+    components and many small ones, and their number grows like a power of the number of rows.
 
     Parameters
     ----------
@@ -24,9 +24,9 @@ class PitmanYorMixture(RowMixture):
         Distribution of the rows of a component: `GaussianEmission` ("full" or "diag"),
         `PoissonEmission`, `CategoricalEmission` (X is one column of integers),
         `MultinomialEmission` (rows of counts), or its name: "gaussian", "poisson", "categorical" or
-        "multinomial". "gaussian" stands for ``GaussianEmission(covariance_prior="auto")``, with
-        which components tell each other how tight they are; the others for the object with default
-        settings.
+        "multinomial". "gaussian" stands for ``GaussianEmission(covariance_prior="auto")``, whose
+        covariance prior is learned jointly from all components; the others stand for the object
+        with default settings.
     discount : float or "auto", default="auto"
         a, in [0, 1): the larger, the more small components. "auto": drawn.
     discount_prior : (p, q), default=(1.0, 1.0)
@@ -39,24 +39,24 @@ class PitmanYorMixture(RowMixture):
     sampler : {"collapsed", "blocked"}, default="collapsed"
         "collapsed": rows are drawn one after the other, each given all others. "blocked":
         parameters are drawn, then all rows at once given them, in `n_jobs` threads if there is one
-        chain. Take it from some 50,000 rows on. Both have the same posterior; a blocked sweep does
-        less for clusters that overlap.
+        chain; use it for more than about 50,000 rows. Both have the same posterior; a blocked sweep
+        mixes more slowly if clusters overlap.
     split_merge : bool, default=True
-        Whether each sweep also tries to split components, to merge two, and to divide the rows of
-        two anew: 20 + sqrt(number of rows) / 10 moves, or 20 with ``sampler="blocked"``, and 20
-        more of large components from 20,000 rows on.
+        Whether each sweep also tries to split components, to merge two, and to redistribute the
+        rows of two: 20 + sqrt(number of rows) / 10 moves, or 20 with ``sampler="blocked"``, and 20
+        more of large components if there are more than 20,000 rows.
     point_estimate : {"binder", "vi"}, default="binder"
-        The loss of which the representative partition, that of `labels_`, has the least posterior
-        mean. "binder": the number of pairs of rows that only one of two partitions has together.
-        "vi": the variation of information, which puts components together where rows could be in
-        either. It is the best of the stored partitions, improved by moves of rows and merges until
-        few rows move, if tables of the clusters that two of them share take less than a gigabyte.
-        It has no more clusters than the median of them.
+        The loss whose posterior mean the representative partition (`labels_`) minimizes. "binder":
+        the number of pairs of rows that are together in only one of two partitions. "vi": the
+        variation of information, which merges components if rows could be in either. The best of
+        the stored partitions is improved by moves of rows and merges until few rows move, provided
+        that its contingency tables with the others take less than a gigabyte. The result has at
+        most the median number of clusters of the stored partitions.
     init : {"sequential"} or (n_samples,) array of int, default="sequential"
-        First partition of each chain. "sequential": one row after the other, in random order, joins
-        a component given the rows before. From 4,000 rows on, 2,000 come first and are moved by
-        a hundred sweeps, and the others join what these have found; from 40,000 on, 20,000 do that
-        for fifty sweeps. Or your own labels.
+        First partition of each chain. "sequential": rows join components one after the other, in
+        random order, each given the rows before. From 4,000 rows on, a subset of 2,000 comes first
+        and is moved by a hundred sweeps, and the others join the components found; from 40,000 on,
+        a subset of 20,000 is moved by fifty sweeps. Or your own labels.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -85,15 +85,15 @@ class PitmanYorMixture(RowMixture):
     Attributes
     ----------
     labels_ : (n_samples,) array of int
-        Component of each row in the representative partition; components are ordered by size.
+        Component, by decreasing size, of each row in the representative partition.
     n_components_ : int
         Their number K.
     n_components_distribution_ : array
         Posterior distribution of the number of components: entry k is P(K = k), over the kept
         sweeps of all chains.
     weights_ : (K,) array
-        Probabilities that the next row is of each component; what they lack of 1 is that of a new
-        one.
+        Probabilities that the next row is of each component; the remainder to 1 is the probability
+        of a new one.
     means_, covariances_ : (K, n_features), (K, n_features, n_features) arrays
         Posterior means of the parameters given the representative partition, with a
         `GaussianEmission`; with "diag", variances, (K, n_features).
@@ -117,27 +117,27 @@ class PitmanYorMixture(RowMixture):
 
     See Also
     --------
-    DPMixture : The same without a discount.
+    DPMixture : The special case without a discount.
 
     Notes
     -----
     The joint distribution is (b + a) ... (b + (K - 1) a) / (b + 1)_{n-1} prod_k (1 - a)_{n_k - 1}
-    f(X_k), with the parameters of the components summed out of f. A sweep draws the component of
-    each row given all others; then come moves that split a component, merge two or divide the rows
-    of two anew, accepted or not by exact Metropolis-Hastings; then a and b are drawn by slice
-    sampling. Nothing is truncated. Moves begin from two means of Gaussian rows, or with one row on
-    each side, and go on with passes of Gibbs sampling, as in [1]_; of one pass from one row on each
-    side they would be those of [2]_.
+    f(X_k), where the parameters of the components are integrated out of f. A sweep draws the
+    component of each row given all others; then it proposes moves that split a component, merge two
+    or redistribute the rows of two, with exact Metropolis-Hastings acceptance; then it draws a and
+    b by slice sampling. Nothing is truncated. Moves begin with a two-means split of Gaussian rows,
+    or with one row on each side, and continue with passes of Gibbs sampling, as in [1]_; with one
+    pass from one row on each side they would be the moves of [2]_.
 
     A blocked sweep draws weights and parameters of the components given the partition, then the
     components of all rows given these. Rows have random times: the first row of each component
     stays, and the others are drawn among the components whose first rows come before them. So no
-    component is left empty, and rows need none that has no rows yet. Those are opened and given up
-    by Metropolis-Hastings steps of single rows, 20 + sqrt(n_samples) of them. Moves of more than
-    20,000 rows begin with a thousand of them. Nothing is truncated here, either.
+    component becomes empty, and none without rows has to be represented. Components are opened and
+    removed by Metropolis-Hastings steps of single rows, 20 + sqrt(n_samples) of them. Moves of more
+    than 20,000 rows begin with a random subset of a thousand. Nothing is truncated here, either.
 
-    Of Gaussian components the factor of the posterior scale is moved by one row at a time, in D^2
-    steps; a sweep takes time in proportion to n K D^2.
+    For Gaussian components, moving a row updates the factor of the posterior scale in D^2 steps; a
+    sweep takes time in proportion to n K D^2.
 
     Columns that do not vary are given a variance of 1 in the prior of `GaussianEmission`. One row
     is enough for a fit, and there may be fewer rows than columns.

@@ -1,4 +1,4 @@
-"""Mixtures of rows: fits, and what the stored partitions say of new rows."""
+"""Mixtures of rows: fits, and predictions from the stored partitions."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from skdp.mixture._model import MixtureModel
 from skdp.mixture._sampler import MixtureSampler
 
 _FIRST_DISCOUNT, _FIRST_CONCENTRATION = 0.1, 1.0
-"""Where those that are drawn begin."""
+"""Initial values of a drawn discount and concentration."""
 
 
 class RowMixture(BaseMixture):
-    """Base class: a subclass has the parameters, and gives `_discount_and_prior`."""
+    """Base class: a subclass has the parameters and defines `_discount_and_prior`."""
 
     concentration: Any
     concentration_prior: Any
@@ -48,13 +48,13 @@ class RowMixture(BaseMixture):
     # Validation
 
     def _discount_and_prior(self) -> tuple[float | None, tuple[float, float]]:
-        """Return the discount, None if it is drawn, and its Beta prior."""
+        """Return the discount, or None if it is drawn, and its Beta prior."""
         raise NotImplementedError
 
     def _concentration_and_prior(
         self, discount: float | None
     ) -> tuple[float | None, tuple[float, float]]:
-        """Return the concentration, None if it is drawn, and its Gamma prior."""
+        """Return the concentration, or None if it is drawn, and its Gamma prior."""
         prior = check_gamma_prior(self.concentration_prior, "concentration_prior")
         if isinstance(self.concentration, str) and self.concentration == "auto":
             return None, prior
@@ -70,7 +70,7 @@ class RowMixture(BaseMixture):
         return check_rows(self, self._with_codes(X, reset=True), reset=True)
 
     def _first_labels(self, n_samples: int) -> NDArray[np.int64] | None:
-        """Return the given first partition, named without gaps; None: there is none."""
+        """Return the given first partition with labels without gaps, or None if none is given."""
         if isinstance(self.init, str):
             return None
         labels = as_array(self.init, "init")
@@ -118,7 +118,7 @@ class RowMixture(BaseMixture):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the partition of the rows of X into clusters.
+        """Fit the mixture to the rows of X.
 
         Parameters
         ----------
@@ -158,13 +158,13 @@ class RowMixture(BaseMixture):
         Returns
         -------
         (n_samples,) array of int
-            From 0 to ``n_components_ - 1``. Rows of the training data may have another component
-            than in `labels_`, where a row is one of those that it is compared to.
+            From 0 to ``n_components_ - 1``. Training rows may have another component than in
+            `labels_`, because each row is itself one of the rows that it is compared to.
         """
         return np.argmax(self._log_proba(X), axis=1)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probabilities of the components, given that each row is of one of them.
+        """Return the probabilities of the known components for each row.
 
         Parameters
         ----------
@@ -173,13 +173,14 @@ class RowMixture(BaseMixture):
         Returns
         -------
         (n_samples, K) array
-            Under the representative partition. A row that has the density 0 in all of them has
-            the probabilities that any next row has.
+            Probabilities given that the row is of a known component, under the representative
+            partition. A row whose density is 0 in all components has the prior probabilities of any
+            next row.
         """
         return np.exp(self._log_proba(X))
 
     def novelty(self, X: Any) -> Floats:
-        """Return the probability that each row is of a component that the training data lack.
+        """Return the probability that each row is of a component without training rows.
 
         Parameters
         ----------
@@ -188,7 +189,7 @@ class RowMixture(BaseMixture):
         Returns
         -------
         (n_samples,) array
-            Under the representative partition.
+            Probabilities under the representative partition.
         """
         logs = log_posterior(self._log_joint(X), self._representative.log_weights)
         return np.exp(logs[:, -1])
@@ -196,8 +197,7 @@ class RowMixture(BaseMixture):
     def score_samples(self, X: Any) -> Floats:
         """Return the log predictive density (or probability) of each row.
 
-        Densities are averaged over the stored samples of all chains. They have a part for a new
-        component, too.
+        Densities are averaged over the stored samples of all chains and include a new component.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class RowMixture(BaseMixture):
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Floats:
-        """Draw rows from the predictive density, that of `score_samples`.
+        """Draw rows from the predictive density of `score_samples`.
 
         Parameters
         ----------
@@ -249,11 +249,11 @@ class RowMixture(BaseMixture):
         return check_rows(self, self._with_codes(X, reset=False), reset=False)
 
     def _log_proba(self, X: Any) -> Floats:
-        """Return the log probabilities of the components, given that a row is of one of them."""
+        """Return the log probabilities of the known components for each row."""
         log_joint = self._log_joint(X)[:, :-1]
         return log_posterior(log_joint, self._representative.log_weights[:-1])
 
     def _log_joint(self, X: Any) -> Floats:
-        """Return log p(x, component) under the representative partition, the new one last."""
+        """Return log p(x, component) under the representative partition; the last one is new."""
         values = self._check_rows(X)
         return self._representative.log_joint_with(values)

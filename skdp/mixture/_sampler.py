@@ -1,4 +1,4 @@
-"""The sampler of the mixtures: all that a sweep draws."""
+"""The collapsed sampler of the mixtures."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from skdp.mixture._state import MixtureState
 
 
 class MixtureSampler(ClusterSampler):
-    """Markov chain over partitions of rows, discount and concentration, parameters summed out.
+    """Markov chain over partitions, discount and concentration; parameters are integrated out.
 
     Parameters
     ----------
     values : (N, D) array
     emission : ClusterEmission
-        For one state; it holds the prior.
+        Emission of a single state, which holds the prior.
     prior : PartitionPrior
     discount, concentration : float
-        What they are, or where they begin.
+        Fixed or initial values.
     init : (N,) array of int or None
-        First clusters, named from 0 without gaps. None: one row after the other, in random order,
-        joins a cluster given the rows before; of many rows, some are clustered first.
+        First clusters, labeled from 0 without gaps. None: rows join clusters one after the other,
+        in random order, each given the rows before; if there are many rows, a subset comes first.
     init_stream, stream : (4,) uint64 arrays
         Streams of the first partition and of the sweeps.
     split_merge : bool, default=True
@@ -74,11 +74,11 @@ class MixtureSampler(ClusterSampler):
         self.discount, self.concentration = part.discount, part.concentration
 
     def attach(self, values: Floats) -> None:
-        """Take the observations (again)."""
+        """Attach the observations."""
         self._attach_rows(values)
 
     def _seat(self, order: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Let rows choose their clusters in some order."""
+        """Draw the clusters of the given rows in order."""
         _, rows, prior = self._terms
         place = 0
         while place < len(order):
@@ -96,15 +96,15 @@ class MixtureSampler(ClusterSampler):
         self._move(count_tries(n_rows), n_rows, self.stream)
 
     def _one_group(self) -> GroupCounts:
-        """Return the counts of rows that are all of one group."""
+        """Return empty counts that treat all rows as one group."""
         return empty_group_counts(np.zeros(len(self.labels), dtype=np.int64), 1)
 
     def _move(
         self, n_tries: int, most_rows: int, rng: NDArray[np.uint64], *, n_spare: int = 0
     ) -> Any:
-        """Try so many moves of so many rows at most; return the statistics of the clusters.
+        """Try `n_tries` moves of at most `most_rows` rows; return the statistics of the clusters.
 
-        In their arrays there is room for `n_spare` more.
+        The arrays have room for `n_spare` more clusters.
         """
         return self._move_clusters(
             self._kernels.split_and_merge, n_tries, self._one_group(),
@@ -121,7 +121,7 @@ class MixtureSampler(ClusterSampler):
         return log_partition(self.sizes(), self.discount, self.concentration)
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars that the trace records."""
         return {
             "log_joint": self.log_joint(),
             "n_components": float(self.n_clusters),
@@ -137,7 +137,7 @@ class MixtureSampler(ClusterSampler):
     def model_of(
         self, labels: NDArray[np.int64], discount: float, concentration: float
     ) -> MixtureModel:
-        """Return a partition, and what the next row follows given it."""
+        """Return the predictive model given a partition, discount and concentration."""
         sizes = np.bincount(labels)
         shares = log_shares(sizes, discount, concentration)
         emission = self._predictive(labels, len(sizes))

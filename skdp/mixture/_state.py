@@ -1,4 +1,4 @@
-"""What the sampler of a mixture shows of itself after a sweep."""
+"""Read-only view of a mixture sampler's state after a sweep."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MixtureState:
         return float(self._sampler.concentration)
 
     def log_joint(self) -> float:
-        """Return log p(X, labels) given discount and concentration, parameters summed out."""
+        """Return log p(X, labels) given discount and concentration (parameters integrated out)."""
         return float(self._sampler.log_joint())
 
     def copy(self) -> MixtureState:

@@ -1,4 +1,4 @@
-"""Topic models that know that a document is a sequence of segments."""
+"""Topic models, most of which treat a document as a sequence of segments."""
 
 from skdp.topics._adaptive import AdaptiveTopicModel
 from skdp.topics._gibbs_lda import GibbsLDA

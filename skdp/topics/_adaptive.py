@@ -92,9 +92,9 @@ class AdaptiveTopicModel(BaseTableModel):
         two models correspond.
     initial_components : int or "auto", default="auto"
         Used if `n_components` is "auto": number of topics of a first state that is not given.
-        "auto": one for three segments, at least 20 and at most 300; fewer, but not below 20, where
-        their counts would take more than 1 GiB. In large corpora those that are too many go faster
-        than missing ones come.
+        "auto": one for three segments, at least 20 and at most 300; fewer, but not below 20, if
+        their counts would take more than 1 GiB. In large corpora superfluous topics disappear
+        faster than missing ones appear.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -112,7 +112,7 @@ class AdaptiveTopicModel(BaseTableModel):
         from the chain with the highest mean log joint, scores from all chains.
     n_shards : int, default=1
         Number of shards: runs of documents that are swept at the same time, each with the words of
-        the others as they were before the sweep. This is approximate (AD-LDA; where words are rare
+        the others as they were before the sweep. This is approximate (AD-LDA; if words are rare
         in all topics, give `topic_word_prior` as a number), and faster with `n_jobs`. 1: exact.
     transform_max_iter : int, default=100
         Number of sweeps over each document in `transform` and `score`.
@@ -141,18 +141,20 @@ class AdaptiveTopicModel(BaseTableModel):
     mixing_prior_ : (2,) array
         Posterior means, or the given values.
     concentration_ : float, or (n_documents,) or (n_segments,) array
-        Likewise; an array with `concentration_scope` "document" or "segment".
+        Posterior mean, or the given value; an array with `concentration_scope` "document" or
+        "segment".
     segment_mixing_ : (n_segments,) array
         Weight of the document as a parent of each training segment, E[rho]: near 0, the segment
         continues the previous one. 1 for the first segment of a document.
     n_components_ : int
         With ``n_components="auto"``: number of topics that have words, in the sample that is shown.
     n_components_distribution_ : array
-        Likewise: entry k is P(K = k), over the kept sweeps of all chains.
+        With ``n_components="auto"``: entry k is P(K = k), over the kept sweeps of all chains.
     weights_ : (n_components,) array
-        Likewise: weights beta of the topics. The rest to 1 is left for topics that no word has.
+        With ``n_components="auto"``: weights beta of the topics. The remainder to 1 is left for
+        topics that no word has.
     document_concentration_, top_concentration_ : float
-        Likewise: those of the sample that is shown, or the given values.
+        With ``n_components="auto"``: values in the sample that is shown, or the given values.
     trace_ : Trace
         Scalars of every kept sweep of every chain.
     n_iter_ : int
@@ -166,10 +168,10 @@ class AdaptiveTopicModel(BaseTableModel):
 
     See Also
     --------
-    SegmentedTopicModel : The limit of a large lambda_S: the order does not matter.
-    SequentialLDA : The limit of a large lambda_T: each segment follows the previous one.
-    HDPTopicModel : Documents without segments, with an inferred number of topics.
-    GibbsLDA : Documents without segments.
+    SegmentedTopicModel : The limit of a large lambda_S, in which the order does not matter.
+    SequentialLDA : The limit of a large lambda_T, in which each segment follows the previous one.
+    HDPTopicModel : Model of documents without segments, with an inferred number of topics.
+    GibbsLDA : Model of documents without segments.
     skdp.inspection.SegmentMixingDisplay : Plots `segment_mixing_`.
 
     Notes
@@ -178,19 +180,19 @@ class AdaptiveTopicModel(BaseTableModel):
     probability. `score` and `log_likelihood` average probabilities over the stored samples of all
     chains. `n_jobs` threads work on chains, shards and, in `transform` and `score`, documents.
 
-    An empty segment is a step in the sequence, too: the segment after it keeps less closely to the
-    one before it.
+    An empty segment is also a step in the sequence, so the segment after it follows the one before
+    it less closely.
 
     With ``n_components="auto"`` the model is a hierarchical process, beta ~ GEM(gamma), mu_d ~
     DP(alpha, beta), where alpha is `document_concentration` and gamma `top_concentration`. Topics
-    come and go during the fit, the largest is the first one, and as in `HDPTopicModel` all
+    come and go during the fit and are sorted by decreasing size, and as in `HDPTopicModel` all
     attributes are those of the kept sample with the highest log joint. New documents have its
     topics. Given `topic_word_prior`, and with one shard, the sampler is exact. Splits and merges of
     topics are proposed with one shard only.
 
     A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster.
     The partitions are the shards: `n_shards` is 1 or their number. On a cluster `doc_topic_`,
-    `segment_topic_` and `segment_mixing_` are dask arrays that stay there, and no pickle has them.
+    `segment_topic_` and `segment_mixing_` are dask arrays that stay there, and are not pickled.
 
     References
     ----------

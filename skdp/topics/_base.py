@@ -1,4 +1,4 @@
-"""What all topic models have in common as estimators."""
+"""Base class of the topic models as estimators."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from skdp.topics._shared._placed_sampler import PlacedSampler
 from skdp.topics._words_of_topics import WordsOfTopicsMixin
 
 # Weights of topics are single-precision numbers: with the priors in this range no product of
-# them overflows or vanishes. At its ends a prior is as good as 0 or infinity.
+# them overflows or vanishes. At its ends a prior is practically 0 or infinity.
 PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
 
 
 _OF_DOCUMENTS = "doc_topic_", "segment_topic_", "segment_mixing_", "_saved"
-"""What is not needed to predict, and large."""
+"""Large attributes that predictions do not need."""
 
 
 class BaseTopicModel(
@@ -62,7 +62,7 @@ class BaseTopicModel(
     }
 
     _of_fold_in: ClassVar[frozenset[str]] = frozenset(["transform_max_iter", "transform_burn_in"])
-    """Parameters that matter after the fit alone."""
+    """Parameters that matter only after the fit."""
 
     _free_in_warm_start = ChainEstimator._free_in_warm_start | _of_fold_in
     _free_in_checkpoints = ChainEstimator._free_in_checkpoints | _of_fold_in
@@ -80,13 +80,13 @@ class BaseTopicModel(
     )
 
     n_shards = 1
-    """Unless it is a parameter."""
+    """Default for models without this parameter."""
 
     _documents_share_topics = True
-    """Whether `transform` has shares of the topics that segments have."""
+    """Whether `transform` returns shares of the topics that segments have."""
 
     _segments_are_ordered = False
-    """Whether the shares of a segment depend on those of the segment before it."""
+    """Whether the shares of a segment depend on those of the previous segment."""
 
     def __getstate__(self) -> dict[str, Any]:
         return without_partitions(self, super().__getstate__())
@@ -107,12 +107,12 @@ class BaseTopicModel(
         check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
 
     def _topic_word_prior(self) -> float | str:
-        """Return the prior of words as a float, whatever number it is, or how it is learned."""
+        """Return the prior of words as a float, or the name of the learning method."""
         gamma = self.topic_word_prior
         return gamma if isinstance(gamma, str) else float(gamma)
 
     def _transform_burn_in(self) -> int:
-        """Return the sweeps of a fold-in that do not count."""
+        """Return the number of discarded sweeps of a fold-in."""
         if self.transform_burn_in is None:
             return self.transform_max_iter // 2
         if self.transform_burn_in >= self.transform_max_iter:
@@ -130,23 +130,23 @@ class BaseTopicModel(
 
     @property
     def _first_topics_name(self) -> str:
-        """Name of the parameter that says how many topics a first state has."""
+        """Name of the parameter that sets the initial number of topics."""
         return "n_components"
 
     def _n_first_topics(self, X: SegmentedCorpus | PartitionedCorpus) -> int:
-        """Return the number of topics of a first state."""
+        """Return the initial number of topics."""
         return int(self.n_components)
 
     def _size_of_topic(self, corpus: SegmentedCorpus) -> float:
-        """Return the bytes that the counts of a topic take, of all chains."""
+        """Return the bytes for the counts of one topic in all chains."""
         n_rows = float(corpus.n_features) * self.n_shards + len(corpus.segment_ptr)
         return 12.0 * n_rows * self.n_chains
 
     def _check_size(self, corpus: SegmentedCorpus) -> None:
-        """Raise if the counts of topics would not fit into memory: of a stray id, say."""
+        """Raise if the counts of topics would not fit into memory, as with a stray id."""
         n_topics, n_words = self._n_first_topics(corpus), corpus.n_features
         what = f"{self._first_topics_name}={n_topics} topics and n_features={n_words} words"
-        if n_words > max(len(corpus.tokens), 1):  # more words than tokens: is an id astray?
+        if n_words > max(len(corpus.tokens), 1):  # more words than tokens: there may be a stray id
             largest = int(np.argmax(corpus.tokens)) if len(corpus.tokens) else 0
             place = corpus._locate((corpus.doc_ptr, corpus.segment_ptr), largest)
             what += f" (the largest word id is {corpus.tokens[largest]}, {place})"
@@ -237,16 +237,16 @@ class BaseTopicModel(
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Learn topics from documents made of segments.
+        """Fit topics to documents made of segments.
 
         Parameters
         ----------
         X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
             Each document in a list is a list of segments, each a sequence of word ids. Each row of
-            a matrix (dense, sparse or data frame) is a document of one segment. Or, except for
-            `HDPTopicModel`, PartitionedCorpus: the partitions are the shards of the fit (`n_shards`
-            is 1 or their number), in threads or, with ``joblib.parallel_config("dask")``, in the
-            workers of a cluster.
+            a matrix (dense, sparse or data frame) is a document of one segment. Except for
+            `HDPTopicModel`, X may also be a PartitionedCorpus: the partitions are the shards of the
+            fit (`n_shards` is 1 or their number), in threads or, with
+            ``joblib.parallel_config("dask")``, in the workers of a cluster.
         y : ignored
             Present by scikit-learn's convention.
 
@@ -261,23 +261,23 @@ class BaseTopicModel(
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. It is fitted with the samples so far,
             in the burn-in with the current state unless it was fitted before; another `fit` with
-            ``warm_start=True`` continues; on a PartitionedCorpus if it was True before, too, or
-            with the callback `Checkpoint`.
+            ``warm_start=True`` continues; on a PartitionedCorpus, `warm_start` must have been True
+            before, too, or the callback `Checkpoint` must be used.
         RuntimeError
             If a worker of the cluster is lost, and with it the state of its partitions, without the
             callback `Checkpoint`; with it, if that happens three times in a row. If
-            ``warm_start=True`` and the workers of the last fit are gone.
+            ``warm_start=True`` and the workers of the last fit are lost.
         OSError
-            If `Checkpoint` cannot write what partitions begin with.
+            If `Checkpoint` cannot write the initial state of partitions.
 
         Warns
         -----
         RuntimeWarning
-            If a worker is lost: the fit goes back to the last checkpoint, and on from there with
-            the same bits. If a checkpoint could not be written.
+            If a worker is lost: the fit returns to the last checkpoint and continues with the same
+            bits. If a checkpoint could not be written.
         ConvergenceWarning
             If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
-            burn-in, too few to tell; raise `max_iter` then.
+            burn-in, too few to judge; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
         if isinstance(X, PartitionedCorpus) and self._takes_partitions:
@@ -285,7 +285,7 @@ class BaseTopicModel(
         return self._fit(X)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """Learn topics from X, then return ``transform(X)``.
+        """Fit topics to X, then return ``transform(X)``.
 
         The documents are treated as new ones. The shares that the chain itself found for the
         training documents are in `doc_topic_` and `segment_topic_`.
@@ -314,9 +314,9 @@ class BaseTopicModel(
         Returns
         -------
         (n_documents, n_components) array
-            Rows sum to 1. The shares of a document without words are the prior mean. Of a
-            PartitionedCorpus under ``joblib.parallel_config("dask")``: a dask.array.Array, one
-            chunk a partition.
+            Rows sum to 1. The shares of a document without words are the prior mean. The result for
+            a PartitionedCorpus under ``joblib.parallel_config("dask")`` is a dask.array.Array with
+            one chunk per partition.
         """
         if isinstance(X, PartitionedCorpus):
             return self._predict_parts("transform", X)
@@ -333,7 +333,7 @@ class BaseTopicModel(
         -------
         (n_segments, n_components) array
             The segments of all documents in order; rows sum to 1. The shares of a segment without
-            words are those expected given the rest of its document.
+            words are its expected shares given the rest of its document.
         """
         return self._fold_in(X)[1]
 
@@ -342,7 +342,7 @@ class BaseTopicModel(
 
         A random half of the words of each segment is folded in (ceil(n / 2) of n words), and the
         others are scored, p(w) = sum_k E[nu_jk] phi_kw, with probabilities averaged over the stored
-        samples of all chains. The halves depend only on the words that the segment has. So the
+        samples of all chains. The halves depend only on the words of the segment. So the
         score of a document does not depend on the order of words within segments, on the other
         documents, or on whether X holds lists or counts, and all models score the same words.
 
@@ -354,8 +354,8 @@ class BaseTopicModel(
         -------
         (n_documents,) array
             Natural logarithm, summed over the scored tokens of a document; 0 if there are none,
-            -inf if one of them is impossible under given topics. Of a PartitionedCorpus as
-            `transform` returns it.
+            -inf if one of them is impossible under given topics. The result for a PartitionedCorpus
+            is returned as by `transform`.
         """
         if isinstance(X, PartitionedCorpus):
             return self._predict_parts("score_samples", X)
@@ -434,7 +434,7 @@ class BaseTopicModel(
 
     @classmethod
     def _for_topics(cls, n_topics: int, params: dict[str, Any]) -> Self:
-        """Return an estimator for so many given topics."""
+        """Return an estimator for `n_topics` given topics."""
         estimator = cls(**{"n_components": n_topics, **params})
         if estimator.n_components != n_topics:
             raise ValueError(
@@ -443,7 +443,7 @@ class BaseTopicModel(
         return estimator
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
-        """Return the fitted attributes that are parameters given as numbers."""
+        """Return the fitted attributes that correspond to parameters given as numbers."""
         raise NotImplementedError
 
     @property
@@ -457,7 +457,7 @@ class BaseTopicModel(
         raise NotImplementedError
 
     def _fold_in_options(self) -> dict[str, Any]:
-        """Return what the fold-in needs to know besides."""
+        """Return additional model-specific options of the fold-in."""
         return {}
 
     def _fold_in_settings(self) -> FoldIn:
@@ -490,17 +490,17 @@ class BaseTopicModel(
         return score_partitions(alone, X, self.n_jobs)
 
     def _predict_parts(self, method: str, X: PartitionedCorpus) -> Any:
-        """Return what `transform` or `score_samples` says of all documents."""
+        """Return `transform` or `score_samples` of all documents."""
         alone = self._for_parts(X)
         shape = (self._n_features_out,) if method == "transform" else ()
         return predict_parts(alone, method, X, shape)
 
     def _for_parts(self, X: PartitionedCorpus) -> Self:
-        """Return an estimator that says the same of new documents; it is sent to partitions."""
+        """Return an estimator with the same predictions, without the large attributes."""
         check_is_fitted(self)
         check_partitions(self, X, reset=False)
         self._validate_parameters()
-        alone = object.__new__(type(self))  # a copy would be one of what is large, too
+        alone = object.__new__(type(self))  # a copy would include the large attributes
         alone.__dict__.update(
             {name: value for name, value in vars(self).items() if name not in _OF_DOCUMENTS}
         )
@@ -508,7 +508,7 @@ class BaseTopicModel(
 
 
 def check_dirichlet(value: Any, name: str, n: int, n_name: str = "n_components") -> Any:
-    """Return a Dirichlet prior as array (n,), or how it is to be learned."""
+    """Return a Dirichlet prior as array (n,), or the name of the learning method."""
     if isinstance(value, str):
         return value
     if is_number(value):

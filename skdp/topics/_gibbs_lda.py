@@ -42,7 +42,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         Number of topics K.
     level : {"document", "segment"}, default="document"
         Whether documents or segments have topic shares. With "segment", the shares of a document
-        are the mean of those of its segments, weighted by tokens.
+        are the mean of the shares of its segments, weighted by tokens.
     doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
         Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
         per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
@@ -74,7 +74,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         from the chain with the highest mean log joint, scores from all chains.
     n_shards : int, default=1
         Number of shards: runs of documents that are swept at the same time, each with the words of
-        the others as they were before the sweep. This is approximate (AD-LDA; where words are rare
+        the others as they were before the sweep. This is approximate (AD-LDA; if words are rare
         in all topics, give `topic_word_prior` as a number), and faster with `n_jobs`. 1: exact.
     transform_max_iter : int, default=100
         Number of sweeps over each document in `transform` and `score`.
@@ -97,7 +97,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     doc_topic_ : (n_documents, n_components) array
         Topic shares of the training documents.
     segment_topic_ : (n_segments, n_components) array
-        Topic shares of the training segments; with level "document", those of their document.
+        Topic shares of the training segments; with level "document", the shares of their document.
     doc_topic_prior_ : (n_components,) array
     topic_word_prior_ : float
         Posterior means, or the given values.
@@ -114,14 +114,14 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
 
     See Also
     --------
-    SegmentedTopicModel : Shares of segments that vary around their document's.
+    SegmentedTopicModel : Model in which the shares of segments vary around their document's.
     sklearn.decomposition.LatentDirichletAllocation : LDA by variational inference.
 
     Notes
     -----
     A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster.
     The partitions are the shards: `n_shards` is 1 or their number. On a cluster `doc_topic_` and
-    `segment_topic_` are dask arrays that stay there, and no pickle has them.
+    `segment_topic_` are dask arrays that stay there, and are not pickled.
 
     References
     ----------

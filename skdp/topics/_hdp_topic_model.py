@@ -24,10 +24,11 @@ from skdp.topics._shared._likelihood import LikelihoodMixin
 
 
 class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
-    r"""Topics whose number is inferred: a hierarchical Dirichlet process of documents.
+    r"""Topic model with an inferred number of topics: a hierarchical Dirichlet process.
 
-    Latent Dirichlet allocation with as many topics as the documents ask for. The weights of the
-    topics are shared by all documents, and always leave some probability for a new topic.
+    Latent Dirichlet allocation with a number of topics that is inferred from the documents. The
+    weights of the topics are shared by all documents, and always leave some probability for a new
+    topic.
 
     .. math::
 
@@ -39,16 +40,16 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
 
     With theta and phi integrated out, the topic of every word is drawn given all others, with a new
     topic among the choices (direct assignment), then the weights beta. Splits and merges of whole
-    topics are proposed as well. Given `topic_word_prior`, all of it is exact.
+    topics are proposed as well. Given `topic_word_prior`, the sampler is exact.
 
     Parameters
     ----------
     level : {"document", "segment"}, default="document"
         Whether documents or segments have topic shares. With "segment", the shares of a document
-        are the mean of those of its segments, weighted by tokens.
+        are the mean of the shares of its segments, weighted by tokens.
     concentration : float or "auto", default="auto"
-        Concentration alpha of topic shares, in [1e-8, 1e8]: how much those of a document are like
-        beta. "auto" draws it given `concentration_prior`.
+        Concentration alpha of topic shares, in [1e-8, 1e8]: how similar the shares of a document
+        are to beta. "auto" draws it given `concentration_prior`.
     concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate, in [1e-8, 1e8], of the Gamma prior of a concentration that is drawn.
     top_concentration : float or "auto", default="auto"
@@ -68,11 +69,11 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         topics. Topics may come and go from there.
     initial_components : int or "auto", default=20
         Number of topics of a random first state. "auto": one for three segments, at least 20 and at
-        most 300; fewer, but not below 20, where their counts would take more than 1 GiB. In large
-        corpora those that are too many go faster than missing ones come.
+        most 300; fewer, but not below 20, if their counts would take more than 1 GiB. In large
+        corpora superfluous topics disappear faster than missing ones appear.
     split_merge : bool, default=True
         Whether to propose, in every sweep, to split topics in two and to merge two into one.
-        Otherwise topics come and go word by word only, which is slow where topics are large.
+        Otherwise topics come and go word by word only, which is slow if topics are large.
     max_iter : int, default=1000
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -110,18 +111,19 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         Posterior distribution of the number of topics: entry k is P(K = k), over the kept sweeps of
         all chains.
     components_ : (K, n_features) array
-        Word probabilities of the topics, E[phi], that with the most words first. Rows sum to 1.
+        Word probabilities of the topics, E[phi], in decreasing order of their number of words. Rows
+        sum to 1.
     weights_ : (K,) array
         Weights beta of the topics. Their sum is a little less than 1: the rest is left for topics
-        that no word has. Of given topics (`from_topics`): all equal, with a sum of 1.
+        that no word has. For given topics (`from_topics`) all weights are equal and sum to 1.
     doc_topic_ : (n_documents, K) array
         Topic shares of the training documents.
     segment_topic_ : (n_segments, K) array
-        Topic shares of the training segments; with level "document", those of their document.
+        Topic shares of the training segments; with level "document", the shares of their document.
     doc_topic_prior_ : (K,) array
         Prior alpha beta of topic shares.
     concentration_, top_concentration_, topic_word_prior_ : float
-        Those of the sample that is shown, or the given values.
+        Values in the sample that is shown, or the given values.
     trace_ : Trace
         Scalars of every kept sweep of every chain, the number of topics among them.
     n_iter_ : int
@@ -135,15 +137,15 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
 
     See Also
     --------
-    GibbsLDA : A given number of topics.
-    SegmentedTopicModel : Shares of segments that vary around their document's.
+    GibbsLDA : Model with a given number of topics.
+    SegmentedTopicModel : Model in which the shares of segments vary around their document's.
 
     Notes
     -----
     The number of topics varies from sample to sample, so samples are not averaged: the attributes
     are those of the kept sample with the highest log joint. `score` and `log_likelihood` average
-    over the stored samples, whatever their topics. New documents have the topics of a sample; what
-    they would give to topics that no training word has, alpha beta_u / (alpha + n), is left out.
+    over the stored samples, whatever their topics. New documents have the topics of a sample; the
+    share of topics that no training word has, alpha beta_u / (alpha + n), is left out.
 
     Sweeps are dense: their time is proportional to the number of topics.
 
@@ -233,7 +235,7 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         self._concentration("top_concentration")
 
     def _concentration(self, name: str) -> tuple[float, tuple[float, float] | None]:
-        """Return a concentration, or where it begins, and its prior if it is drawn."""
+        """Return a concentration, or its initial value and its prior if it is drawn."""
         value, prior = getattr(self, name), getattr(self, f"{name}_prior")
         return check_concentration_or_prior(value, prior, name)
 

@@ -54,7 +54,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         Dirichlet priors alpha_y of the shares of word-topics in a segment, in [1e-8, 1e8]: an array
         (n_document_topics, n_components) with a row for each document-topic. "auto" learns it by
         maximum a posteriori under `dirichlet_prior`. A number, or a single row (n_components,),
-        holds for all: document-topics then do not differ, and segments are the documents of latent
+        applies to all: document-topics then do not differ, and segments are the documents of latent
         Dirichlet allocation.
     topic_word_prior : float or "auto", default="auto"
         Dirichlet prior gamma of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
@@ -83,7 +83,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         from the chain with the highest mean log joint, scores from all chains.
     n_shards : int, default=1
         Number of shards: runs of documents that are swept at the same time, each with the words of
-        the others as they were before the sweep. This is approximate (AD-LDA; where words are rare
+        the others as they were before the sweep. This is approximate (AD-LDA; if words are rare
         in all topics, give `topic_word_prior` as a number), and faster with `n_jobs`. 1: exact.
     transform_max_iter : int, default=100
         Number of sweeps over each document in `transform` and `score`.
@@ -125,7 +125,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
 
     See Also
     --------
-    SegmentedTopicModel : Segments whose shares vary around those of their document.
+    SegmentedTopicModel : Model in which the shares of segments vary around their document's.
 
     Notes
     -----
@@ -135,7 +135,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
 
     A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster.
     The partitions are the shards: `n_shards` is 1 or their number. On a cluster `doc_topic_` and
-    `segment_topic_` are dask arrays that stay there, and no pickle has them.
+    `segment_topic_` are dask arrays that stay there, and are not pickled.
 
     References
     ----------
@@ -236,7 +236,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         return np.array(np.broadcast_to(rows, shape))
 
     def _settings_of_samplers(self, n_words: int) -> Settings:
-        """Return what samplers need to know."""
+        """Return the settings of samplers."""
         return (
             self.n_components,
             self.n_document_topics,
@@ -304,7 +304,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         return len(self.document_topic_prior_)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """Learn topics from X, then return ``transform(X)``.
+        """Fit topics to X, then return ``transform(X)``.
 
         The documents are treated as new ones. The shares that the chain itself found for the
         training documents are in `doc_topic_` and `segment_topic_`.
@@ -333,9 +333,9 @@ class LatentDirichletCoClustering(BaseTopicModel):
         Returns
         -------
         (n_documents, n_document_topics) array
-            Rows sum to 1. The shares of a document without words are the prior mean. Of a
-            PartitionedCorpus under ``joblib.parallel_config("dask")``: a dask.array.Array, one
-            chunk a partition.
+            Rows sum to 1. The shares of a document without words are the prior mean. The result for
+            a PartitionedCorpus under ``joblib.parallel_config("dask")`` is a dask.array.Array with
+            one chunk per partition.
         """
         if isinstance(X, PartitionedCorpus):
             return self._predict_parts("transform", X)
@@ -352,7 +352,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         -------
         (n_segments, n_components) array
             The segments of all documents in order; rows sum to 1. The shares of a segment without
-            words are those expected given the rest of its document.
+            words are its expected shares given the rest of its document.
         """
         return self._fold_in(X)[1]
 
@@ -366,7 +366,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
             Non-negative word probabilities of the word-topics; rows are normalized to sum to 1.
         **params
             Parameters of the estimator. `document_topic_prior` and `segment_topic_prior` must be
-            numbers; if the latter has rows, their number is the default of `n_document_topics`.
+            numbers; if `segment_topic_prior` has rows, their number is the default of
+            `n_document_topics`.
 
         Returns
         -------
@@ -379,7 +380,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
 
 
 def _as_numbers(value: Any) -> NDArray[np.float64]:
-    """Return an array-like as numbers; none, where it cannot be made such."""
+    """Return an array-like as an array of numbers, or an empty array if that fails."""
     try:
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError):

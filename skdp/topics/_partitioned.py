@@ -23,7 +23,7 @@ OF_PARTITIONS = frozenset([*_MEANS, "_n_partitions"])
 
 
 class InPartitions:
-    """A fitted attribute that is lost with a cluster, and what to use in its place."""
+    """A fitted attribute that is lost with a cluster, and a hint about alternatives."""
 
     def __init__(self, cure: str):
         self._cure = cure
@@ -32,7 +32,7 @@ class InPartitions:
         self._name = name
 
     def __get__(self, estimator: Any, owner: type) -> Any:
-        """Raise: where there is a value, Python finds it first."""
+        """Raise an error: if there is a value, Python finds it first."""
         if estimator is None:
             return self
         if "_n_partitions" in vars(estimator):
@@ -43,7 +43,7 @@ class InPartitions:
 
 
 def place_corpus(estimator: Any, X: PartitionedCorpus, executor: Executor) -> PlacedCorpus:
-    """Return a corpus whose partitions are opened where an executor works on them."""
+    """Return a corpus whose partitions are opened in the processes of an executor."""
     check_partitions(estimator, X, reset=True)
     n_topics = estimator._n_first_topics(X)
     check_memory(
@@ -73,7 +73,7 @@ def _find_kept(estimator: Any, X: PartitionedCorpus, executor: Executor) -> Plac
         kept.go_on(estimator.n_jobs)
         if kept.is_of(X):
             return kept
-        other = PlacedCorpus(X, executor)  # opened to be compared
+        other = PlacedCorpus(X, executor)  # opened for comparison
         if joblib.hash(other) != joblib.hash(kept):
             return other
         executor.drop()
@@ -86,7 +86,7 @@ def _find_kept(estimator: Any, X: PartitionedCorpus, executor: Executor) -> Plac
 
 
 def without_partitions(estimator: Any, state: dict[str, Any]) -> dict[str, Any]:
-    """Return the state of a pickle without the parts that partitions hold; warn if it had any."""
+    """Return a pickle's state without the attributes that partitions hold; warn if any are lost."""
     left_out = {name for name in _MEANS if hasattr(state.get(name), "dask")}
     if kept_partitions(estimator) is not None:
         left_out.add("_saved")

@@ -79,9 +79,9 @@ class SegmentedTopicModel(BaseTableModel):
         two models correspond.
     initial_components : int or "auto", default="auto"
         Used if `n_components` is "auto": number of topics of a first state that is not given.
-        "auto": one for three segments, at least 20 and at most 300; fewer, but not below 20, where
-        their counts would take more than 1 GiB. In large corpora those that are too many go faster
-        than missing ones come.
+        "auto": one for three segments, at least 20 and at most 300; fewer, but not below 20, if
+        their counts would take more than 1 GiB. In large corpora superfluous topics disappear
+        faster than missing ones appear.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -99,7 +99,7 @@ class SegmentedTopicModel(BaseTableModel):
         from the chain with the highest mean log joint, scores from all chains.
     n_shards : int, default=1
         Number of shards: runs of documents that are swept at the same time, each with the words of
-        the others as they were before the sweep. This is approximate (AD-LDA; where words are rare
+        the others as they were before the sweep. This is approximate (AD-LDA; if words are rare
         in all topics, give `topic_word_prior` as a number), and faster with `n_jobs`. 1: exact.
     transform_max_iter : int, default=100
         Number of sweeps over each document in `transform` and `score`.
@@ -127,15 +127,17 @@ class SegmentedTopicModel(BaseTableModel):
     topic_word_prior_, discount_ : float
         Posterior means, or the given values.
     concentration_ : float, or (n_documents,) or (n_segments,) array
-        Likewise; an array with `concentration_scope` "document" or "segment".
+        Posterior mean, or the given value; an array with `concentration_scope` "document" or
+        "segment".
     n_components_ : int
         With ``n_components="auto"``: number of topics that have words, in the sample that is shown.
     n_components_distribution_ : array
-        Likewise: entry k is P(K = k), over the kept sweeps of all chains.
+        With ``n_components="auto"``: entry k is P(K = k), over the kept sweeps of all chains.
     weights_ : (n_components,) array
-        Likewise: weights beta of the topics. The rest to 1 is left for topics that no word has.
+        With ``n_components="auto"``: weights beta of the topics. The remainder to 1 is left for
+        topics that no word has.
     document_concentration_, top_concentration_ : float
-        Likewise: those of the sample that is shown, or the given values.
+        With ``n_components="auto"``: values in the sample that is shown, or the given values.
     trace_ : Trace
         Scalars of every kept sweep of every chain.
     n_iter_ : int
@@ -149,10 +151,10 @@ class SegmentedTopicModel(BaseTableModel):
 
     See Also
     --------
-    SequentialLDA : Segments that vary around the previous one.
-    AdaptiveTopicModel : Segments that vary around both, with learned weights.
-    HDPTopicModel : Documents without segments, with an inferred number of topics.
-    GibbsLDA : Documents without segments.
+    SequentialLDA : Model in which each segment varies around the previous one.
+    AdaptiveTopicModel : Model in which segments vary around both, with learned weights.
+    HDPTopicModel : Model of documents without segments, with an inferred number of topics.
+    GibbsLDA : Model of documents without segments.
 
     Notes
     -----
@@ -162,14 +164,14 @@ class SegmentedTopicModel(BaseTableModel):
 
     With ``n_components="auto"`` the model is a hierarchical process, beta ~ GEM(gamma), mu_d ~
     DP(alpha, beta), where alpha is `document_concentration` and gamma `top_concentration`. Topics
-    come and go during the fit, the largest is the first one, and as in `HDPTopicModel` all
+    come and go during the fit and are sorted by decreasing size, and as in `HDPTopicModel` all
     attributes are those of the kept sample with the highest log joint. New documents have its
     topics. Given `topic_word_prior`, and with one shard, the sampler is exact. Splits and merges of
     topics are proposed with one shard only.
 
     A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster.
     The partitions are the shards: `n_shards` is 1 or their number. On a cluster `doc_topic_` and
-    `segment_topic_` are dask arrays that stay there, and no pickle has them.
+    `segment_topic_` are dask arrays that stay there, and are not pickled.
 
     References
     ----------

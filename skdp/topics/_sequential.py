@@ -84,7 +84,7 @@ class SequentialLDA(BaseTableModel):
         from the chain with the highest mean log joint, scores from all chains.
     n_shards : int, default=1
         Number of shards: runs of documents that are swept at the same time, each with the words of
-        the others as they were before the sweep. This is approximate (AD-LDA; where words are rare
+        the others as they were before the sweep. This is approximate (AD-LDA; if words are rare
         in all topics, give `topic_word_prior` as a number), and faster with `n_jobs`. 1: exact.
     transform_max_iter : int, default=100
         Number of sweeps over each document in `transform` and `score`.
@@ -112,7 +112,8 @@ class SequentialLDA(BaseTableModel):
     topic_word_prior_, discount_ : float
         Posterior means, or the given values.
     concentration_ : float, or (n_documents,) or (n_segments,) array
-        Likewise; an array with `concentration_scope` "document" or "segment".
+        Posterior mean, or the given value; an array with `concentration_scope` "document" or
+        "segment".
     trace_ : Trace
         Scalars of every kept sweep of every chain.
     n_iter_ : int
@@ -126,9 +127,9 @@ class SequentialLDA(BaseTableModel):
 
     See Also
     --------
-    AdaptiveTopicModel : Segments that may also return to their document.
-    SegmentedTopicModel : Segments whose order does not matter.
-    GibbsLDA : Documents without segments.
+    AdaptiveTopicModel : Model in which segments may also return to their document.
+    SegmentedTopicModel : Model in which the order of segments does not matter.
+    GibbsLDA : Model of documents without segments.
 
     Notes
     -----
@@ -136,12 +137,12 @@ class SequentialLDA(BaseTableModel):
     probability. `score` and `log_likelihood` average probabilities over the stored samples of all
     chains. `n_jobs` threads work on chains, shards and, in `transform` and `score`, documents.
 
-    An empty segment is a step in the sequence, too: the segment after it keeps less closely to the
-    one before it.
+    An empty segment is also a step in the sequence, so the segment after it follows the one before
+    it less closely.
 
     A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster.
     The partitions are the shards: `n_shards` is 1 or their number. On a cluster `doc_topic_` and
-    `segment_topic_` are dask arrays that stay there, and no pickle has them.
+    `segment_topic_` are dask arrays that stay there, and are not pickled.
 
     References
     ----------

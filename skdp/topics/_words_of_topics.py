@@ -1,4 +1,4 @@
-"""What topics are about: their words, their documents, and a table of both."""
+"""Descriptions of topics: their words, their documents, and a table of both."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _N_TOP_WORDS, _N_DOCUMENTS, _N_NAME_WORDS = 10, 5, 3
 
 
 class WordsOfTopicsMixin:
-    """Mixin of the topic models: it reads topics, for people."""
+    """Mixin of the topic models with human-readable descriptions of topics."""
 
     components_: NDArray[np.float64]
     doc_topic_: NDArray[np.float64]
     n_features_in_: int
     _topic_tokens: NDArray[np.float64]
-    """Expected numbers of training tokens of the topics, (K,); none where topics were given."""
+    """Expected numbers of training tokens of the topics, (K,); missing if topics were given."""
 
     _documents_share_topics: bool
     _topic_names: list[str] | None = None
-    """What `name_topics` called them; a fit forgets it."""
+    """Names set by `name_topics`; a fit discards them."""
 
     def top_words(
         self,
@@ -41,7 +41,7 @@ class WordsOfTopicsMixin:
         ----------
         feature_names : (n_features,) array-like or None
             Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
-            None: those seen in `fit` if X was a data frame, otherwise word ids.
+            None: the column names of `fit` if X was a data frame, otherwise word ids.
         n : int or None, default=None
             Number of words per topic, at most `n_features_in_`. None: 10, or all words if there are
             fewer.
@@ -49,9 +49,9 @@ class WordsOfTopicsMixin:
             Whether to return pairs (name, probability of the word in the topic) instead of names.
         relevance : float, default=1.0
             The lambda of [1]_, in [0, 1]: words are ordered by ``lambda log p(w|k) + (1 - lambda)
-            log(p(w|k) / p(w))``. 1 is the order of probability, in which words that are frequent
-            everywhere come first; 0 that of lift, in which words that are rare elsewhere do, even
-            if they are rare here, too. 0.6 is a good start.
+            log(p(w|k) / p(w))``. 1 orders by probability, which favors words that are frequent
+            everywhere; 0 orders by lift, which favors words that are rare elsewhere, even if they
+            are rare here, too. 0.6 is a good start.
 
         Returns
         -------
@@ -68,7 +68,7 @@ class WordsOfTopicsMixin:
         -----
         p(w) is the sum over topics of ``components_`` weighted by their shares of the training
         tokens: the probability of a word of the training corpus under the model. So no word, not
-        even one that the corpus lacks, has a lift of more than one over the share of the topic.
+        even one that is not in the corpus, has a lift of more than one over the share of the topic.
 
         References
         ----------
@@ -96,7 +96,7 @@ class WordsOfTopicsMixin:
         *,
         relevance: float = 1.0,
     ) -> Self:
-        """Name the topics by their top words: the columns of `transform` bear these names.
+        """Name the topics by their top words, and use these names for the columns of `transform`.
 
         A name is the number of the topic and its words, such as "0: court, judge, law". After
         ``set_output(transform="pandas")`` data frames have these names, and
@@ -121,7 +121,7 @@ class WordsOfTopicsMixin:
         ValueError
             If an argument is invalid, as in `top_words`.
         TypeError
-            If the columns are no topics of words (`LatentDirichletCoClustering`).
+            If the columns are not topics of words (`LatentDirichletCoClustering`).
         """
         check_is_fitted(self)
         if not self._documents_share_topics:
@@ -166,13 +166,13 @@ class WordsOfTopicsMixin:
             None: the training documents, by their shares in `doc_topic_`. Otherwise documents are
             folded in as by `transform`.
         n_documents : int or None, default=None
-            Number of documents per topic, at most that of X. None: 5, or all documents if there are
-            fewer.
+            Number of documents per topic, at most the number in X. None: 5, or all documents if
+            there are fewer.
 
         Returns
         -------
         (n_topics, n_documents) array of int
-            Places of documents in X, that with the largest share first. The rows are the columns of
+            Indices of documents in X, in decreasing order of share. The rows are the columns of
             ``transform(X)``.
 
         Raises
@@ -247,11 +247,11 @@ class WordsOfTopicsMixin:
         return self._topic_tokens
 
     def _relevance(self, relevance: float) -> NDArray[np.float64]:
-        """Return what words are ordered by, (K, W): probabilities, or relevances."""
+        """Return the criterion by which words are ordered, (K, W): probabilities or relevances."""
         if not is_number(relevance) or not 0.0 <= relevance <= 1.0:
             raise ValueError(f"relevance must be a number in [0, 1], got {relevance!r}.")
         if relevance == 1.0:
-            return self.components_  # logarithms may be the same for two words
+            return self.components_  # two words may have the same logarithm
         n_tokens = self._tokens_of_topics("relevance below 1")
         marginal = n_tokens / n_tokens.sum() @ self.components_
         logs = np.full(self.components_.shape, -np.inf)

@@ -1,1 +1,1 @@
-"""Mixtures whose groups share their components: the sampler, and what its samples say."""
+"""Sampler of the mixtures whose groups share components, and predictions from its samples."""

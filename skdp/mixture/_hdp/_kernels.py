@@ -1,4 +1,4 @@
-"""Kernels of mixtures whose groups share components, made for each kind of rows.
+"""Kernels of mixtures whose groups share components, compiled for each kind of rows.
 
 Symbols as in `_kernels_sections` and `_kernels_moves`; see ``mixture/_kernels.py``.
 """
@@ -26,14 +26,14 @@ class Kernels(NamedTuple):
 
 @cache
 def kernels_of_groups(kind: int) -> Kernels:
-    """Return the kernels for rows of a kind."""
+    """Return the kernels for a kind of rows."""
 
     @njit_loop
     def sweep_groups(
         begin, order, rows, prior, clusters, n_clusters, labels, log_alone, groups, alpha, gamma,
         weights, members, ends, scratch, rng,
     ):  # fmt: skip
-        """Build the clusters, then draw those of rows in order: see `sweep_grouped_rows`."""
+        """Build clusters, then draw the clusters of rows in order: see `sweep_grouped_rows`."""
         place = -1
         if _build_clusters(kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch):
             place, n_clusters = _sweep_rows(
@@ -47,7 +47,7 @@ def kernels_of_groups(kind: int) -> Kernels:
         n_tries, rows, prior, clusters, three, n_clusters, labels, top, alpha, gamma, group_counts,
         shares, weights, pair, members, ends, sides, scratch, rng,
     ):  # fmt: skip
-        """Build the clusters, then propose so many splits, merges and trades; there must be room.
+        """Build the clusters, then propose `n_tries` moves; the arrays must have room.
 
         Returns
         -------

@@ -1,18 +1,18 @@
-r"""Shares of new groups under components that are given.
+r"""Shares of new groups under given components.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| ptr | | (J + 1,) int64 | where the rows of each group begin |
-| contents | | (N D,) uint64 | bits of the rows: what streams of groups depend on |
+| ptr | | (J + 1,) int64 | offsets of the groups |
+| contents | | (N D,) uint64 | bits of the rows, on which the streams of groups depend |
 | chances | f_k(x) | (N, C) | likelihoods of the rows, up to a factor of the row |
-| prior, first_prior | alpha beta | (C,) | and of the first sweep |
+| prior, first_prior | alpha beta | (C,) | Dirichlet prior, and that of the first sweep |
 | labels | z | (N,) int64 | component of a row; scratch |
 | counts | n_k | (C,) | rows of a group in the components; scratch |
 | weights | | (C,) | scratch |
 | out | | (N, C) | probabilities of components, summed over the kept sweeps |
 
 Given the likelihoods, the rows of a group are drawn one after the other, each from component k with
-weight (n_k + alpha beta_k) f_k(x); probabilities are those of the draws, not the draws.
+weight (n_k + alpha beta_k) f_k(x); `out` sums the probabilities of the draws, not the draws.
 """
 
 # mypy: ignore-errors
@@ -50,7 +50,7 @@ def fold_in_groups(
     first, last, first_sweep, last_sweep, burn_in, ptr, contents, chances, first_prior, prior,
     labels, counts, weights, key, lengths, out, rng,
 ):  # fmt: skip
-    """Do some sweeps over groups `first` to `last` - 1; between two calls a group is alone.
+    """Do some sweeps over groups `first` to `last` - 1; a call that resumes has a single group.
 
     Parameters
     ----------

@@ -1,20 +1,20 @@
-r"""Moves that split, merge and reshape components that groups share: the sections of kernels.
+r"""Moves that split, merge and reshape components that groups share: inlined sections of kernels.
 
-Rows, clusters and passes are those of ``mixture/_kernels_moves.py``; a row counts the rows of its
-group on a side, and the prior of the side, alpha beta.
+Rows, clusters and passes are those of ``mixture/_kernels_moves.py``; the weight of a side for a row
+is the number of rows of its group there plus the prior of the side, alpha beta.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | group_counts | | | see `GroupCounts`; its `priors` are alpha beta_a and alpha beta_b |
-| shares | log v, log(1 - v) | (3, 2) | of the sides in their weight, beta_a + beta_b: of this pass, of what is proposed, and of what is there |
-| weight | beta_a + beta_b | | of both sides together, which no move changes |
+| shares | log v, log(1 - v) | (3, 2) | shares of the sides in their weight beta_a + beta_b: in this pass, proposed, and current |
+| weight | beta_a + beta_b | | weight of both sides together, which no move changes |
 | top | beta_k | (C,) | |
 
-The shares of two components are proposed with their rows. Passes begin with equal ones; after each
-pass but the last the tables of the sides are drawn, m_a and m_b, then shares from Beta(m_a, m_b). What
-the last of these say is how shares are proposed, and for a merge how likely those are that there are.
-In the coordinates (beta_a + beta_b, v) the density of the top level has gamma / (v (1 - v)) for two
-components in the place of 1 for one.
+The shares of two components are proposed with their rows. Passes begin with equal shares; after
+each pass but the last the tables of the sides are drawn, m_a and m_b, then shares from
+Beta(m_a, m_b). The last of these distributions is the proposal of shares, and for a merge gives the
+density of the current ones. In the coordinates (beta_a + beta_b, v) the density of the top level
+has gamma / (v (1 - v)) for two components instead of 1 for one.
 """  # noqa: E501
 
 # mypy: ignore-errors
@@ -41,7 +41,7 @@ from skdp.processes._kernels_top_level import SMALLEST_WEIGHT, draw_table_count
 
 @njit_internal_nogc
 def share_prior(prior, shares, group_counts):
-    """Give both sides their shares of the prior of both."""
+    """Split the prior of both sides by their shares."""
     for side in range(2):
         group_counts.priors[side] = prior * math.exp(shares[side])
 
@@ -67,7 +67,7 @@ def log_density_of_shares(m_a, m_b, shares):
 
 @njit_internal_nogc
 def log_prior_of_sides(gamma, shares, group_counts):
-    """Return log p(z, v) of two components, but for what the others share."""
+    """Return log p(z, v) of two components, up to the factors of the other components."""
     result = math.log(gamma) - shares[0] - shares[1]
     for side in range(2):
         for j in range(group_counts.counts.shape[1]):
@@ -78,7 +78,7 @@ def log_prior_of_sides(gamma, shares, group_counts):
 
 @njit_internal_nogc
 def log_prior_of_both(prior, group_counts):
-    """Return log p(z) of one component in the place of two, but for what the others share."""
+    """Return log p(z) of one component instead of two, up to the factors of the others."""
     result = 0.0
     for j in range(group_counts.counts.shape[1]):
         n = group_counts.counts[0, j] + group_counts.counts[1, j]
@@ -95,7 +95,7 @@ def copy_shares(source, target):
 
 @njit_internal_nogc
 def give_weights(move, first, second, n_clusters, weight, shares, top):
-    """Give the components of an accepted move their weights."""
+    """Write the weights of the components after an accepted move."""
     if move == MERGE:
         top[first] = weight
         top[second] = top[n_clusters - 1]  # the last one takes its place
@@ -110,9 +110,9 @@ def move_components(
     kind, rows, prior, clusters, three, n_clusters, labels, top, alpha, gamma, group_counts, shares,
     weights, pair, members, sides, scratch, rng,
 ):  # fmt: skip
-    """Propose a split, merge or trade; return the number of components, -1 if that is impossible.
+    """Propose a split, merge or trade; return the number of components, or -1 if impossible.
 
-    There must be room for one more component, and two rows.
+    There must be at least two rows, and room for one more component.
     """
     move, i, first, second, n, n_passes = begin_move(
         kind, rows, prior, clusters, three, n_clusters, labels, labels.shape[0], weights, members,

@@ -1,13 +1,13 @@
-r"""Collapsed Gibbs sweeps over rows in groups, by direct assignment: the sections of kernels.
+r"""Collapsed Gibbs sweeps over rows in groups, by direct assignment: inlined sections of kernels.
 
 Symbols as in ``mixture/_kernels_sections.py``, and those of the top level. Clusters are components.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | groups | j | (N,) int64 | group of a row |
-| counts | n_jk | (J, C) | rows of each group in each component; 0 beyond the K there are |
-| top | beta_k | (C,) | weights of components; 0 beyond the K there are |
-| rest | beta_u | (1,) | weight of all others |
+| counts | n_jk | (J, C) | rows of each group in each component; 0 beyond the first K |
+| top | beta_k | (C,) | weights of components; 0 beyond the first K |
+| rest | beta_u | (1,) | weight of all other components |
 | alpha, gamma | | scalars | concentrations of groups and of the top level |
 
 A row of group j joins component k with weight (n_jk + alpha beta_k) f_k(x), and opens a new one with
@@ -30,7 +30,7 @@ from skdp.processes._kernels_top_level import break_weight
 
 
 class Groups(NamedTuple):
-    """Rows of the groups in the components, and the weights of these."""
+    """Counts of rows by group and component, and the weights of the components."""
 
     groups: np.ndarray
     counts: np.ndarray
@@ -40,14 +40,14 @@ class Groups(NamedTuple):
 
 @njit_internal_nogc
 def choose_component(n, left, counts, top, rest, log_alone, alpha, weights, rng):
-    """Return a draw from the components; n for a new one.
+    """Return a draw from the components, or n for a new component.
 
     Parameters
     ----------
     left : int
-        The component that the row leaves empty, which is out of the choice; -1: none.
+        The component that becomes empty without the row and cannot be chosen; -1: none.
     counts : (C,) float64
-        Other rows of the group.
+        Counts of the group without the row.
     weights : (C + 1,) float64
         Log densities of the row, overwritten.
     """
@@ -63,7 +63,7 @@ def choose_component(n, left, counts, top, rest, log_alone, alpha, weights, rng)
 
 @njit_internal_nogc
 def move_component(source, target, groups):
-    """Give the place `target` of an empty component to the last one, `source`."""
+    """Move the last component, `source`, to the place `target` of an empty one."""
     groups.top[target] = groups.top[source]
     groups.top[source] = 0.0
     for j in range(groups.counts.shape[0]):
@@ -109,7 +109,7 @@ def sweep_grouped_rows(
         # Add.
         is_new = chosen == n_clusters
         if is_new and left >= 0:
-            chosen = left  # in the place of the one that it was
+            chosen = left  # reuse the place of the emptied component
         if is_new:
             top[chosen], rest[0] = break_weight(rest[0], gamma, rng)
         counts[j, chosen] += 1.0

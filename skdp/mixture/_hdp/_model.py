@@ -1,4 +1,4 @@
-"""What a stored sample of a mixture whose groups share components says of new groups."""
+"""Predictions for new groups given a stored sample of a mixture whose groups share components."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ from skdp.data._ragged import offsets
 from skdp.mixture._hdp._kernels_fold_in import fold_in_groups
 
 N_SWEEPS, BURN_IN = 100, 20
-"""Of a fold-in; the first ones do not count."""
+"""Numbers of sweeps of a fold-in and of its discarded first sweeps."""
 
 _WORK = 20_000_000
-"""Rows times components times sweeps of a call, roughly: a tenth of a second."""
+"""Approximate rows times components times sweeps of a call: a tenth of a second."""
 
 _BLOCK = 10_000
-"""Rows at a time: all densities of all rows would be many."""
+"""Number of rows per block, which limits the memory for densities."""
 
 
 @dataclass(frozen=True, eq=False)
 class HDPMixtureModel:
-    """Components of the training rows, and what new groups follow given them.
+    """Components of the training rows, and the distribution of new groups given them.
 
-    Groups have shares theta ~ Dirichlet(alpha beta) of the components. What components that no
-    training row has share is one more: its rows are independent draws of the prior predictive.
+    Groups have shares theta ~ Dirichlet(alpha beta) of the components. All components without
+    training rows are represented by one more: its rows are independent draws from the prior
+    predictive.
 
     Attributes
     ----------
     labels : (N,) array of int32
         Components of the training rows.
     weights : (K + 1,) array
-        Weights beta of the components; last, beta_u, that of all others.
+        Weights beta of the components; the last is beta_u, the weight of all others.
     concentration : float
         alpha.
     emission : EmissionModel
@@ -62,19 +63,19 @@ class HDPMixtureModel:
     def responsibilities(self, ptr: Places, values: Floats, key: NDArray[np.uint64]) -> Floats:
         """Return the probabilities of the components of each row of new groups, (N, K + 1).
 
-        They are given all rows of the group. Groups have streams of their own, which depend on
-        `key` and their rows.
+        The probabilities are given all rows of the group. Each group has its own stream, which
+        depends on `key` and its rows.
         """
         logs, n_columns = self.log_obs(values), len(self.weights)
         largest = logs.max(axis=1, keepdims=True, initial=-np.inf)
-        possible = np.isfinite(largest)  # a row that no component can have tells nothing
+        possible = np.isfinite(largest)  # a row that is impossible in all components is ignored
         chances = np.exp(np.where(possible, logs - np.where(possible, largest, 0.0), 0.0))
         contents = bits_of(values).ravel()
         out, prior = np.zeros((len(values), n_columns)), self.prior
         labels = np.full(len(values), -1, dtype=np.int64)
         counts, weights = np.empty(n_columns), np.empty(n_columns)
         lengths, rng = np.array([0, values.shape[1]]), np.empty(4, dtype=np.uint64)
-        # A group is nearly bound to one component if the prior is tiny: the first row would choose.
+        # With a tiny prior, the first row would nearly fix the component of its whole group.
         first_prior = prior * max(1.0, 1.0 / self.concentration)
         for first, last, begin, end in _calls(ptr, n_columns):
             fold_in_groups(
@@ -93,7 +94,7 @@ class HDPMixtureModel:
     def log_completions(
         self, ptr: Places, given: Floats, scored: Floats, key: NDArray[np.uint64]
     ) -> Floats:
-        """Return log p of the scored rows of groups given the others of their groups.
+        """Return log p of the held-out rows of groups given the other rows of their groups.
 
         Parameters
         ----------
@@ -117,13 +118,13 @@ class HDPMixtureModel:
 
 
 def split_groups(ptr: Places, values: Floats) -> tuple[Places, Places]:
-    """Split the rows of every group into random halves, whatever their order.
+    """Split the rows of every group into random halves that do not depend on their order.
 
     Returns
     -------
     given, scored : (n,) and (N - n,) arrays
-        Places of the rows of the first halves, ceil(n / 2) of n rows, and of the second ones: by
-        group, and sorted by their values.
+        Indices of the rows of the first halves, ceil(n / 2) of n rows, and of the second halves:
+        by group, and sorted by their values.
     """
     groups = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     order = np.lexsort((*values.T[::-1], groups))
@@ -132,14 +133,14 @@ def split_groups(ptr: Places, values: Floats) -> tuple[Places, Places]:
 
 
 def bits_of(values: Floats) -> NDArray[np.uint64]:
-    """Return rows as integers that are equal if the rows are: there is no -0."""
+    """Return rows as integers that are equal if and only if the rows are: -0 becomes 0."""
     return (values + 0.0).view(np.uint64)
 
 
 def _calls(ptr: Places, n_columns: int) -> list[tuple[int, int, int, int]]:
-    """Return groups and sweeps of the calls of a fold-in: Ctrl-C is heard between calls.
+    """Return groups and sweeps for the calls of a fold-in; Ctrl-C is handled between calls.
 
-    Groups that are small are done several at a time, and large ones a few sweeps at a time.
+    A call does all sweeps of several small groups, or a few sweeps of a large group.
     """
     most = max(1, _WORK // (n_columns * N_SWEEPS))
     calls, first, n_groups = [], 0, len(ptr) - 1

@@ -1,4 +1,4 @@
-"""The sampler of the mixture whose groups share components: all that a sweep draws."""
+"""Sampler of the mixture whose groups share components."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from skdp.processes._kernels_top_level import log_density_of_weights
 from skdp.processes._top_level import TopLevel, TopPriors
 
 _N_DRAWS = 120
-"""Of tables, for the weights of a partition that is no sample."""
+"""Number of table draws for the weights of a partition that is not a sample."""
 
 
 class HDPMixtureSampler(ClusterSampler):
-    """Markov chain over the components of rows in groups, their weights and both concentrations.
+    """Markov chain over the components of grouped rows, their weights and both concentrations.
 
     Parameters
     ----------
     panel : SequencePanel
         Groups of rows.
     emission : ClusterEmission
-        For one state; it holds the prior.
+        Emission of a single state, which holds the prior.
     priors : TopPriors
     concentration, top_concentration : float
-        What they are, or where they begin.
+        Fixed or initial values.
     init : (N,) array of int or None
-        First components, named from 0 without gaps. None: one row after the other, in random order,
-        joins a component given the rows before; of many rows, some are seated first.
+        First components, labeled from 0 without gaps. None: rows join components one after the
+        other, in random order, each given the rows before; if there are many, a subset comes first.
     init_stream, stream : (4,) uint64 arrays
         Streams of the first partition and of the sweeps.
     split_merge : bool, default=True
@@ -50,7 +50,7 @@ class HDPMixtureSampler(ClusterSampler):
     top : TopLevel
         Weights of the components, and both concentrations.
     ptr : (J + 1,) array
-        Where the rows of each group begin.
+        Offsets of the groups.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
@@ -96,7 +96,7 @@ class HDPMixtureSampler(ClusterSampler):
         self.top = part.top
 
     def attach(self, panel: SequencePanel) -> None:
-        """Take the observations (again)."""
+        """Attach the observations."""
         self.ptr = panel.ptr
         self._groups = np.repeat(np.arange(len(panel)), np.diff(panel.ptr))
         self._attach_rows(panel.values)
@@ -106,7 +106,7 @@ class HDPMixtureSampler(ClusterSampler):
         return kernels_of_groups(self._terms.kind)
 
     def counts(self, n_columns: int) -> Places:
-        """Return how many rows of each group are in each component, (J, n_columns)."""
+        """Return the number of rows of each group in each component, (J, n_columns)."""
         seated = self.labels >= 0
         codes = self._groups[seated] * n_columns + self.labels[seated]
         n_groups = len(self.ptr) - 1
@@ -152,7 +152,7 @@ class HDPMixtureSampler(ClusterSampler):
         self.top = self.top.drawn(self.ptr, self.labels, self.priors, self.stream)
 
     def log_prior(self) -> float:
-        """Return the log density of components and weights, given both concentrations."""
+        """Return the log density of components and weights given both concentrations."""
         top = self.top
         counts, prior = self.counts(self.n_clusters), top.concentration * top.weights
         j, k = np.nonzero(counts)
@@ -162,7 +162,7 @@ class HDPMixtureSampler(ClusterSampler):
         return result - float(total.sum()) + density
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars that the trace records."""
         return {
             "log_joint": self.log_joint(),
             "n_components": float(self.n_clusters),
@@ -190,7 +190,7 @@ class HDPMixtureSampler(ClusterSampler):
         top_concentration: float,
         rng: NDArray[np.uint64],
     ) -> HDPMixtureModel:
-        """Return a partition, and what groups follow given it, with mean weights."""
+        """Return the predictive model of groups given a partition, with mean weights."""
         n = int(labels.max()) + 1
         even = np.full(n, 1.0 / (n + 1.0))
         top = TopLevel(even, 1.0 / (n + 1.0), concentration, top_concentration)

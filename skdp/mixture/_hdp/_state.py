@@ -1,4 +1,4 @@
-"""What the sampler of a mixture whose groups share components shows of itself after a sweep."""
+"""Read-only view of the state of a mixture whose groups share components."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class HDPMixtureState:
 
     @property
     def labels(self) -> Places:
-        """Component of every row, (N,), of all groups end to end; from 0 without gaps."""
+        """Component of every row, (N,), with all groups concatenated; from 0 without gaps."""
         view: Places = self._sampler.labels.view()
         view.flags.writeable = False
         return view
 
     @property
     def top_weights(self) -> Floats:
-        """Weights beta of the components, (K,); what they lack of 1 is that of all others."""
+        """Weights beta of the components, (K,); the remainder to 1 is the weight of all others."""
         view: Floats = self._sampler.top.weights.view()
         view.flags.writeable = False
         return view
@@ -38,7 +38,7 @@ class HDPMixtureState:
         return float(self._sampler.top.top_concentration)
 
     def log_joint(self) -> float:
-        """Return log p(X, labels, beta) given both concentrations, parameters summed out."""
+        """Return log p(X, labels, beta) given both concentrations (parameters integrated out)."""
         return float(self._sampler.log_joint())
 
     def copy(self) -> HDPMixtureState:

@@ -1,1 +1,1 @@
-"""The sampler of `IBPLatentFeatures`: features of rows, weights summed out."""
+"""Sampler of `IBPLatentFeatures` over the features of rows; the weights are integrated out."""

@@ -1,4 +1,4 @@
-"""Variances of noise and weights: priors, and draws given the features."""
+"""Variances of noise and weights: priors and draws given the features."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from skdp._numeric._typing import Floats
 from skdp.mixture._latent_features._kernels_posterior import weigh, write_products
 
 _FIRST_NOISE = 0.2
-"""Share of the variance of X: with less noise features come early, with more they are blurred."""
+"""Share of the variance of X: features appear too early with less noise, and blur with more."""
 
 _LOGS = math.log(1e-250), math.log(1e250)
 """Range of the logarithm of a drawn variance."""
 
 
 class DataScale(NamedTuple):
-    """Scales of observations, from which priors that are not given and first values are made.
+    """Scales of the observations, from which default priors and initial values are computed.
 
     Attributes
     ----------
     variance : float
-        Robust, on average over columns.
+        Robust variance, averaged over columns.
     noise_rate, noise_rates : float, (D,) array
-        Rates of the Gamma priors of the precisions of all noise and of that of columns.
+        Rates of the Gamma priors of the noise precision, overall and by column.
     first_noise, first_noises : float, (D,) array
-        Variances of noise to begin with.
+        Initial noise variances.
     mean_square, mean_squares : float, (D,) array
-        Not robust: a chain that begins with weights as wide as this explains any row by a feature
-        or two.
+        Mean squares, which are not robust: a chain whose initial weights are as wide as this
+        explains any row by a feature or two.
     """
 
     variance: float
@@ -47,7 +47,7 @@ class DataScale(NamedTuple):
 
 
 def find_scale(values: Floats, *, center: bool) -> DataScale:
-    """Return the scales of rows, (N, D), of which those of constant columns are 0 if centered."""
+    """Return the scales of rows, (N, D); those of constant columns are 0 if centered."""
     spreads = find_spreads(values)
     varies = spreads.reaches > 0.0
     variances = np.where(varies, spreads.variances, 0.0 if center else spreads.middles**2)
@@ -95,7 +95,7 @@ class Evidence:
         return self._shape[0]
 
     def log_density(self, noise: float, weights: float) -> float:
-        """Return log p(X | Z) given the variances; -inf where it is singular to rounding."""
+        """Return log p(X | Z) given the variances, or -inf if it is singular to rounding."""
         (n_rows, n_columns), k = self._shape, self._n_features
         log_det, trace = weigh(
             self._gram, self._cross, k, noise / weights, self._factor, self._solved
@@ -105,7 +105,7 @@ class Evidence:
         return -math.inf if math.isnan(result) else result
 
     def residual_squares(self, ratio: float) -> Floats:
-        """Return x^T (I + Z Z^T / r)^-1 x of the columns, (D,); r is noise over weights."""
+        """Return x^T (I + Z Z^T / r)^-1 x of the columns, (D,), for r = noise / weights."""
         k = self._n_features
         weigh(self._gram, self._cross, k, ratio, self._factor, self._solved)
         return np.asarray(self._squares - np.sum(self._solved[:k] ** 2, axis=0))
@@ -119,18 +119,18 @@ def log_prior(log_variance: float, prior: tuple[float, float]) -> float:
 
 @dataclass(frozen=True)
 class FeaturePrior:
-    """What is known of concentration and variances before any row.
+    """Priors of concentration and variances.
 
     Attributes
     ----------
     concentration : (shape, rate) or None
-        Of a drawn concentration, Gamma. None: it is known.
+        Gamma prior of the concentration. None: the concentration is fixed.
     noise, weights : (shape, rate) or None
-        Of the reciprocal of a drawn variance, Gamma. None: it is known.
+        Gamma prior of the reciprocal of a variance. None: the variance is fixed.
     columns : (shape, rates) or None
-        Of the reciprocals of the drawn variances of columns, Gamma, with one rate or (D,) of them.
-        None: they are not drawn. With them the noise has variance 1 in columns that are divided by
-        their standard deviations.
+        Gamma priors of the reciprocals of the variances of columns, with one rate or (D,) rates.
+        None: the variances are not drawn. With them the noise has variance 1 in columns that are
+        divided by their standard deviations.
     """
 
     concentration: tuple[float, float] | None
@@ -141,24 +141,24 @@ class FeaturePrior:
     def draw_scales(
         self, evidence: Evidence, ratio: float, scales: Floats, rng: NDArray[np.uint64]
     ) -> Floats:
-        """Return the next standard deviations of the noise of columns given the features.
+        """Draw the standard deviations of the noise of columns given the features.
 
-        Given these, the entries of a column are normal with covariance v (I + Z Z^T / r): 1 / v has
-        a Gamma posterior.
+        Given the features, the entries of a column are normal with covariance v (I + Z Z^T / r), so
+        that 1 / v has a Gamma posterior.
 
         Parameters
         ----------
         evidence : Evidence
-            Of rows whose columns are divided by `scales`.
+            Evidence of rows whose columns are divided by `scales`.
         ratio : float
-            r.
+            r, the noise variance over the weights variance.
         scales : (D,) array
         """
         if self.columns is None:
             return scales
         shape, rate = self.columns
         squares = evidence.residual_squares(ratio) * scales**2
-        if not np.isfinite(squares).all():  # singular to rounding
+        if not np.isfinite(squares).all():  # the posterior is singular to rounding
             return scales
         total = shape + 0.5 * evidence.n_rows
         draws = np.array([draw_gamma(total, rng) for _ in squares])
@@ -167,7 +167,7 @@ class FeaturePrior:
     def draw_variances(
         self, evidence: Evidence, noise: float, weights: float, rng: NDArray[np.uint64]
     ) -> tuple[float, float]:
-        """Return the next variances of noise and weights given the features."""
+        """Draw the variances of noise and weights given the features."""
         if self.noise is not None:
             prior = self.noise
 

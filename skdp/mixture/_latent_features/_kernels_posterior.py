@@ -1,7 +1,7 @@
-r"""What rows and their features tell of the weights, moved by one row at a time.
+r"""Posterior of the weights given rows and features, updated by one row at a time.
 
 Rows are x_i = z_i A + noise of variance v in every column, with weights A_kd ~ N(0, u). Given the
-features the columns of A have one covariance, v M, and the means mu,
+features the columns of A have the same covariance v M and the means mu,
 
     M = (Z^T Z + r I)^-1,    mu = M Z^T X,    r = v / u.
 
@@ -12,7 +12,7 @@ and c = s / (1 + s z^T g),
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| rows | X | (N, D) | missing entries at the values that were drawn for them |
+| rows | X | (N, D) | missing entries hold their drawn values |
 | features | Z | (N, C) int8 | the first K columns are in use |
 | n_features | K | scalar | |
 | covariance, means | M, mu | (C, C), (C, D) | |
@@ -37,11 +37,11 @@ from numpy.typing import NDArray
 from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp.emissions._gaussian._kernels import factorise
 
-_SAFE = 1e-6  # a covariance that shrinks or grows by more has lost its digits
+_SAFE = 1e-6  # a larger change of a covariance loses its digits
 
 
 class Posterior(NamedTuple):
-    """What is known of the weights, and room to compute it; symbols as above."""
+    """Posterior of the weights, and scratch arrays; symbols as above."""
 
     covariance: NDArray[np.float64]
     means: NDArray[np.float64]
@@ -55,7 +55,7 @@ class Posterior(NamedTuple):
 
 
 def make_posterior(capacity: int, n_rows: int, n_columns: int) -> Posterior:
-    """Return arrays for so many features, and rows that all count."""
+    """Return empty arrays for `capacity` features, with all rows counted."""
     square, wide = (capacity, capacity), (capacity, n_columns)
     return Posterior(
         np.zeros(square),
@@ -72,7 +72,7 @@ def make_posterior(capacity: int, n_rows: int, n_columns: int) -> Posterior:
 
 @njit_internal_nogc
 def list_active(row, n_features, active):
-    """Write the features of a row; return how many they are."""
+    """Write the features of a row; return their number."""
     n = 0
     for k in range(n_features):
         if row[k]:
@@ -83,7 +83,7 @@ def list_active(row, n_features, active):
 
 @njit_loop
 def write_products(features, rows, counted, n_features, active, gram, cross):
-    """Write Z^T Z and Z^T X of the rows that count."""
+    """Write Z^T Z and Z^T X of the counted rows."""
     n_columns = rows.shape[1]
     for k in range(n_features):
         for j in range(n_features):
@@ -102,7 +102,7 @@ def write_products(features, rows, counted, n_features, active, gram, cross):
 
 @njit_internal_nogc
 def solve_lower(factor, n, solved):
-    """Replace B, of n rows, by L^-1 B."""
+    """Replace the n rows of B by those of L^-1 B."""
     for k in range(n):
         for j in range(k):
             share = factor[k, j]
@@ -130,7 +130,7 @@ def invert(factor, n, inverse):
 
 @njit_loop
 def build(features, rows, n_features, ratio, posterior):
-    """Write counts, M and mu of the rows that count; False if that is impossible to rounding."""
+    """Write counts, M and mu of the counted rows; return False if it is singular to rounding."""
     gram, cross = posterior.factor, posterior.solved
     write_products(features, rows, posterior.counted, n_features, posterior.active, gram, cross)
     for k in range(n_features):
@@ -181,7 +181,7 @@ def subtract_signal(row, x, n_features, posterior):
 
 @njit_internal_nogc
 def move_row(row, x, sign, n_features, posterior):
-    """Let a row join (sign 1) or leave (-1); False, and nothing done, if digits would be lost."""
+    """Add (sign 1) or remove (-1) a row; return False, with no change, if digits would be lost."""
     spread = 1.0 + sign * project(row, n_features, posterior)
     if not _SAFE < spread < 1.0 / _SAFE:
         return False
@@ -200,7 +200,7 @@ def move_row(row, x, sign, n_features, posterior):
 
 @njit_internal_nogc
 def drop_feature(k, features, n_features, posterior):
-    """Give the place of a feature to the last one; return how many are left."""
+    """Replace a feature by the last one; return the number of features left."""
     last = n_features - 1
     if k != last:
         covariance, means = posterior.covariance, posterior.means
@@ -220,7 +220,7 @@ def drop_feature(k, features, n_features, posterior):
 
 @njit_internal_nogc
 def add_feature(i, features, n_features, ratio, posterior):
-    """Give row i, which is not counted yet, a feature of its own; return how many there are."""
+    """Give row i, which is not counted yet, its own new feature; return the number of features."""
     covariance, means = posterior.covariance, posterior.means
     for j in range(n_features):
         covariance[n_features, j] = covariance[j, n_features] = 0.0
@@ -234,9 +234,9 @@ def add_feature(i, features, n_features, ratio, posterior):
 
 @njit_loop
 def weigh(gram, cross, n_features, ratio, factor, solved):
-    """Return log det(Z^T Z + r I) and trace(X^T Z M Z^T X); NaN where it is singular to rounding.
+    """Return log det(Z^T Z + r I) and trace(X^T Z M Z^T X), or NaN if singular to rounding.
 
-    Given these the columns of X have the density
+    With these the columns of X have the density
 
         (2 pi v)^(-N D / 2) r^(K D / 2) det^(-D / 2) exp(-(trace(X^T X) - trace) / (2 v)).
     """

@@ -2,15 +2,15 @@ r"""Features and densities of new rows, given a stored sample of the training ro
 
 The next row has feature k with probability m_k / (N + 1), and Poisson(alpha / (N + 1)) new ones.
 Given these it is normal, as in `_kernels_rows`, so that p(x) is a sum over all vectors z. Gray
-codes visit them so that one feature changes at a time, which moves s, e^T e and the products that
-the next changes need. Only `free` features are summed over; the others are as they are in z.
+codes visit them with one changed feature per step, which updates s, e^T e and the products that
+the next changes need. Only `free` features are summed over; the others stay as they are in z.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | x, seen | x | (D,) | a row, centered, 0 where missing; 1 where an entry was observed, else 0 |
 | z | z | (K,) int8 | features of the row |
-| posterior | M, mu | | of the training rows |
-| free, n_free | | (K,) int64, scalar | features to sum over, F |
+| posterior | M, mu | | posterior given the training rows |
+| free, n_free | | (K,) int64, scalar | features to sum over, and their number F |
 | log_odds | | (K,) | log m_k / (N + 1 - m_k) |
 | log_none | | scalar | log probability of having no feature at all |
 | noise, ratio, rate | v, r, alpha / (N + 1) | scalars | rate 0: new features are left out |
@@ -39,14 +39,14 @@ from skdp.mixture._latent_features._kernels_rows import (
     sum_squares,
 )
 
-_NEGLIGIBLE = -52.0  # of 2^16 vectors less than 2e-18 of the sum together
-_N_DRAWS = 32  # of the features that are not summed over, for an estimate
-_N_SUMMED = 8  # features that are summed over in each of them
+_NEGLIGIBLE = -52.0  # 2^16 smaller terms add less than 2e-18 of the sum
+_N_DRAWS = 32  # draws of the features that are not summed over, per estimate
+_N_SUMMED = 8  # features that are summed over in each draw
 _LEAST = 0.02  # probability of either value in a proposal
 
 
 class NextRow(NamedTuple):
-    """What the next row follows given a sample, and room to compute it; symbols as above."""
+    """Distribution of the next row given a sample, and scratch arrays; symbols as above."""
 
     posterior: Posterior
     log_odds: NDArray[np.float64]
@@ -64,7 +64,7 @@ class NextRow(NamedTuple):
 
 @njit_internal_nogc
 def log_prior(z, model):
-    """Return the log probability of features."""
+    """Return the log probability of the features z."""
     result = model.log_none
     for k in range(z.shape[0]):
         if z[k]:
@@ -74,14 +74,14 @@ def log_prior(z, model):
 
 @njit_internal_nogc
 def bound_numbers(n_seen, square, spread, noise):
-    """Return the largest log density of a row over all s from `spread` on."""
+    """Return an upper bound of the log density of a row for all s >= `spread`."""
     best = square / (noise * n_seen) if n_seen > 0.0 else spread
     return log_density(n_seen, square, max(best, spread), noise)
 
 
 @njit_internal_nogc
 def prepare(x, seen, n_free, model):
-    """Write e, the products of e and of the free features; return e^T e, n and s."""
+    """Write e, and its products with the free features; return e^T e, n and s."""
     posterior, n_features = model.posterior, model.z.shape[0]
     spread = 1.0 + project(model.z, n_features, posterior)
     subtract_signal(model.z, x, n_features, posterior)
@@ -100,7 +100,7 @@ def prepare(x, seen, n_free, model):
 
 @njit_internal_nogc
 def sum_vectors(x, seen, n_free, model, shares):
-    """Return the log of the sum over the free features, which are 0 in z, and their shares."""
+    """Return the log of the sum over the free features, which are 0 in z; write their shares."""
     square, n_seen, spread = prepare(x, seen, n_free, model)
     prior = log_prior(model.z, model)
     z, free, dots, grams = model.z, model.free, model.dots, model.grams
@@ -146,7 +146,7 @@ def sum_vectors(x, seen, n_free, model, shares):
 
 @njit_internal_nogc
 def sum_all(x, seen, model):
-    """Return log p(x), and write the shares of the features: all vectors are visited."""
+    """Return log p(x) by a sum over all vectors, and write the shares of the features."""
     n_features = model.z.shape[0]
     for k in range(n_features):
         model.free[k] = k
@@ -156,7 +156,7 @@ def sum_all(x, seen, model):
 
 @njit_internal_nogc
 def fold_in(x, seen, n_sweeps, model, rng):
-    """Write estimates of the shares of the features: means over the second half of Gibbs sweeps."""
+    """Write estimates of feature shares: means over the second half of Gibbs sweeps."""
     posterior, n_features, noise = model.posterior, model.z.shape[0], model.noise
     products, z, shares = posterior.products, model.z, model.shares
     n_kept = n_sweeps - n_sweeps // 2
@@ -191,7 +191,7 @@ def fold_in(x, seen, n_sweeps, model, rng):
 
 @njit_internal_nogc
 def choose_free(model):
-    """List the features that a fold-in is least sure of first; the others have no order."""
+    """List the features about which a fold-in is least certain first; the others are unsorted."""
     free, shares = model.free, model.shares
     for k in range(free.shape[0]):
         free[k] = k
@@ -205,10 +205,10 @@ def choose_free(model):
 
 @njit_internal_nogc
 def estimate(x, seen, n_sweeps, model, others, rng):
-    """Return an estimate of log p(x), whose exponential has no bias.
+    """Return an estimate of log p(x), whose exponential is unbiased.
 
-    The features that a fold-in is least sure of are summed over; the others are drawn with the
-    probabilities that it found, cut off at both ends, and weighed by them.
+    The features about which a fold-in is least certain are summed over; the others are drawn with
+    the probabilities that it found, bounded away from 0 and 1, and importance-weighted.
 
     Parameters
     ----------
@@ -242,15 +242,15 @@ def predict_rows(rows, seen, contents, key, is_exact, n_sweeps, model, others, o
     Parameters
     ----------
     contents : (N, D + 1) uint64
-        What the streams of rows depend on: their bits, and D last.
+        Content that determines the streams of rows: their bits, and D last.
     key : (4,) uint64
     is_exact : bool
-        Sum over all vectors. False: shares by a fold-in, densities by an estimate.
+        Whether to sum over all vectors; otherwise shares are from a fold-in, densities estimated.
     n_sweeps : int
-        Of a fold-in.
+        Number of sweeps of a fold-in.
     out : (N, K) float64, output
     densities : (N,) float64, output
-        NaN before: write the density. Else it is not estimated.
+        NaN on input: write the density. Otherwise it is not estimated.
     """
     n_columns = rows.shape[1]
     for i in range(rows.shape[0]):

@@ -1,20 +1,20 @@
-r"""Gibbs sweeps over the features of rows, with the weights summed out.
+r"""Gibbs sweeps over the features of rows, with the weights integrated out.
 
-Given all other rows, row i of the features z and of k more that no other row has is normal in each
+Given all other rows, row i, with the features z and k more that no other row has, is normal in each
 column, independently,
 
     x_id ~ N(z mu_d, v s),    s = 1 + z^T M z + k / r,
 
-with M and mu of the other rows (`_kernels_posterior`). So the entries of a row that are missing are
-left out of this, and drawn when the features are known. The row has a feature of m others with
-probability m / N, and Poisson(alpha / N) of its own. Two draws follow each other:
+with M and mu of the other rows (`_kernels_posterior`). So missing entries of a row are left out of
+this, and drawn after its features. The row has a feature of m others with probability m / N, and
+Poisson(alpha / N) of its own. Two draws follow each other:
 
 1. the features that others have, one after the other in random order, given k;
-2. k and its features given these: all k by turns, until the others together have a probability of
-   less than 2^-60 (`sum_numbers`), or there are as many features as the buffet may have.
+2. k and its features given these: the sum over k stops when the rest has a probability of less
+   than 2^-60 (`sum_numbers`), or at the bound on the number of features.
 
-The order has to be random: columns stand in the order in which features came, which depends on who
-has them, and a scan in that order is not invariant.
+The order has to be random: columns are in the order in which features appeared, which depends on
+which rows have them, and a scan in that order is not invariant.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -23,10 +23,10 @@ has them, and a scan in that order is not invariant.
 | noise | v | scalar | variance |
 | rate | alpha / N | scalar | |
 | spread | s | scalar | |
-| square | e^T e | scalar | of the observed entries of e = x - z mu |
-| n_seen | | scalar | number of them |
-| n_most | | scalar | most own features that are possible |
-| n_pending | k | scalar | number of own features that found no room; -1: none is drawn |
+| square | e^T e | scalar | sum over the observed entries of e = x - z mu |
+| n_seen | | scalar | number of observed entries |
+| n_most | | scalar | bound on the number of own features |
+| n_pending | k | scalar | number of own features that did not fit; -1: not drawn yet |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -50,7 +50,7 @@ _LOG_2, _LOG_ENOUGH = math.log(2.0), -61.0 * math.log(2.0)
 
 @njit_internal_nogc
 def log_density(n_seen, square, spread, noise):
-    """Return the log density of a row, but for (2 pi v)^(-n / 2)."""
+    """Return the log density of a row without the factor (2 pi v)^(-n / 2)."""
     return -0.5 * (n_seen * math.log(spread) + square / (noise * spread))
 
 
@@ -59,8 +59,8 @@ def sum_numbers(n_most, rate, n_seen, square, spread, ratio, noise):
     """Sum w_k = Poisson(k; rate) x density of the row over the numbers k <= n_most of new features.
 
     Once w_{k+1} < w_k / 2 and rate / (k + 1) < 1 / 2, this holds for all larger k: as long as the
-    density grows, Poisson terms alone fall faster still; up to twice that s its logarithm is
-    concave; beyond it falls. So what is left is less than 2 w_{k+1}.
+    density grows, the Poisson terms alone fall even faster; up to twice that s its logarithm is
+    concave; beyond it falls. So the rest is less than 2 w_{k+1}.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def draw_number(n_most, rate, n_seen, square, spread, ratio, noise, rng):
 
 @njit_internal_nogc
 def sum_squares(seen, posterior):
-    """Leave out of the residual what was not observed; return e^T e and the number of entries."""
+    """Set unobserved residuals to 0; return e^T e and the number of observed entries."""
     residual = posterior.residual
     square = n_seen = 0.0
     for d in range(seen.shape[0]):
@@ -137,7 +137,7 @@ def draw_shared(i, rows, seen, features, n_features, posterior, noise, own, rng)
     Parameters
     ----------
     own : float
-        k / r: what its own features add to s.
+        k / r, the contribution of its own features to s.
     """
     z, products, n_rows = features[i], posterior.products, float(rows.shape[0])
     spread = 1.0 + project(z, n_features, posterior) + own
@@ -170,7 +170,7 @@ def draw_shared(i, rows, seen, features, n_features, posterior, noise, own, rng)
 
 @njit_internal_nogc
 def drop_own(i, features, n_features, posterior):
-    """Drop the features that row i alone has, which does not count; return how many are left."""
+    """Drop the features that only row i has, which is not counted; return the number left."""
     for k in range(n_features - 1, -1, -1):
         if posterior.counts[k] == 0:
             n_features = drop_feature(k, features, n_features, posterior)
@@ -179,7 +179,7 @@ def drop_own(i, features, n_features, posterior):
 
 @njit_internal_nogc
 def count_own(n_features, posterior):
-    """Return the number of features that no row has that counts."""
+    """Return the number of features that no counted row has."""
     n = 0
     for k in range(n_features):
         n += posterior.counts[k] == 0
@@ -188,12 +188,12 @@ def count_own(n_features, posterior):
 
 @njit_internal_nogc
 def draw_missing(i, rows, seen, features, n_features, posterior, noise, rng):
-    """Draw the missing entries of row i, which does not count, given all its features."""
+    """Draw the missing entries of row i, which is not counted, given all its features."""
     spread = -1.0
     for d in range(seen.shape[1]):
         if seen[i, d] > 0.0:
             continue
-        if spread < 0.0:  # the first one
+        if spread < 0.0:  # the first missing entry
             spread = 1.0 + project(features[i], n_features, posterior)
         mean = 0.0
         for k in range(n_features):
@@ -203,7 +203,7 @@ def draw_missing(i, rows, seen, features, n_features, posterior, noise, rng):
 
 @njit_internal_nogc
 def take_out(i, rows, features, n_features, ratio, posterior):
-    """Let row i leave; False if the posterior of the others is singular to rounding."""
+    """Remove row i; return False if the posterior of the others is singular to rounding."""
     if move_row(features[i], rows[i], -1.0, n_features, posterior):
         return True
     posterior.counted[i] = 0
@@ -227,8 +227,8 @@ def sweep_rows(
     Returns
     -------
     place, n_features, n_pending : int
-        `place` is `end`; less: the own features of that row found no room, and the call is to be
-        repeated from there with more; -1: the posterior is singular to rounding.
+        `place` is `end`; less: the own features of that row did not fit, and the call is to be
+        repeated from there with larger arrays; -1: the posterior is singular to rounding.
     """
     for i in range(begin, end):
         if n_pending < 0:

@@ -1,16 +1,17 @@
-r"""Moves that split a feature in two and merge two, as Dahl (2005) does with clusters.
+r"""Moves that split a feature in two or merge two, as Dahl (2005) does with clusters.
 
 Two rows are drawn, i and j, and a feature of each, a and b. If they are the same, it is split: i
 gets the first half f, j the second half g, and each other row with a gets f, g or both, one after
-the other in random order, in proportion to the density of the row given those before. If they are
-different, i has not b and j has not a, the two are merged into one of the rows that have any of
-them; the same order tells how probable the way back is. The rows i and j have as many features
-before as after, so that both ways are chosen alike. With w(m) = log (m - 1)! (N - m)! / N!,
+the other in random order, in proportion to the density of the row given the rows before. If they
+are different, i does not have b and j does not have a, the two are merged into one for the rows
+that have either; the same sequence gives the probability of the reverse move. The rows i and j have
+as many features before as after, so the choice is equally probable in both directions. With
+w(m) = log (m - 1)! (N - m)! / N!,
 
     log p(X, split) - log p(X, merged) - log q,
     log p(split) - log p(merged) = log alpha + w(m_f) + w(m_g) - w(m_a),
 
-is the logarithm of the ratio that accepts a split, and its negative that of a merge.
+is the logarithm of the acceptance ratio of a split, and its negative is that of a merge.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -46,7 +47,7 @@ def draw_below(n, rng):
 
 @njit_internal_nogc
 def pick_feature(row, n_features, rng):
-    """Return a random feature of a row; -1: it has none."""
+    """Return a random feature of a row, or -1 if it has none."""
     n = 0
     for k in range(n_features):
         n += row[k]
@@ -63,7 +64,7 @@ def pick_feature(row, n_features, rng):
 
 @njit_internal_nogc
 def log_weight(k, features):
-    """Return w(m): the log probability of a column, without the concentration."""
+    """Return w(m), the log probability of a column without the concentration."""
     m = 0
     for i in range(features.shape[0]):
         m += features[i, k]
@@ -75,8 +76,8 @@ def log_weight(k, features):
 
 @njit_internal_nogc
 def log_evidence(rows, features, n_features, noise, ratio, posterior):
-    """Return log p(X | Z), but for what does not depend on Z; features of no row change nothing."""
-    gram, cross = posterior.covariance, posterior.means  # they are built anew afterwards
+    """Return log p(X | Z) up to terms without Z; features that no row has do not change it."""
+    gram, cross = posterior.covariance, posterior.means  # they are rebuilt afterwards
     counted, active = posterior.counted, posterior.active
     write_products(features, rows, counted, n_features, active, gram, cross)
     log_det, trace = weigh(gram, cross, n_features, ratio, posterior.factor, posterior.solved)
@@ -86,7 +87,7 @@ def log_evidence(rows, features, n_features, noise, ratio, posterior):
 
 @njit_internal_nogc
 def gather(i, j, f, g, features, order, codes, rng):
-    """Write who has f or g, in random order without i and j, and in `codes` which; return n."""
+    """Write the rows other than i and j with f or g, in random order, and their codes; return n."""
     n = 0
     for row in range(features.shape[0]):
         codes[row] = features[row, f] + 2 * features[row, g]
@@ -101,7 +102,7 @@ def gather(i, j, f, g, features, order, codes, rng):
 
 @njit_internal_nogc
 def weigh_codes(row, x, f, g, n_features, posterior, noise):
-    """Return the log densities of a row, which has neither, with f, with g and with both."""
+    """Return the log densities of a row without f and g if it gets f, g or both."""
     spread = 1.0 + project(row, n_features, posterior)
     subtract_signal(row, x, n_features, posterior)
     products, covariance = posterior.products, posterior.covariance
@@ -123,12 +124,12 @@ def weigh_codes(row, x, f, g, n_features, posterior, noise):
 
 @njit_internal_nogc
 def allocate(n, order, codes, is_split, f, g, rows, features, n_features, posterior, noise, rng):
-    """Give n rows f, g or both; return the log probability of how it went.
+    """Give n rows f, g or both; return the log probability of the choices.
 
     Parameters
     ----------
     codes : (N,) int8
-        What they get: an output of a split, given otherwise.
+        Choices of the rows: an output of a split, given in a merge.
     """
     result = 0.0
     for place in range(n):
@@ -206,10 +207,10 @@ def merge(
 def split_and_merge(
     n_tries, rows, features, n_features, posterior, order, codes, noise, ratio, log_rate, rng
 ):
-    """Propose so many splits or merges of features; return how many features there are.
+    """Propose `n_tries` splits or merges of features; return the number of features.
 
-    There must be two rows. A split is only possible if there is room for one feature more. The
-    posterior is of no use afterwards.
+    There must be two rows. A split is only possible if there is room for one more feature. The
+    posterior must be rebuilt afterwards.
     """
     n_rows = rows.shape[0]
     for _ in range(n_tries):

@@ -1,4 +1,4 @@
-"""What a stored sample of latent features says of new rows."""
+"""Predictions for new rows given a stored sample of latent features."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from skdp.mixture._latent_features._kernels_posterior import Posterior, make_pos
 from skdp.mixture._latent_features._kernels_predict import NextRow, predict_rows
 
 N_EXACT = 16
-"""Up to so many features all of their combinations are summed over."""
+"""Largest number of features for which all of their combinations are summed over."""
 
 _BLOCK = 16
-"""Rows at a time: Ctrl-C is heard between blocks."""
+"""Number of rows per block; Ctrl-C is handled between blocks."""
 
 
 @dataclass(frozen=True, eq=False)
 class LatentFeatureModel:
-    """Features of the training rows summed up, and what the next row follows given them.
+    """Summary of the training rows' features, and the distribution of the next row given it.
 
-    Features are ordered by the number of rows that have them.
+    Features are sorted by decreasing number of rows that have them.
 
     Attributes
     ----------
     n_rows : int
         N.
     counts : (K,) array
-        Rows that have each feature.
+        Number of rows that have each feature.
     means : (K, D) array
         E[A].
     covariance : (K, K) array
         M: the weights of a column have covariance v M.
     noise, weights : float
-        Variances v and u, of columns that are divided by their scales.
+        Variances v and u, in columns that are divided by their scales.
     scales : (D,) array
     concentration : float
     log_joint : float
@@ -90,13 +90,13 @@ class LatentFeatureModel:
         rows : (n, D) array
             NaN: missing.
         key : (4,) array of uint64
-            Of the streams of fold-ins.
+            Key of the streams of fold-ins.
         n_sweeps : int
-            Of a fold-in.
+            Number of sweeps of a fold-in.
         new : bool
             Whether rows may have features that no training row has.
         density : bool
-            Whether log p(x) is wanted where it would have to be estimated.
+            Whether to return log p(x) even if it has to be estimated.
         """
         n_features, n_columns = self.means.shape
         model = self._next_row(self.concentration / (self.n_rows + 1.0) if new else 0.0)

@@ -1,4 +1,4 @@
-"""The sampler of latent features: all that a sweep draws."""
+"""Sampler of latent features."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from skdp.mixture._latent_features._state import LatentFeatureState
 from skdp.processes._indian_buffet import draw_mass, expected_features
 
 N_TRIES = 5
-"""Splits or merges that are tried in a sweep."""
+"""Number of splits or merges that a sweep tries."""
 
 _SPARE = 16
 _FRESH = 1000
-"""Rows that come and go before the posterior of the weights is made anew from the data."""
+"""Number of row updates after which the posterior of the weights is recomputed from the data."""
 
 _LEAST_BOUND, _MOST_PER_ROW, _LARGEST_SHARE = 100, 2, 1000
-"""Of the bound on the number of features."""
+"""Constants of the bound on the number of features."""
 
 _IMPOSSIBLE = (
     "The weights of the features cannot be told apart to rounding: scale the columns of X, or give "
@@ -41,20 +41,20 @@ _IMPOSSIBLE = (
 
 
 class LatentFeatureSampler(Part):
-    """Markov chain over features of rows, concentration and variances, weights summed out.
+    """Markov chain over features, concentration and variances; the weights are integrated out.
 
     Parameters
     ----------
     values : (N, D) array
         NaN: missing.
     center : (D,) array
-        What is subtracted of the rows.
+        Vector that is subtracted from the rows.
     prior : FeaturePrior
     concentration, noise, weights : float
-        What concentration and the two variances are, or where they begin.
+        Fixed or initial values of the concentration and the two variances.
     scales : (D,) array
-        What columns are divided by before all else; the standard deviations of their noise where
-        these are drawn. Otherwise 1.
+        Divisors of the columns; the standard deviations of their noise if these are drawn,
+        otherwise 1.
     stream : (4,) uint64 array
     split_merge : bool, default=True
         Whether sweeps try to split and merge features.
@@ -64,8 +64,8 @@ class LatentFeatureSampler(Part):
     features : (N, K) array of int8
     most : int
         Bound on the number of features. Without one, a row that is many standard deviations of
-        given weights away would be made up for by feature after feature. The prior is that of the
-        buffet given that the number is within it.
+        the given weights away would be fitted by feature after feature. The prior is the buffet
+        conditioned on at most this number of features.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_rows", "_seen", "_missing")
@@ -95,13 +95,13 @@ class LatentFeatureSampler(Part):
         self.imputed = np.zeros(np.count_nonzero(self._missing))
 
     def attach(self, values: Floats) -> None:
-        """Take the observations (again)."""
+        """Attach the observations."""
         self._missing = np.isnan(values)
         self._seen = np.where(self._missing, 0.0, 1.0)
         self._rows = np.where(self._missing, 0.0, values - self.center)
 
     def _scaled_rows(self) -> Floats:
-        """Return the rows, their missing entries as they were drawn, columns divided by scales."""
+        """Return the rows with drawn values of missing entries; columns are divided by scales."""
         rows = self._rows / self.scales
         rows[self._missing] = self.imputed / self._scales_of_missing()
         return rows
@@ -166,9 +166,9 @@ class LatentFeatureSampler(Part):
             )
 
     def log_joint(self) -> float:
-        """Return log p(observed entries, features) given what else is drawn.
+        """Return log p(observed entries, features) given the concentration and variances.
 
-        The weights are summed out, and so are the missing entries. Features have no order.
+        Weights and missing entries are integrated out. Features have no order.
         """
         result = log_buffet(self.features, self.concentration)
         patterns, columns, *_ = unique_rows(self._missing.T)
@@ -180,7 +180,7 @@ class LatentFeatureSampler(Part):
         return result - float(self._seen.sum(axis=0) @ np.log(self.scales))
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars that the trace records."""
         return {
             "log_joint": self.log_joint(),
             "n_components": float(self.features.shape[1]),
@@ -212,7 +212,7 @@ class LatentFeatureSampler(Part):
         )
 
     def by_size(self) -> NDArray[np.int64]:
-        """Return the features in the order of the numbers of rows that have them."""
+        """Return the features in decreasing order of the number of rows that have them."""
         return np.argsort(-self.features.sum(axis=0), kind="stable")
 
     def state(self) -> LatentFeatureState:
@@ -221,9 +221,9 @@ class LatentFeatureSampler(Part):
 
 
 def bound_features(n_rows: int, concentration: float) -> int:
-    """Return the most features that rows may have.
+    """Return the largest number of features that rows may have.
 
-    They are 100, and two a row up to 1,000, beyond twice the number that is expected a priori.
+    It is twice the number that is expected a priori, plus two a row up to 1,000, plus 100.
     """
     expected = expected_features(n_rows, 1.0)
     share = min(_MOST_PER_ROW * n_rows, _LARGEST_SHARE)
@@ -231,7 +231,7 @@ def bound_features(n_rows: int, concentration: float) -> int:
 
 
 def log_buffet(features: NDArray[np.int8], concentration: float) -> float:
-    """Return the log probability of a set of features, whatever their order.
+    """Return the log probability of a set of features, regardless of their order.
 
     exp(-alpha H) alpha^K / prod_h K_h! prod_k (m_k - 1)! (N - m_k)! / N!, where K_h is the number
     of features that the same rows have.
@@ -248,7 +248,7 @@ def log_buffet(features: NDArray[np.int8], concentration: float) -> float:
 def _make_room(
     features: NDArray[np.int8], capacity: int, n_columns: int
 ) -> tuple[NDArray[np.int8], Posterior]:
-    """Return the features, and arrays for their posterior, with room for so many."""
+    """Return the features, and arrays for their posterior, with room for `capacity` features."""
     larger = np.zeros((len(features), capacity), dtype=np.int8)
     larger[:, : features.shape[1]] = features
     return larger, make_posterior(capacity, len(features), n_columns)
@@ -257,7 +257,7 @@ def _make_room(
 def _grow(
     features: NDArray[np.int8], posterior: Posterior, n_features: int
 ) -> tuple[NDArray[np.int8], Posterior]:
-    """Return the same with room for twice so many features."""
+    """Return copies of the features and posterior with room for twice as many features."""
     larger, room = _make_room(features, 2 * n_features, posterior.means.shape[1])
     n = features.shape[1]
     room.covariance[:n, :n] = posterior.covariance

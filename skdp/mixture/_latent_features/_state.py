@@ -1,4 +1,4 @@
-"""What the sampler of latent features shows of itself after a sweep."""
+"""Read-only view of a latent feature sampler's state after a sweep."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class LatentFeatureState:
 
     @property
     def features(self) -> NDArray[np.bool_]:
-        """Which row has which feature, (n_samples, K); features have no order."""
+        """Indicators of the features of each row, (n_samples, K); features have no order."""
         view: NDArray[np.bool_] = self._sampler.features.view(np.bool_)
         view.flags.writeable = False
         return view
@@ -28,18 +28,18 @@ class LatentFeatureState:
 
     @property
     def noise_variance(self) -> float | NDArray[np.float64]:
-        """Variance of the noise; (n_features,) where each column has its own."""
+        """Variance of the noise; (n_features,) if each column has its own."""
         if self._sampler.prior.columns is None:
             return float(self._sampler.noise)
         return np.asarray(self._sampler.noise * self._sampler.scales**2)
 
     @property
     def weights_variance(self) -> float:
-        """Variance of the weights of the features, or its ratio to that of the noise."""
+        """Variance of the weights of the features, or its ratio to the variance of the noise."""
         return float(self._sampler.weights)
 
     def log_joint(self) -> float:
-        """Return log p(X, features) given concentration and variances, weights summed out."""
+        """Return log p(X, features) given concentration and variances (weights integrated out)."""
         return float(self._sampler.log_joint())
 
     def copy(self) -> LatentFeatureState:

@@ -1,1 +1,1 @@
-"""The sampler of `HDPTopicModel`."""
+"""Sampler of `HDPTopicModel`."""

@@ -1,30 +1,30 @@
-"""Moves that split a topic in two or merge two topics, exact (Jain and Neal, 2004).
+"""Exact moves that split a topic in two or merge two topics (Jain and Neal, 2004).
 
-Two places i and j are picked. If they share a topic, its words are to be divided between i and j;
-otherwise the words of both topics are to be joined. How likely a division is proposed must be known
-also where two topics are to be merged: it depends on a launch, a division of the same words that is
-drawn anew from i and j by sweeps, and not on how the words are divided now. One more sweep leads
-from the launch to the division that is proposed. Launches that begin with a small share come near a
-topic and a small copy of it.
+Two places i and j are picked. If they share a topic, the move divides its words between i and j;
+otherwise it joins the words of both topics. The proposal probability of a division must also be
+known for a merge: it depends on a launch, a division of the same words that is drawn by sweeps,
+starting from i and j only, and not on the current division of the words. One more sweep leads from
+the launch to the proposed division. Launches that begin with a small share can reach divisions into
+a topic and a small copy of it.
 
-One topic may also be parted by word, half of its vocabulary in either of two. No launch comes near
-such halves, and Gibbs sweeps never join them. So some divisions have none: every word is given a
-side as a whole, by a coin, or is free.
+One topic may also be split by word, with half of its vocabulary in either of two topics. No launch
+reaches such halves, and Gibbs sweeps never join them. So some divisions have no launch: every word
+is assigned a side as a whole, by a coin, or is free.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| members | | (n,) int64 | the words of one or two topics, in order; `n_members` of them |
-| sides | | (n,) int8 | side of each member, 0 or 1: that of i or of j; -1 before it has one |
-| found | | (n,) int8 | side that each member has now, where the topics are two |
-| bound | | (W,) int8 | `FIRST` or `SECOND`: all places of the word have this side; else `FREE` |
+| members | | (n,) int64 | the words of one or two topics, in order; their number is `n_members` |
+| sides | | (n,) int8 | side of each member: 0 with i, 1 with j, -1 none yet |
+| found | | (n,) int8 | current side of each member if there are two topics |
+| bound | | (W,) int8 | `FIRST` or `SECOND`: all places of the word have this side; or `FREE` |
 | log_shares | log v, log(1 - v) | (2,) | shares of the sides in their weight, beta_a + beta_b |
-| priors | alpha beta | (3,) | of both sides, and of the topic of all if they are joined |
+| priors | alpha beta | (3,) | priors of both sides, and of the joined topic |
 | side_counts, side_totals | | (2, W), (2,) float64 | words of the sides; zero between moves |
 | node_of | d | (n,) int32 | node of each word of the corpus |
 
 The shares are drawn with the tables of the launch, m_a and m_b, from Beta(m_a, m_b). In the
 coordinates (beta_a + beta_b, v) the density of the top level has gamma / (v (1 - v)) for two topics
-in the place of 1 for one.
+instead of 1 for one.
 """
 
 # mypy: ignore-errors
@@ -40,22 +40,22 @@ from skdp.processes._kernels_top_level import draw_table_count
 from skdp.topics._shared._kernels import log_rising
 
 EACH, BY_NODE, BY_WORD = range(3)
-"""How members are divided: each given all others, node by node, or all places of a word at once."""
+"""Ways to divide members: each given all others, node by node, or all places of a word at once."""
 
 FREE, FIRST, SECOND = range(3)
-"""Sides on which a word may be where members are divided by word: both, or one."""
+"""Sides that a word may have if members are divided by word: both, or one."""
 
 _P_FREE = 0.1
-"""Probability that a word is on both sides where members are divided by word."""
+"""Probability that a word is on both sides if members are divided by word."""
 
 N_LAUNCH_SWEEPS = 4
-"""Sweeps from the first division to the launch."""
+"""Number of sweeps from the first division to the launch."""
 
 _SMALL = 1e-200
 
 
 class Division(NamedTuple):
-    """Scratch of a move."""
+    """Scratch arrays of a move."""
 
     members: np.ndarray
     sides: np.ndarray
@@ -68,7 +68,7 @@ class Division(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where each word stands: those of word w are ``order[ptr[w]:ptr[w + 1]]``; rank inverts."""
+    """Places of each word: those of word w are ``order[ptr[w]:ptr[w + 1]]``; `rank` is inverse."""
 
     ptr: np.ndarray
     order: np.ndarray
@@ -76,7 +76,7 @@ class Places(NamedTuple):
 
 
 def places_of_words(tokens: np.ndarray, n_words: int) -> Places:
-    """Return where each word stands."""
+    """Return the places of each word."""
     order = np.argsort(tokens, kind="stable").astype(np.int32)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -99,14 +99,14 @@ def empty_division(n_tokens: int, n_words: int) -> Division:
 
 @njit_forceinline
 def another(first, last, i, rng):
-    """Draw a number from first to last - 1 that is not `i`."""
+    """Draw a number from `first` to `last` - 1 that is not `i`."""
     j = first + int(next_double(rng) * (last - first - 1))
     return j + (j >= i)
 
 
 @njit_forceinline
 def pick_near(i, node_ptr, node_of, rng):
-    """Draw a place that is not i: any or, as often, one of the same node."""
+    """Draw a place other than i: with equal probability any place, or one of the same node."""
     first, last = node_ptr[node_of[i]], node_ptr[node_of[i] + 1]
     if next_double(rng) < 0.5 or last - first == 1:
         first, last = 0, node_of.shape[0]
@@ -115,7 +115,7 @@ def pick_near(i, node_ptr, node_of, rng):
 
 @njit_loop
 def pick_pair(node_ptr, node_of, pair, rng):
-    """Draw two places, whatever their topics; and a coin."""
+    """Draw two places, regardless of their topics, and a coin."""
     pair[0] = int(next_double(rng) * node_of.shape[0])
     pair[1] = pick_near(pair[0], node_ptr, node_of, rng)
     return next_double(rng) < 0.5
@@ -125,12 +125,12 @@ def pick_pair(node_ptr, node_of, pair, rng):
 def pick_pair_of_topics(
     same_word, n_topics, tokens, topics, node_ptr, node_of, places, pair, rng
 ):  # fmt: skip
-    """Draw two places, the first from a topic drawn from all, small ones as often as large ones.
+    """Draw two places, the first from a random topic: small topics are as likely as large ones.
 
     Parameters
     ----------
     same_word : bool
-        Whether the second has the word of the first, as is likely in two copies of a topic.
+        Whether the second has the word of the first, which is likely in two copies of a topic.
     """
     i = place_in_topic(int(n_topics * next_double(rng)), topics, rng)
     first, last = places.ptr[tokens[i]], places.ptr[tokens[i] + 1]
@@ -143,7 +143,7 @@ def pick_pair_of_topics(
 
 @njit_internal_nogc
 def place_in_topic(topic, topics, rng):
-    """Draw a place from those of a topic."""
+    """Draw a place of a topic."""
     n = 0
     for i in range(topics.shape[0]):
         n += topics[i] == topic
@@ -156,10 +156,10 @@ def place_in_topic(topic, topics, rng):
 
 
 def log_ratio_of_picks(joins: bool, n_topics: int, n_first: int, n_members: int) -> float:
-    """Return by how much likelier a pair is picked by topic after a move than before it, as a log.
+    """Return the log ratio of the probabilities of picking a pair by topic after and before a move.
 
-    The topic of the first place has `n_first` words where there are two topics, and all `n_members`
-    where they are one.
+    The topic of the first place has `n_first` words if there are two topics, and all `n_members`
+    if they are one.
     """
     if joins:
         return math.log(n_topics * n_first / ((n_topics - 1) * n_members))
@@ -168,7 +168,7 @@ def log_ratio_of_picks(joins: bool, n_topics: int, n_first: int, n_members: int)
 
 @njit_loop
 def list_members(topics, a, b, division):
-    """List the words of topics `a` and `b`; return how many there are."""
+    """List the words of topics `a` and `b`; return their number."""
     n = 0
     for i in range(topics.shape[0]):
         if topics[i] == a or topics[i] == b:
@@ -189,7 +189,7 @@ def end_of_node(x, n_members, members, node_of):
 
 @njit_internal_nogc
 def seat_anchors(n_members, pair, tokens, division):
-    """Leave all members without a side but i and j."""
+    """Remove the sides of all members except i and j."""
     for x in range(n_members):
         i = division.members[x]
         division.sides[x] = -1
@@ -208,7 +208,7 @@ def is_free(i, pair, tokens, division):
 
 @njit_forceinline
 def forget_side(x, tokens, division):
-    """Take the side of member `x`, if it has one."""
+    """Remove the side of member `x`, if it has one."""
     side = division.sides[x]
     if side >= 0:
         division.side_counts[side, tokens[division.members[x]]] -= 1.0
@@ -218,16 +218,16 @@ def forget_side(x, tokens, division):
 
 @njit_internal_nogc
 def sweep_sides(n_members, anew, replays, pair, tokens, node_of, eta, division, rng):
-    """Draw the side of every free member; return the log probability of what is drawn.
+    """Draw the side of every free member; return the log probability of the draws.
 
     Parameters
     ----------
     anew : bool
-        Whether the members of a node lose their sides together, and get them one by one: a node may
-        change sides as a whole. Otherwise each is drawn given all others: a better guess where a
-        node has many members of both sides.
+        Whether the members of a node lose their sides together, and get them one by one, so that a
+        node may change sides as a whole. Otherwise each is drawn given all others, which is a
+        better proposal if a node has many members of both sides.
     replays : bool
-        Whether every member gets its side in `found` instead.
+        Whether every member gets its side in `found` instead of a draw.
     """
     members, sides, found = division.members, division.sides, division.found
     counts, totals = division.side_counts, division.side_totals
@@ -286,23 +286,24 @@ def draw_side_tables(n_members, node_of, division, rng):
 
 @njit_forceinline
 def share_prior(division):
-    """Give both sides their shares of the prior of the joined topic."""
+    """Split the prior of the joined topic by the shares of both sides."""
     for side in range(2):
         division.priors[side] = division.priors[2] * math.exp(division.log_shares[side])
 
 
 @njit_forceinline
 def halve_shares(division):
-    """Give both sides one half."""
+    """Set the share of both sides to one half."""
     division.log_shares[0] = division.log_shares[1] = math.log(0.5)
 
 
 @njit_forceinline
 def draw_first_shares(n_members, division, rng):
-    """Draw the shares of the sides from which a launch begins.
+    """Draw the initial shares of the sides of a launch.
 
-    Halves, or as often a small share, log-uniform from 1 / n to 1 / 2, for either side: no launch
-    that begins with halves comes near a topic and a small copy of it, which could never be joined.
+    They are halves or, with equal probability, a small share, log-uniform from 1 / n to 1 / 2, for
+    either side: no launch that begins with halves reaches a division into a topic and a small copy
+    of it, which could then never be joined.
     """
     halve_shares(division)
     if next_double(rng) < 0.5:
@@ -314,7 +315,7 @@ def draw_first_shares(n_members, division, rng):
 
 @njit_internal_nogc
 def launch(n_members, anew, pair, tokens, node_of, eta, division, rng):
-    """Divide the members, from i and j alone; return the tables of both sides."""
+    """Divide the members, starting from i and j alone; return the tables of both sides."""
     draw_first_shares(n_members, division, rng)
     share_prior(division)
     seat_anchors(n_members, pair, tokens, division)
@@ -329,7 +330,7 @@ def launch(n_members, anew, pair, tokens, node_of, eta, division, rng):
 
 @njit_internal_nogc
 def log_ratio_of_nodes(n_members, node_of, division):
-    """Return the log of p(z | beta) of the divided members over that of the joined ones."""
+    """Return the log ratio of p(z | beta) of the divided members and of the joined ones."""
     members, sides, priors = division.members, division.sides, division.priors
     result = 0.0
     x = 0
@@ -346,9 +347,9 @@ def log_ratio_of_nodes(n_members, node_of, division):
 
 @njit_internal_nogc
 def log_ratio_of_words(n_members, tokens, eta, division):
-    """Return the log of p(w | z) of the divided members over that of the joined ones.
+    """Return the log ratio of p(w | z) of the divided members and of the joined ones.
 
-    The words of the sides are forgotten.
+    The words of the sides are cleared.
     """
     counts, totals = division.side_counts, division.side_totals
     shift, at_zero = eta * counts.shape[1], math.lgamma(eta)
@@ -367,9 +368,9 @@ def log_ratio_of_words(n_members, tokens, eta, division):
 
 @njit_internal_nogc
 def draw_bounds(n_members, joins, pair, tokens, division, rng):
-    """Draw which words are on one side alone; return the log probability of what is drawn.
+    """Draw which words are on one side only; return the log probability of the draws.
 
-    Two topics to be joined have their words where they are found.
+    If two topics are to be joined, words are bound to the sides where they are found.
     """
     bound, at_i, at_j = division.bound, tokens[pair[0]], tokens[pair[1]]
     seen = division.side_counts[0]  # scratch: the sides on which a word is found, or -1 if drawn
@@ -400,7 +401,7 @@ def draw_bounds(n_members, joins, pair, tokens, division, rng):
 
 @njit_internal_nogc
 def seat_bound_words(n_members, pair, tokens, division):
-    """Give every place of a bound word its side."""
+    """Assign every place of a bound word to its side."""
     for x in range(n_members):
         i = division.members[x]
         side = division.bound[tokens[i]] - FIRST
@@ -412,7 +413,7 @@ def seat_bound_words(n_members, pair, tokens, division):
 
 @njit_internal_nogc
 def free_words(n_members, tokens, division):
-    """Free all words; return whether those that may have been on both sides are."""
+    """Free all words; return whether every free word is on both sides."""
     result, counts = True, division.side_counts
     for x in range(n_members):
         w = tokens[division.members[x]]
@@ -425,11 +426,11 @@ def free_words(n_members, tokens, division):
 
 @njit_loop
 def divide_by_word(n_members, joins, pair, tokens, node_of, eta, division, rng):
-    """Divide the members, most words as a whole; return the log probability of what is drawn.
+    """Divide the members, most words as a whole; return the log probability of the draws.
 
-    Without a launch: one topic whose words are parted between two, in the same nodes, has no half
-    that a launch could come near. A word that may be on both sides and is not makes the division
-    impossible, since a bound word would have led to it, too.
+    There is no launch: if the words of one topic are split between two, in the same nodes, no
+    launch reaches either half. A free word that is on one side only makes the division impossible,
+    because a bound word would have led to it, too.
     """
     if tokens[pair[0]] == tokens[pair[1]]:
         return -math.inf
@@ -449,7 +450,7 @@ def log_density_of_shares(m_a, m_b, log_shares):
 
 @njit_internal_nogc
 def forget_sides(n_members, tokens, division):
-    """Forget the words of the sides."""
+    """Clear the words of the sides."""
     for x in range(n_members):
         w = tokens[division.members[x]]
         division.side_counts[0, w] = division.side_counts[1, w] = 0.0
@@ -461,17 +462,17 @@ def log_acceptance(
     n_members, kind, joins, log_share, log_other, pair, tokens, node_of, prior, eta, gamma,
     division, rng,
 ):  # fmt: skip
-    """Return the log of the ratio by which a move is accepted, and leave what it proposes.
+    """Return the log acceptance ratio of a move, whose proposal is left in `division`.
 
     Parameters
     ----------
     n_members : int
-        All words of the topics.
+        Number of words of the topics.
     kind : {EACH, BY_NODE, BY_WORD}
     joins : bool
         Whether the members are of two topics, with shares `log_share` and `log_other` of their
-        weight, and are to be one. Otherwise they are of one topic, and `sides` and `log_shares` are
-        where they are to go.
+        weight, that are to be joined. Otherwise they are of one topic, and `sides` and `log_shares`
+        receive the proposed division.
     prior : float
         alpha (beta_a + beta_b).
     """
@@ -504,25 +505,25 @@ def log_acceptance(
 
 @njit_loop
 def toss(rng):
-    """Draw a coin."""
+    """Toss a fair coin."""
     return next_double(rng) < 0.5
 
 
 @njit_loop
 def draw_kind(rng):
-    """Draw how members are divided."""
+    """Draw the way in which members are divided."""
     return int(3.0 * next_double(rng))
 
 
 @njit_loop
 def is_accepted(log_ratio, rng):
-    """Draw whether a move is made."""
+    """Draw whether a move is accepted."""
     return math.log(next_open_double(rng)) < log_ratio
 
 
 @njit_loop
 def rename_members(n_members, joins, a, b, tokens, topics, counts, totals, division):
-    """Move the members of the second side from topic a to b or, to join, all of b to a."""
+    """Move the members of the second side from topic a to b or, for a merge, all of b to a."""
     for x in range(n_members):
         i = division.members[x]
         old, new = (b, a) if joins else (a, b)

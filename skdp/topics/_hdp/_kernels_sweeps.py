@@ -1,7 +1,7 @@
-"""Gibbs sampling of topics whose number is not fixed: direct assignment, exact.
+"""Exact Gibbs sampling of topics whose number is not fixed, by direct assignment.
 
-Symbols as in ``topics/_lda/_kernels_sweeps.py``, and those of the top level. C columns hold topics,
-of which some are free.
+Symbols as in ``topics/_lda/_kernels_sweeps.py``, and those of the top level. There are C columns
+for topics, some of which are free.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -10,13 +10,13 @@ of which some are free.
 | weights | beta_k | (C,) | weight of a topic; 0 in free columns |
 | rest | beta_u | (1,) | weight of all topics without words |
 | prior | alpha beta_k | (C,) | the spare column has alpha beta_u, free ones have 0 |
-| free, columns | | (C,), (2,) int64 | stack of free columns; the spare one, and how many are free |
+| free, columns | | (C,), (2,) int64 | stack of free columns; spare column, number of free ones |
 
 A word w of node d gets topic k with weight ``(n_dk + alpha beta_k) (M_kw + eta) / (M_k + W eta)``
-and a new one with weight ``alpha beta_u / W``: that of an empty column whose prior is alpha beta_u,
-the spare column. So the dense sweep of latent Dirichlet allocation serves as it is, but for two
-rare events. A word may take the spare column, which then becomes a topic with a part of beta_u. A
-topic may lose its last word; its weight then falls back to beta_u.
+and a new one with weight ``alpha beta_u / W``, which is the weight of the spare column: an empty
+column whose prior is alpha beta_u. So the dense sweep of latent Dirichlet allocation can be used,
+except for two rare events. A word may take the spare column, which then becomes a topic with a part
+of beta_u. A topic may lose its last word; its weight then returns to beta_u.
 """
 
 # mypy: ignore-errors
@@ -33,11 +33,11 @@ from skdp.topics._lda._kernels_sweeps import enter_node, move_word
 from skdp.topics._shared._kernels import AHEAD, LESS, MORE
 
 NO_COLUMN = np.int64(-1)
-"""In the place of the spare column: none is free."""
+"""Value in place of the spare column if no column is free."""
 
 
 class OpenColumns(NamedTuple):
-    """Weights of topics, which come and go during a sweep."""
+    """Weights of topics, which may open and close during a sweep."""
 
     weights: np.ndarray
     rest: np.ndarray
@@ -47,7 +47,7 @@ class OpenColumns(NamedTuple):
 
 
 def empty_top_level(n_columns: int) -> OpenColumns:
-    """Return the top level without a topic: all columns are free, and none is spare."""
+    """Return the top level without topics: all columns are free, and none is spare."""
     return OpenColumns(
         np.zeros(n_columns),
         np.ones(1),
@@ -59,7 +59,7 @@ def empty_top_level(n_columns: int) -> OpenColumns:
 
 @njit_internal_nogc
 def weigh_column(k, weight, alpha, top, scratch):
-    """Give column `k`, which the node has no words of, a weight; 0 frees it."""
+    """Set the weight of column `k`, which has no words of the node; 0 frees it."""
     top.prior[k] = alpha * weight
     scratch.base[k] = top.prior[k]
     scratch.factor[k] = scratch.base[k] * scratch.reciprocal[k]
@@ -77,7 +77,7 @@ def take_spare(alpha, top, scratch):
 
 @njit_internal_nogc
 def open_topic(alpha, gamma, top, scratch, rng):
-    """Make the spare column, which has just got its first word, a topic."""
+    """Turn the spare column, which has just received its first word, into a topic."""
     k = top.columns[0]
     top.weights[k], top.rest[0] = break_weight(top.rest[0], gamma, rng)
     weigh_column(k, top.weights[k], alpha, top, scratch)
@@ -101,7 +101,7 @@ def close_topic(k, alpha, top, scratch):
 def sweep_open_nodes(
     start, node_ptr, tokens, topics, words, eta, alpha, gamma, top, scratch, rng
 ):  # fmt: skip
-    """Draw the topic of every word from `start` on once; all words have one.
+    """Draw the topic of every word from `start` on once; all words must have a topic.
 
     Parameters
     ----------
@@ -120,8 +120,8 @@ def sweep_open_nodes(
     Returns
     -------
     int
-        The word to go on with, n if there is none. The sweep is done if a column is still spare; it
-        stops where the last one has become a topic.
+        The word to continue with, or n at the end. The sweep is complete if a column is still
+        spare; it stops if the last free column has become a topic.
     """
     counts, totals = words.counts, words.totals
     base, reciprocal, factor, sums = scratch.base, scratch.reciprocal, scratch.factor, scratch.sums
@@ -147,14 +147,14 @@ def sweep_open_nodes(
                 prefetch(counts, tokens[i + AHEAD])
             w, weight = coming, total + gained
 
-            # Remove and weigh the word that comes. Its topic, if empty now, is not for it to have,
-            # but for this word it is.
+            # Remove and weigh the next word. If its topic is empty now, the next word cannot take
+            # it, but the current word can.
             if i + 1 < end:
                 coming, old = tokens[i + 1], np.int64(topics[i + 1])
                 move_word(coming, old, LESS, False, counts, totals, shift, base, reciprocal, factor)
                 total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
 
-            # Draw the topic of this one, from sums that lack what the last topic has gained.
+            # Draw the current topic from sums without the gain of the last topic.
             k = NO_COLUMN
             while k == NO_COLUMN:
                 target = np.float32(next_double(rng)) * weight - gained
@@ -163,7 +163,7 @@ def sweep_open_nodes(
                     k = NO_COLUMN
             topics[i] = k
 
-            # Add it; what its topic gains for the word that comes is not in the sums.
+            # Add the word; the gain of its topic for the next word is not in the sums.
             gained, gainer = (counts[coming, k] + offset) * factor[k], k
             move_word(w, k, MORE, False, counts, totals, shift, base, reciprocal, factor)
             gained = (counts[coming, k] + offset) * factor[k] - gained

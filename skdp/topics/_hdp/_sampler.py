@@ -1,4 +1,4 @@
-"""The chain of the topic model whose number of topics is inferred."""
+"""Chain of the topic model whose number of topics is inferred."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from skdp.topics._shared._kernels import WordCounts, rename_topics
 from skdp.topics._shared._sampler import TopicSampler
 
 MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
-"""Splits and merges that a sweep proposes: fewer if the corpus is large, where they take time and
-are hardly ever accepted."""
+"""Splits and merges proposed per sweep: fewer in large corpora, where they take time and are
+hardly ever accepted."""
 
 _SPARE = 16
-"""Free columns before a sweep, at least. Columns are added by twice as many, or by a quarter."""
+"""Smallest number of free columns before a sweep. Twice as many or a quarter of K are added."""
 
 
 class HDPSampler(TopicSampler):
@@ -45,15 +45,15 @@ class HDPSampler(TopicSampler):
     ----------
     corpus : SegmentedCorpus
     level : {"document", "segment"}
-        What has topic shares of its own: a node.
+        The units that have their own topic shares, called nodes.
     concentration, top_concentration : float
-        alpha and gamma, or where they begin.
+        Fixed or initial values of alpha and gamma.
     priors : TopPriors
     topic_word_prior : float or "auto"
         eta.
     dirichlet_prior : (float, float)
     init : int or (K, W) array
-        The first topics, or how many there are.
+        The first topics, or their number.
     split_merge : bool
     init_stream, stream : (4,) uint64 arrays
     """
@@ -116,7 +116,7 @@ class HDPSampler(TopicSampler):
         self._resize(self.n_topics + _SPARE)
 
     def _resize(self, n_columns: int) -> None:
-        """Give the counts at least so many columns."""
+        """Give the counts at least `n_columns` columns."""
         width, n_words = padded(n_columns), self._whole.n_features
         check_memory(4.0 * width * n_words, f"{self.n_topics} topics of {n_words} words: counts")
         shared = min(width, self._words.counts.shape[1])
@@ -128,13 +128,13 @@ class HDPSampler(TopicSampler):
         self._scratch = empty_dense_scratch(width)
 
     def _make_room(self) -> None:
-        """See to it that there are enough free columns, and not too many."""
+        """Ensure that there are enough free columns, and not too many."""
         n_columns, spare = len(self._words.totals), max(_SPARE, self.n_topics // 8)
         if n_columns - self.n_topics < _SPARE or n_columns > padded(self.n_topics + 4 * spare):
             self._resize(self.n_topics + 2 * spare)
 
     def _top_level(self) -> OpenColumns:
-        """Return the top level as a sweep takes it."""
+        """Return the top level in the form that sweeps take."""
         top = empty_top_level(len(self._words.totals))
         top.weights[: self.n_topics] = self.weights
         top.rest[0] = self.rest
@@ -144,7 +144,7 @@ class HDPSampler(TopicSampler):
         return top
 
     def _close_gaps(self, weights: NDArray[np.float64]) -> None:
-        """Give the topics that have words numbers without gaps; weights are by column."""
+        """Renumber the topics that have words without gaps; weights are by column."""
         counts, totals, _ = self._words
         used = np.flatnonzero(totals)
         gaps = np.flatnonzero(totals[: len(used)] == 0.0)
@@ -183,7 +183,7 @@ class HDPSampler(TopicSampler):
             top = self._top_level()
 
     def _propose_moves(self) -> None:
-        """Propose splits and merges, as many as cost a part of a sweep."""
+        """Propose splits and merges, whose total cost is a fraction of the cost of a sweep."""
         n_tokens = len(self._node_of)
         if n_tokens < 2:
             return
@@ -195,7 +195,7 @@ class HDPSampler(TopicSampler):
             self._split_or_merge()
 
     def _split_or_merge(self) -> None:
-        """Propose to split a topic or to merge two, and do so if that is accepted."""
+        """Propose to split a topic or to merge two, and accept or reject the proposal."""
         tokens, topics, division = self._whole.tokens, self.topics, self._division
         stream, pair = self.streams[0], np.empty(2, dtype=np.int64)
         kind, by_topic = moves.draw_kind(stream), moves.toss(stream)
@@ -242,7 +242,7 @@ class HDPSampler(TopicSampler):
         self.weights, self.rest = top.weights, top.rest
         self.concentration, self.top_concentration = top.concentration, top.top_concentration
 
-    # What is shown
+    # Shown attributes
 
     @property
     def doc_topic_prior(self) -> NDArray[np.float64]:
@@ -264,7 +264,7 @@ class HDPSampler(TopicSampler):
         return shares_of_nodes(self._whole, self.level, nodes, prior)
 
     def shown(self) -> dict[str, Any]:
-        """Return what is shown of the state beside topics and shares."""
+        """Return the attributes to show besides topics and shares."""
         return {
             "concentration": float(self.concentration),
             "top_concentration": float(self.top_concentration),
@@ -272,7 +272,7 @@ class HDPSampler(TopicSampler):
         }
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars that the trace records."""
         return {
             **super().scalars(),
             "n_components": float(self.n_topics),

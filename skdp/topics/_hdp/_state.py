@@ -1,4 +1,4 @@
-"""What a chain of the topic model with an inferred number of topics shows after a sweep."""
+"""Read-only view of the state of a chain with an inferred number of topics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class HDPState(TopicState):
 
     @property
     def top_weights(self) -> NDArray[np.float64]:
-        """Weights beta of the topics that have words, (K,); the rest is that of all others."""
+        """Weights beta of the topics that have words, (K,); all others have the rest."""
         return read_only(self._sampler.weights)
 
     @property

@@ -1,4 +1,4 @@
-"""What surrounds the sweeps of latent Dirichlet allocation: counts, estimates, fold-in, joint.
+"""Kernels around the sweeps of latent Dirichlet allocation: counts, estimates, fold-in, joint.
 
 Symbols as in ``_kernels_sweeps.py`` and ``_kernels_particles.py``.
 """
@@ -46,7 +46,7 @@ def add_node_estimates(first, last, node_ptr, topics, alpha, out):
 
 @njit
 def log_prior_of_topics(node_ptr, topics, alpha, n_k):
-    """Return log p(z) = sum_d log B_K(alpha + n_d) / B_K(alpha); `n_k` is zero, and left so."""
+    """Return log p(z) = sum_d log B_K(alpha + n_d) / B_K(alpha); `n_k` is zero before and after."""
     total = alpha.sum()
     result = 0.0
     for d in range(node_ptr.shape[0] - 1):
@@ -69,7 +69,7 @@ def fold_in_nodes(
 ):  # fmt: skip
     """Write E[theta] of every node, with topics fixed, averaged over its document's chain.
 
-    It stops after the sweep with which `work` is done, and is called again until all are.
+    It stops after the sweep that completes `work`, and is called again until all are done.
 
     Parameters
     ----------
@@ -77,17 +77,17 @@ def fold_in_nodes(
         Document d has nodes nodes_of[d] to nodes_of[d + 1] - 1.
     topics : (n,) int32, -1
     words : WordCounts
-        Fixed.
+        Fixed topics.
     first_alpha, alpha : (K,) float64
-        Of the first sweep, and of the others.
+        Priors of the first sweep, and of the others.
     n_sweeps, burn_in : int
-        Sweeps of a chain, and how many of its first ones do not count.
+        Number of sweeps of a chain, and of its discarded first sweeps.
     work : int
-        Words, nodes and documents to sweep, each as often as it is.
+        Number of words, nodes and documents to sweep, counted once per sweep.
     place : (2,) int64, changed
-        Document, and the sweeps that it has had.
+        Document, and the number of its finished sweeps.
     key : (4,) uint64
-        Keys the stream of each document together with its content.
+        Key that determines the stream of each document together with its content.
     out : (nodes, K) float64, output, zero on entry
     rng : (4,) uint64
         Stream of the document.
@@ -117,7 +117,7 @@ def fold_in_nodes(
 
 @njit_internal_nogc
 def extend_node(begin, end, tokens, topics, words, alpha, base, sums, rng):
-    """Draw topics of words `begin` to `end` - 1; return the log of their weight."""
+    """Draw the topics of words `begin` to `end` - 1; return the log of their weight."""
     n_topics = alpha.shape[0]
     counts = words.counts
     total = 0.0
@@ -148,7 +148,7 @@ def estimate_node(tokens, topics, words, alpha, scratch, base, sums, rng):
     tokens : (n,) int32
     topics : (R, n) int32, scratch
     words : WordCounts
-        Fixed.
+        Fixed topics.
     scratch : DenseScratch
     base, sums : (K,) float64, scratch
     """
@@ -186,10 +186,10 @@ def estimate_nodes(
     nodes_of : (D + 1,) int64
         Document d has nodes nodes_of[d] to nodes_of[d + 1] - 1, independent of each other.
     words : WordCounts
-        Fixed.
+        Fixed topics.
     scratch : DenseScratch
     key : (4,) uint64
-        Keys the stream of each document together with its content.
+        Key that determines the stream of each document together with its content.
     out : (D,) float64, output
     """
     rng = np.empty(4, np.uint64)

@@ -1,31 +1,32 @@
 """Collapsed Gibbs sampling of latent Dirichlet allocation: a dense and a sparse sweep, both exact.
 
-Symbols, with their shapes. K topics, W words in the vocabulary, n tokens; a node is a run of tokens
-with a topic distribution of its own: a document, or a segment. K' is K padded to whole vectors.
+Symbols and shapes: K topics, W words in the vocabulary, n tokens; a node is a range of tokens with
+its own topic distribution: a document, or a segment. K' is K padded to whole vectors.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| tokens, node_ptr | w | (n,) int32, (nodes + 1,) | the words; node d has the run from node_ptr[d] |
+| tokens, node_ptr | w | (n,) int32, (nodes + 1,) | the words; node d begins at node_ptr[d] |
 | topics | z | (n,) int32 | topic of each word, -1 before it is seated |
-| counts, totals | M_kw, M_k | (W, K') float32, (K,) or more | words by topic; fixed: phi, 0 |
+| counts, totals | M_kw, M_k | (W, K') float32, (K,) or more | words by topic; fixed: phi and 0 |
 | alpha, gamma | | (K,), scalar | Dirichlet priors of nodes and of topics |
 | base | alpha_k + n_dk | (K,) | weight of a topic in the current node |
-| reciprocal | 1 / (W gamma + M_k) | (K,) | denominator of the word factor; 1 with topics fixed |
-| factor | base x reciprocal | (K',) float32 | weight of a topic but for (M_kw + gamma) |
+| reciprocal | 1 / (W gamma + M_k) | (K,) | denominator of the word factor; 1 if topics are fixed |
+| factor | base x reciprocal | (K',) float32 | weight of a topic without (M_kw + gamma) |
 | sums | | (rows, LANES + K') float32 | running sums of a word's weights: see `sum_product` |
 
-A word w gets topic k with weight ``(counts[w, k] + gamma) * factor[k]``, itself not counted.
+A word w, which is not counted itself, gets topic k with weight ``(counts[w, k] + gamma) *
+factor[k]``.
 
-The dense sweep runs over all topics for every word. Where a draw ends is known late, and what waits
-for it would leave the processor idle: so the sums for the next word are made before the current one
-is drawn, from the state that lacks both. Once it is drawn, its topic alone weighs more for the next
-word. What it has gained goes before all sums: a draw that falls there takes the topic, any other
-looks in the sums as they are. In the rare case that the topic weighs less (a node that holds nearly
-all words of a topic), the sums are made anew.
+The dense sweep iterates over all topics for every word. The result of a draw is known late, and
+code that waits for it would leave the processor idle: so the sums for the next word are computed
+before the current one is drawn, from the state without both. The draw increases the weight of only
+one topic for the next word. This increase is placed before all sums: a draw that falls there takes
+the topic, and any other draw uses the sums unchanged. In the rare case that the weight of the topic
+decreases (a node that holds nearly all words of a topic), the sums are recomputed.
 
 The sparse sweep splits the weight into ``counts[w, k] * factor[k]``, nonzero for few topics of most
-words, and ``gamma * factor[k]``, whose sum over all topics is kept from word to word. It reads the
-counts from `WordLists` and pays for the topics that a word has, not for K.
+words, and ``gamma * factor[k]``, whose sum over all topics is updated from word to word. It reads
+the counts from `WordLists` and takes time in proportion to the topics of a word, not to K.
 """
 
 # mypy: ignore-errors
@@ -50,13 +51,13 @@ from skdp._numeric._simd import (
 from skdp.topics._shared._kernels import AHEAD, LESS, MORE
 
 SPARSE_FROM = 400
-"""Number of topics from which the sparse sweep is the faster, on text."""
+"""Number of topics from which on the sparse sweep is faster on text."""
 
 _GROUP_BITS = 5  # groups of 32 topics: both sums of a two-level search are short up to K = 1e4
 
 
 class DenseScratch(NamedTuple):
-    """Vectors of the dense sweep."""
+    """Scratch vectors of the dense sweep."""
 
     base: np.ndarray
     reciprocal: np.ndarray
@@ -65,7 +66,7 @@ class DenseScratch(NamedTuple):
 
 
 class SparseScratch(NamedTuple):
-    """Vectors of the sparse sweep; `group_sums` are sums of `factor` over groups of topics."""
+    """Scratch vectors of the sparse sweep; `group_sums` sum `factor` over groups of topics."""
 
     base: np.ndarray
     reciprocal: np.ndarray
@@ -75,10 +76,10 @@ class SparseScratch(NamedTuple):
 
 
 class WordLists(NamedTuple):
-    """Words by topic as lists: those of word w are entries row_ptr[w] to row_ptr[w] + lengths[w].
+    """Words by topic as lists; word w has entries row_ptr[w] to row_ptr[w] + lengths[w] - 1.
 
     A row has room for all topics that its word can have, in whole vectors. Free entries hold topic
-    K, which weighs nothing, and the value 0.
+    K, which has no weight, and the value 0.
     """
 
     ids: np.ndarray
@@ -88,7 +89,7 @@ class WordLists(NamedTuple):
 
 
 def empty_dense_scratch(n_topics: int) -> DenseScratch:
-    """Return vectors for `sweep_nodes`."""
+    """Return scratch vectors for `sweep_nodes`."""
     width = padded(n_topics)
     return DenseScratch(
         aligned_zeros(n_topics),
@@ -99,7 +100,7 @@ def empty_dense_scratch(n_topics: int) -> DenseScratch:
 
 
 def empty_sparse_scratch(n_topics: int) -> SparseScratch:
-    """Return vectors for `sweep_nodes_sparse`."""
+    """Return scratch vectors for `sweep_nodes_sparse`."""
     return SparseScratch(
         aligned_zeros(n_topics),
         aligned_zeros(n_topics),
@@ -110,7 +111,7 @@ def empty_sparse_scratch(n_topics: int) -> SparseScratch:
 
 
 def list_words(tokens: np.ndarray, topics: np.ndarray, n_words: int, n_topics: int) -> WordLists:
-    """Return the counts of the seated words as lists with room for all words to be seated."""
+    """Return the counts of the seated words as lists with room for all words."""
     lists = _empty_lists(np.bincount(tokens, minlength=n_words), n_topics)
     seated = topics >= 0
     numbers = np.bincount(tokens[seated], minlength=n_words)
@@ -121,7 +122,7 @@ def list_words(tokens: np.ndarray, topics: np.ndarray, n_words: int, n_topics: i
 
 
 def lists_of_counts(counts: np.ndarray, n_topics: int) -> WordLists:
-    """Return counts (W, K or more) as the lists that `list_words` makes of their words."""
+    """Return counts (W, K or more) as the lists that `list_words` would make."""
     lists = _empty_lists(counts.sum(axis=1, dtype=np.float64).astype(np.int64), n_topics)
     words, topics = np.nonzero(counts)
     lists.lengths[:] = np.bincount(words, minlength=len(counts))
@@ -131,7 +132,7 @@ def lists_of_counts(counts: np.ndarray, n_topics: int) -> WordLists:
 
 
 def _empty_lists(frequencies: np.ndarray, n_topics: int) -> WordLists:
-    """Return lists with room for words of these frequencies, all entries free."""
+    """Return lists with room for words of these frequencies, with all entries free."""
     room = np.minimum(frequencies, n_topics)
     row_ptr = np.zeros(len(frequencies) + 1, np.int64)
     np.cumsum(-(-room // LANES) * LANES, out=row_ptr[1:])
@@ -144,21 +145,21 @@ def _empty_lists(frequencies: np.ndarray, n_topics: int) -> WordLists:
 
 
 def _places(lists: WordLists, words: np.ndarray) -> np.ndarray:
-    """Return the entries of lists, given the word of each, in rising order."""
+    """Return the indices of list entries, given the word of each, in increasing order."""
     before = np.cumsum(lists.lengths) - lists.lengths
     return lists.row_ptr[words] + np.arange(len(words)) - before[words]
 
 
 @njit
 def _fill_lists(tokens, topics, begins, times, ids, values, row_ptr, lengths):
-    """Write the topics of every word, in rising order, and how often it has them, to empty lists.
+    """Write the topics of every word, in increasing order, and their counts to empty lists.
 
     Parameters
     ----------
     tokens, topics : (n,) int32
-        Topic -1: not seated.
+        Topic -1: the word is not seated.
     begins : (W + 1,) int64
-        The seated words before each word of the vocabulary.
+        Number of seated words before each word of the vocabulary.
     times : (K,) int32, zero on entry
     ids, values, row_ptr, lengths : as in `WordLists`
     """
@@ -193,7 +194,7 @@ def counts_of_lists(lists: WordLists, out: np.ndarray) -> None:
 
 @njit_forceinline
 def enter_node(begin, end, alpha, topics, base, reciprocal, factor):
-    """Set `base` and `factor` to those of a node."""
+    """Set `base` and `factor` for a node."""
     for k in range(alpha.shape[0]):
         base[k] = alpha[k]
     for i in range(begin, end):
@@ -206,7 +207,7 @@ def enter_node(begin, end, alpha, topics, base, reciprocal, factor):
 
 @njit_forceinline
 def move_word(w, k, change, fixed, counts, totals, shift, base, reciprocal, factor):
-    """Add `change` (`MORE`, `LESS`) to the count of word `w` in topic `k`, and to what follows."""
+    """Add `change` (`MORE`, `LESS`) to the count of word `w` in topic `k` and to derived arrays."""
     base[k] += change
     if not fixed:
         counts[w, k] += np.float32(change)
@@ -217,7 +218,7 @@ def move_word(w, k, change, fixed, counts, totals, shift, base, reciprocal, fact
 
 @njit_loop
 def sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, gamma, scratch, rng):
-    """Draw the topic of every word of nodes `first` to `last` - 1 once; unseated words get one.
+    """Draw the topic of every word of nodes `first` to `last` - 1 once, of unseated words too.
 
     Parameters
     ----------
@@ -229,7 +230,7 @@ def sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, gamma, scra
         Updated, unless topics are fixed.
     alpha : (K,) float64
     gamma : float
-        To be 0 with topics fixed. A topic must have a positive weight for every word.
+        It must be 0 if topics are fixed. A topic must have a positive weight for every word.
     scratch : DenseScratch
     rng : (4,) uint64
     """
@@ -251,13 +252,13 @@ def sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, gamma, scra
         if k >= 0:
             move_word(coming, k, LESS, fixed, counts, totals, shift, base, reciprocal, factor)
         total = sum_product(counts, coming, offset, factor, sums, begin & 1)
-        gained = np.float32(0.0)  # by topic k for the word that comes, since its sums were made
+        gained = np.float32(0.0)  # gain of topic k for the next word since its sums were computed
         for i in range(begin, end):
             if i + AHEAD < n_tokens:
                 prefetch(counts, tokens[i + AHEAD])
             w, weight, gainer = coming, total + gained, k
 
-            # Remove and weigh the word that comes.
+            # Remove and weigh the next word.
             if i + 1 < end:
                 coming, k = tokens[i + 1], np.int64(topics[i + 1])
                 if k >= 0:
@@ -266,13 +267,13 @@ def sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, gamma, scra
                     )
                 total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
 
-            # Draw the topic of this one, from sums that lack what the last topic has gained.
+            # Draw the current topic from sums without the gain of the last topic.
             target = np.float32(next_double(rng)) * weight - gained
             found = min(find_sum(sums, i & 1, width, target), n_topics - 1)
             k = gainer if target < 0.0 else found
             topics[i] = k
 
-            # Add it; what its topic gains for the word that comes is not in the sums.
+            # Add the word; the gain of its topic for the next word is not in the sums.
             gained = (counts[coming, k] + offset) * factor[k]
             move_word(w, k, MORE, fixed, counts, totals, shift, base, reciprocal, factor)
             gained = (counts[coming, k] + offset) * factor[k] - gained
@@ -283,7 +284,7 @@ def sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, gamma, scra
 
 @njit_forceinline
 def move_topic(k, change, totals, shift, base, reciprocal, factor, group_sums):
-    """Add `change` to the counts of topic `k`; return what its `factor` has gained."""
+    """Add `change` to the counts of topic `k`; return the gain of its `factor`."""
     base[k] += change
     totals[k] += change
     reciprocal[k] = 1.0 / (shift + totals[k])
@@ -292,7 +293,7 @@ def move_topic(k, change, totals, shift, base, reciprocal, factor, group_sums):
 
 @njit_forceinline
 def weigh_topic(k, base, reciprocal, factor, group_sums):
-    """Bring `factor` of topic `k` up to date; return what it has gained."""
+    """Update `factor` of topic `k`; return its gain."""
     old = factor[k]
     factor[k] = base[k] * reciprocal[k]
     gained = np.float64(factor[k]) - np.float64(old)
@@ -302,7 +303,7 @@ def weigh_topic(k, base, reciprocal, factor, group_sums):
 
 @njit_forceinline
 def find_factor(target, n_topics, factor, group_sums):
-    """Return the topic at which the running sum of `factor` passes `target`."""
+    """Return the topic at which the running sum of `factor` exceeds `target`."""
     group = 0
     while group < group_sums.shape[0] - 1 and target >= group_sums[group]:
         target -= group_sums[group]
@@ -323,7 +324,7 @@ def in_vectors(n):
 
 @njit_forceinline
 def drop_word(k, row, length, ids, values, free):
-    """Take a word off the count of topic `k` in a list; return the list's new length."""
+    """Decrement the count of topic `k` in a list; return the list's new length."""
     at = locate(ids, row, in_vectors(length), k)
     values[at] -= np.float32(1.0)
     if values[at] == 0.0:
@@ -338,7 +339,7 @@ def drop_word(k, row, length, ids, values, free):
 def sweep_nodes_sparse(
     first, last, node_ptr, tokens, topics, lists, totals, alpha, gamma, scratch, rng
 ):
-    """Do what `sweep_nodes` does, in time that grows with the topics of a word and not with K.
+    """Sweep like `sweep_nodes`, in time that grows with the topics of a word and not with K.
 
     Parameters
     ----------
@@ -359,7 +360,7 @@ def sweep_nodes_sparse(
     group_sums, sums = scratch.group_sums, scratch.sums
     n_topics, n_tokens = alpha.shape[0], tokens.shape[0]
     shift = gamma * lengths.shape[0]
-    rest = 0.0  # sum of factor, whose single precision it holds without an error of its own
+    rest = 0.0  # sum of factor, in double precision so that it adds no error
     group_sums[:] = 0.0
     for k in range(n_topics):
         reciprocal[k] = 1.0 / (shift + totals[k])
@@ -385,7 +386,7 @@ def sweep_nodes_sparse(
                 length = drop_word(k, row, length, ids, values, n_topics)
                 rest += move_topic(k, LESS, totals, shift, base, reciprocal, factor, group_sums)
 
-            # Weigh the topics that it has, and all of them by gamma.
+            # Weigh the topics of the word, and all topics by gamma.
             whole = in_vectors(length)
             listed = sum_listed(ids, values, row, whole, factor, sums, 0)
 
@@ -415,7 +416,7 @@ def sweep_nodes_sparse(
 
 @njit_forceinline
 def prefetch_list(w, row_ptr, lengths, ids, values):
-    """Ask for the list of word `w` before it is needed."""
+    """Prefetch the list of word `w`."""
     row = row_ptr[w]
     for i in range(row, row + lengths[w], LANES):
         prefetch_entry(ids, i)

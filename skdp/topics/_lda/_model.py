@@ -17,14 +17,14 @@ from skdp.topics._shared._kernels import Corpus, WordCounts
 
 
 def nodes_of_documents(corpus: SegmentedCorpus, level: str) -> NDArray[np.int64]:
-    """Return the nodes of each document, (D + 1,): one, or its segments."""
+    """Return the nodes of each document as offsets, (D + 1,): the document, or its segments."""
     if level == "document":
         return as_readonly(np.arange(len(corpus) + 1))
     return as_readonly(np.asarray(corpus.doc_ptr, dtype=np.int64))
 
 
 def tokens_of_nodes(corpus: SegmentedCorpus | Corpus, level: str) -> NDArray[np.int64]:
-    """Return the tokens of each node, (nodes + 1,)."""
+    """Return the tokens of each node as offsets, (nodes + 1,)."""
     ptr = corpus.segment_ptr[corpus.doc_ptr] if level == "document" else corpus.segment_ptr
     return as_readonly(np.asarray(ptr, dtype=np.int64))
 
@@ -32,10 +32,10 @@ def tokens_of_nodes(corpus: SegmentedCorpus | Corpus, level: str) -> NDArray[np.
 def shares_of_nodes(
     corpus: SegmentedCorpus, level: str, nodes: NDArray[np.float64], prior: NDArray[np.float64]
 ) -> Shares:
-    """Return topic shares of documents and of segments from those of nodes.
+    """Return topic shares of documents and of segments from the shares of nodes.
 
-    A document whose segments are the nodes has their mean, weighted by tokens, or that of the
-    prior if it has no tokens.
+    If the nodes are segments, a document has the mean of their shares, weighted by tokens, or the
+    prior mean if it has no tokens.
     """
     if level == "document":
         return nodes, np.repeat(nodes, np.diff(corpus.doc_ptr), axis=0)
@@ -50,7 +50,7 @@ def shares_of_nodes(
 
 @dataclass(frozen=True)
 class LDAModel:
-    """A sample of the model without the corpus: what new documents are folded into.
+    """A sample of the model without the corpus, into which new documents are folded.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class LDAModel:
         Word probabilities of the topics.
     doc_topic_prior : (K,) array
     level : {"document", "segment"}
-        What has topic shares of its own.
+        The units that have their own topic shares.
     """
 
     components: NDArray[np.float32]
@@ -66,11 +66,11 @@ class LDAModel:
     level: str
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> LDAFoldIn:
-        """Return what folds in documents of the corpus."""
+        """Return the fold-in of documents of the corpus."""
         return LDAFoldIn(self, settings, fixed_words(self.components))
 
     def prepare_likelihood(self, corpus: SegmentedCorpus, settings: FoldIn) -> LDALikelihood:
-        """Return what estimates the probability of documents of the corpus."""
+        """Return the likelihood estimator for documents of the corpus."""
         return LDALikelihood(self, fixed_words(self.components))
 
 
@@ -91,7 +91,7 @@ class LDAFoldIn:
         nodes_of = nodes_of_documents(corpus, model.level)
         topics = np.full(len(corpus.tokens), -1, dtype=np.int32)
         prior = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
-        # Under a tiny prior the first word would decide for all, and none could leave its topic.
+        # With a tiny prior the first word would fix the topic of all, and no word could leave it.
         first_prior = prior / min(float(prior.sum()), 1.0)
         scratch = empty_dense_scratch(n_topics)
         place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)

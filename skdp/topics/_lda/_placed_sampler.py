@@ -1,4 +1,4 @@
-"""The chain of latent Dirichlet allocation over a corpus in partitions."""
+"""Chain of latent Dirichlet allocation over a corpus in partitions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PlacedLDASampler(PlacedSampler, LDASampler):
     ----------
     data : PlacedCorpus
     c : int
-        Number of the chain.
+        Index of the chain.
     n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init : as in `LDASampler`
     init_streams, streams : as in `LDASampler`
     """
@@ -64,9 +64,9 @@ class PlacedLDASampler(PlacedSampler, LDASampler):
         return self._found[0]
 
     def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for what is averaged here over the kept sweeps."""
+        """Return zeros for the quantities that are averaged here over the kept sweeps."""
         return {"doc_topic_prior": np.zeros(self.n_topics), "topic_word_prior": np.zeros(())}
 
     def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums that are here."""
+        """Add the current values to the sums that are kept here."""
         self._add_parameters_to(sums)

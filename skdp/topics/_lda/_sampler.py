@@ -1,4 +1,4 @@
-"""The chain of latent Dirichlet allocation."""
+"""Chain of latent Dirichlet allocation."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ from skdp.topics._shared._shards import Counted
 class LDASampler(TopicSampler):
     """Markov chain of latent Dirichlet allocation over one corpus.
 
-    With many topics the counts of words are kept as lists, and sweeps take time in proportion to
-    the topics of a word. The chains of both kinds of sweep are exact, and differ.
+    With many topics the counts of words are stored as lists, and sweeps take time in proportion to
+    the topics of a word. The chains of both kinds of sweep are exact, but not identical.
 
     Parameters
     ----------
     corpus : SegmentedCorpus
     n_topics : int
     level : {"document", "segment"}
-        What has topic shares of its own: a node.
+        The units that have their own topic shares, called nodes.
     doc_topic_prior : (K,) array, "auto" or "auto-symmetric"
     topic_word_prior : float or "auto"
     dirichlet_prior : (float, float)
@@ -93,7 +93,7 @@ class LDASampler(TopicSampler):
         self._count_words()
 
     def _start_parameters(self, n_topics: int, level: str, doc_topic_prior: Any) -> None:
-        """Set the parameters to what is given, or to where they start."""
+        """Set the parameters to their given or initial values."""
         self.level = level
         self.given_prior = doc_topic_prior
         learns = isinstance(doc_topic_prior, str)
@@ -109,20 +109,20 @@ class LDASampler(TopicSampler):
         empty = empty_sparse_scratch if self._sparse else empty_dense_scratch
         self._scratch = [empty(self.n_topics) for _ in self._corpora]
 
-    # Words: as counts, or as lists, whose order tells on the draws
+    # Words as counts, or as lists, whose order affects the draws
 
     _listed: ListedWords | None = None
-    """The lists of a single shard or partition that has no data at the moment, or only counts."""
+    """Lists of a single shard or partition that currently has no data, or only counts."""
 
     def detach(self) -> None:
-        """Drop the data and what follows from them, which lists of a single shard do not."""
+        """Drop the data and derived arrays, except for the lists of a single shard."""
         words = vars(self).get("_words")
         super().detach()
         if isinstance(words, ListedWords) and len(self.shards) == 1:
             self._listed = words
 
     def attach(self, corpus: SegmentedCorpus) -> None:
-        """Give the chain its corpus again and build what follows from it."""
+        """Attach the corpus to the chain and build the arrays that depend on it."""
         super().attach(corpus)
         if self._listed is not None and isinstance(self._words, ListedWords):
             self._words, self._listed = self._listed, None
@@ -164,17 +164,17 @@ class LDASampler(TopicSampler):
             self._count_words()
 
     def hand_over(self, words: WordCounts) -> WordCounts:
-        """Return the words by topic; `words`, of the whole corpus, take their place."""
+        """Return the words by topic and replace them by `words`, those of the whole corpus."""
         lists = self._words if self._sparse else None
         counts = super().hand_over(words)
         self._listed = lists
         return counts
 
     def sweep_placed(self, words: WordCounts) -> WordCounts:
-        """Draw what belongs to the words of a partition once; return the counts after that.
+        """Draw the topics of a partition's words once; return the updated counts.
 
-        With many topics a partition lists the words of the whole corpus anew, as shards do; one
-        that has them all goes on with its lists, as a single shard does.
+        With many topics a partition lists the words of the whole corpus from scratch, as shards do;
+        a partition that has all words continues with its lists, as a single shard does.
         """
         if not self._sparse:
             return super().sweep_placed(words)
@@ -198,7 +198,7 @@ class LDASampler(TopicSampler):
             empty_dense_scratch(self.n_topics) if is_fixed else self._scratch[s],
         )  # fmt: skip
 
-    # Parameters and what is shown
+    # Parameters and shown attributes
 
     def _update_parameters(self) -> None:
         if not isinstance(self.given_prior, str):
@@ -235,7 +235,7 @@ class LDASampler(TopicSampler):
     }
 
     def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for what is averaged over the kept sweeps."""
+        """Return zeros for the quantities that are averaged over the kept sweeps."""
         n_segments = len(self._whole.segment_ptr) - 1
         return {
             "doc_topic": np.zeros((len(self._whole), self.n_topics)),
@@ -263,7 +263,7 @@ class LDASampler(TopicSampler):
         sums["topic_word_prior"] += self.topic_word_prior
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars that the trace records."""
         return {**super().scalars(), "doc_topic_prior_sum": float(self.doc_topic_prior.sum())}
 
     def model(self) -> LDAModel:
@@ -272,21 +272,21 @@ class LDASampler(TopicSampler):
             self.components().astype(np.float32), self.doc_topic_prior.copy(), self.level
         )
 
-    # What a chain over partitions asks of a sampler of one shard, and tells it
+    # Interface of a sampler of one shard to a chain over partitions
 
     def parameters(self) -> dict[str, Any]:
-        """Return what all shards need to know."""
+        """Return the parameters shared by all shards."""
         return {
             "doc_topic_prior": self.doc_topic_prior,
             "topic_word_prior": self.topic_word_prior,
         }
 
     def take_parameters(self, parameters: dict[str, Any]) -> None:
-        """Set the parameters that all shards have."""
+        """Set the parameters shared by all shards."""
         vars(self).update(parameters)
 
     def statistics(self, *, is_first: bool) -> tuple[Any, ...]:
-        """Return what updates of parameters need of this shard; it adds up."""
+        """Return the additive statistics of this shard for updates of parameters."""
         return (self._node_frequencies() if isinstance(self.given_prior, str) else 0,)
 
     def report(self) -> tuple[float]:

@@ -23,7 +23,7 @@ from skdp.topics._shared._shards import ShardSweep
 
 
 class NodeTopics(NamedTuple):
-    """The chain's state."""
+    """State of a chain."""
 
     topics: NDArray[np.int32]
 
@@ -36,7 +36,7 @@ class ListedWords(NamedTuple):
 
 
 def check_lists(words: ListedWords) -> None:
-    """Raise if a word may have occurred in a topic more often than its count can hold."""
+    """Raise if a word may have occurred in a topic more often than its count can represent."""
     if words.totals.sum() < MAX_COUNT:
         return
     ids, values, row_ptr, _ = words.lists
@@ -61,7 +61,7 @@ class NodeSweep(ShardSweep):
     alpha : (K,) float64
     gamma : float
     scratch : DenseScratch or SparseScratch
-        Of the kind that the words take.
+        Scratch that matches the kind of words, counts or lists.
     """
 
     _scratch = ("scratch",)
@@ -87,7 +87,7 @@ class NodeSweep(ShardSweep):
         self.scratch = empty(len(self.alpha))
 
     def sweep(self, words: Any, stream: NDArray[np.uint64]) -> NodeTopics:
-        """Draw the topics of all words once; change `words`, return the state."""
+        """Draw the topics of all words once; change `words` and return the state."""
         counts = (words.lists, words.totals) if self.is_sparse else (words,)
         kernel = sweep_nodes_sparse if self.is_sparse else sweep_nodes
         kernel(
@@ -98,15 +98,15 @@ class NodeSweep(ShardSweep):
 
 
 class Listed:
-    """What is done to words by topic that are kept as lists.
+    """Operations on words by topic that are stored as lists.
 
-    The order of a list tells on the draws: so a shard begins with the lists as they were, not with
-    words that were moved back. After the sweep all words are listed anew.
+    The order of a list affects the draws: so a shard starts with the lists before the sweep, not
+    with words that were moved back. After the sweep all words are listed from scratch.
     """
 
     @staticmethod
     def pack(words: ListedWords) -> Any:
-        """Return words in a form that takes less room in a pickle."""
+        """Return words in a form that takes less space in a pickle."""
         values = words.lists.values.astype(np.int32)
         return [pack(each) for each in words.lists._replace(values=values)], words.totals
 
@@ -119,7 +119,7 @@ class Listed:
 
     @staticmethod
     def copy(words: ListedWords) -> ListedWords:
-        """Return words in arrays of their own."""
+        """Return a copy of the words."""
         lists = WordLists(*(array.copy() for array in words.lists))
         return ListedWords(lists, words.totals.copy())
 
@@ -127,19 +127,19 @@ class Listed:
     def take_back(
         own: ListedWords, words: ListedWords, tokens: NDArray[np.int32], before: Any, after: Any
     ) -> None:
-        """Make `own` equal to `words` again after the sweep of a shard."""
+        """Reset `own` to `words` after the sweep of a shard."""
         for new, old in zip(own.lists, words.lists, strict=True):
             new[:] = old
         own.totals[:] = words.totals
 
     @staticmethod
     def move(own: ListedWords, tokens: Any, before: Any, after: Any) -> None:
-        """Leave a copy as it is: it is not needed any more."""
+        """Leave a copy unchanged, because it is no longer needed."""
 
     @staticmethod
     def change(words: ListedWords, own: ListedWords) -> None:
-        """Return nothing: topics come back, and words are listed by them."""
+        """Return nothing, because words are listed by the topics that are returned."""
 
     @staticmethod
     def merge(words: ListedWords, copies: list[ListedWords]) -> None:
-        """Leave the words as they are: they are listed anew."""
+        """Leave the words unchanged, because they are listed from scratch."""

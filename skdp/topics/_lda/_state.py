@@ -1,4 +1,4 @@
-"""What a chain of latent Dirichlet allocation shows of itself after a sweep."""
+"""Read-only view of a latent Dirichlet allocation chain's state after a sweep."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ from skdp.topics._shared._averages import TopicAverages
 
 
 class CoClusterAverages(TopicAverages):
-    """Means over the kept sweeps of one chain, word-topics and document-topics following it.
+    """Means over the kept sweeps of one chain, aligned by word-topics and document-topics.
 
-    Once the word-topics correspond, document-topics are matched by their expected shares of them,
-    alpha_y / A_y, where the sampler says that they may trade places.
+    Once the word-topics correspond, document-topics are matched by their expected shares of
+    word-topics, alpha_y / A_y, if the sampler allows them to switch labels.
     """
 
     def _align(self, sampler: Any, components: NDArray[np.float64]) -> None:

@@ -1,37 +1,36 @@
 """Collapsed Gibbs sampling of latent Dirichlet co-clustering (Du, 2012, section 5.5.2).
 
-Symbols, with their shapes. K word-topics, Y document-topics, W words in the vocabulary, n tokens,
+Symbols and shapes: K word-topics, Y document-topics, W words in the vocabulary, n tokens,
 J segments, D documents; K' is K padded to whole vectors.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| tokens, segment_ptr, doc_ptr | w | (n,), (J + 1,), (D + 1,) | the corpus, flat |
+| tokens, segment_ptr, doc_ptr | w | (n,), (J + 1,), (D + 1,) | the flat corpus |
 | topics | z | (n,) int32 | word-topic of each word, -1 before it is seated |
-| clusters | y | (J,) int32 | document-topic of each segment, -1 before it has one |
-| counts, totals | M_kw, M_k | (W, K') float32, (K',) | words by topic; topics fixed: phi, 0 |
+| clusters | y | (J,) int32 | document-topic of each segment, or -1 |
+| counts, totals | M_kw, M_k | (W, K') float32, (K',) | words by topic; fixed topics: phi and 0 |
 | delta | delta_y | (Y,) | Dirichlet prior of a document's weights of document-topics |
 | alpha | alpha_yk | (Y, K) | Dirichlet prior of the shares of a segment of document-topic y |
 | gamma | | scalar | Dirichlet prior of topics |
 | c_y | c_iy | (Y,) int64 | segments of the current document by document-topic |
 | n_k | n_sk | (K,) int64 | words of the current segment by topic |
 | base | alpha_yk + n_sk | (K,) | weight of a topic in the current segment |
-| reciprocal | 1 / (W gamma + M_k) | (K,) | denominator of the word factor; 1 with topics fixed |
-| factor | base x reciprocal | (K',) float32 | weight of a topic but for (M_kw + gamma) |
+| reciprocal | 1 / (W gamma + M_k) | (K,) | denominator of the word factor; 1 if topics are fixed |
+| factor | base x reciprocal | (K',) float32 | weight of a topic without (M_kw + gamma) |
 | sums | | (1, LANES + K') float32 | running sums of a word's weights: see `sum_product` |
 | before | | (longest segment,) int32 | topics of a segment's words before it is moved |
 | by_topic | log (alpha_yk)_m | (K, m, Y) | logs of rising factorials, for small counts m |
-| by_length | log (A_y)_n | (n, Y) | those of A_y = sum_k alpha_yk, for short segments |
+| by_length | log (A_y)_n | (n, Y) | logs for A_y = sum_k alpha_yk, for short segments |
 
-Given y a segment is a document of latent Dirichlet allocation with prior alpha_y: a word w gets
-topic k with weight ``(counts[w, k] + gamma) * factor[k]``, itself not counted. Given z, segment s
-gets document-topic y with weight
+Given y, a segment is a document of latent Dirichlet allocation with prior alpha_y: a word w, which
+is not counted itself, gets topic k with weight ``(counts[w, k] + gamma) * factor[k]``. Given z,
+segment s, which is not counted in c, gets document-topic y with weight
 
     (delta_y + c_iy) B_K(alpha_y + n_s) / B_K(alpha_y),
 
-itself not counted in c; the ratio of Beta functions is prod_k (alpha_yk)_{n_sk} / (A_y)_{n_s}, over
-the topics that the segment has. Then y and z of the segment may move together: see `move_segment`.
-A segment without words has a document-topic as any other, but no say in the estimates: it is
-integrated out there.
+where the ratio of Beta functions is prod_k (alpha_yk)_{n_sk} / (A_y)_{n_s}, over the topics of the
+segment. Then y and z of the segment may move together: see `move_segment`. A segment without words
+has a document-topic like any other, but does not affect the estimates, where it is integrated out.
 """
 
 # mypy: ignore-errors
@@ -56,11 +55,11 @@ from skdp.topics._shared._kernels import LESS, MORE, log_rising
 
 LARGEST_COUNT = 32
 LONGEST_SEGMENT = 512
-"""Up to there logs of rising factorials are looked up; they do not depend on where it is."""
+"""Bounds up to which logs of rising factorials are tabulated; they do not affect the values."""
 
 
 class Clustering(NamedTuple):
-    """The chain's state."""
+    """State of a chain."""
 
     topics: np.ndarray
     clusters: np.ndarray
@@ -81,7 +80,7 @@ class Rising(NamedTuple):
 
 
 class ClusterScratch(NamedTuple):
-    """Vectors of the sweep; between two segments `n_k` is zero."""
+    """Scratch vectors of the sweep; between two segments `n_k` is zero."""
 
     n_k: np.ndarray
     base: np.ndarray
@@ -94,7 +93,7 @@ class ClusterScratch(NamedTuple):
 
 
 def empty_cluster_scratch(n_topics: int, n_clusters: int, longest: int) -> ClusterScratch:
-    """Return vectors for `sweep_documents`."""
+    """Return scratch vectors for `sweep_documents`."""
     width = padded(n_topics)
     return ClusterScratch(
         np.zeros(n_topics, np.int64),
@@ -117,7 +116,7 @@ def tabulate_rising(alpha: np.ndarray, longest: int) -> Rising:
     return Rising(by_topic, by_length)
 
 
-# numba's np.zeros and np.sum take longer to compile than all that stands around them here.
+# numba's np.zeros and np.sum would take longer to compile than the code around them here.
 
 
 @njit_inlined_source
@@ -166,7 +165,7 @@ def weigh_topic(k, m, alpha, by_topic, weights):
 
 @njit_forceinline
 def count_clusters(first, last, clusters, c_y):
-    """Count the segments `first` to `last` - 1 that have a document-topic in `c_y`."""
+    """Write the numbers of segments `first` to `last` - 1 by document-topic to `c_y`."""
     for y in range(c_y.shape[0]):
         c_y[y] = 0
     for s in range(first, last):
@@ -176,7 +175,7 @@ def count_clusters(first, last, clusters, c_y):
 
 @njit_forceinline
 def draw_cluster(begin, end, topics, delta, alpha, by_topic, by_length, n_k, c_y, weights, rng):
-    """Draw the document-topic of the segment of words `begin` to `end` - 1, itself not counted."""
+    """Draw the document-topic of the uncounted segment of words `begin` to `end` - 1."""
     weigh_length(end - begin, alpha, by_length, weights)
     for i in range(begin, end):
         n_k[topics[i]] += 1
@@ -197,7 +196,7 @@ def draw_cluster(begin, end, topics, delta, alpha, by_topic, by_length, n_k, c_y
 
 @njit_forceinline
 def draw_prior_cluster(delta, c_y, weights, rng):
-    """Draw the document-topic of a segment whose words say nothing, itself not counted."""
+    """Draw the document-topic of a segment from the prior; the segment is not counted itself."""
     total = 0.0
     for y in range(weights.shape[0]):
         weights[y] = delta[y] + c_y[y]
@@ -217,10 +216,10 @@ def seat_words(
     begin, end, tokens, topics, draws, row, counts, totals, fixed, gamma, base, reciprocal, factor,
     sums, rng,
 ):  # fmt: skip
-    """Seat the words of a segment one after the other; return log p of the segment, as estimated.
+    """Seat the words of a segment one after the other; return an estimate of log p of the segment.
 
-    It is the sum of log p(word | topics and words seated before it), at the topics that `topics`
-    has, or, if `draws`, at those drawn on the way.
+    It is the sum of log p(word | topics and words seated before it) over the topics in `topics`,
+    or, if `draws`, over the topics that are drawn in the process.
     """
     n_topics, shift, offset = row.shape[0], gamma * counts.shape[0], np.float32(gamma)
     enter_node(begin, begin, row, topics, base, reciprocal, factor)
@@ -241,7 +240,7 @@ def seat_words(
 def unseat_words(
     begin, end, tokens, topics, counts, totals, fixed, gamma, base, reciprocal, factor
 ):  # fmt: skip
-    """Take the words of a segment out of all counts."""
+    """Remove the words of a segment from all counts."""
     shift = gamma * counts.shape[0]
     for i in range(begin, end):
         w, k = tokens[i], np.int64(topics[i])
@@ -257,10 +256,10 @@ def move_segment(
 
     The segment is not counted in `c_y`; its words are seated.
 
-    Where rows of alpha are sparse, y and z each keep the other where it is, and only together can
-    they move. The proposal draws y from the rest of the document, then the words' topics one after
-    the other. What it gives a state differs from the posterior by the sums of the weights met on
-    the way alone, so that their products decide (an independence sampler).
+    If rows of alpha are sparse, y and z hold each other in place, and can only move together. The
+    proposal draws y from the rest of the document, then the words' topics one after the other. The
+    ratio of a state's proposal probability to its posterior depends only on the sums of weights
+    along the way, so that their products determine the acceptance (an independence sampler).
     """
     counts, totals, fixed = words.counts, words.totals, words.fixed
     proposed = draw_prior_cluster(delta, c_y, weights, rng)
@@ -294,7 +293,7 @@ def move_segment(
 def sweep_documents(first, last, corpus, clustering, words, prior, gamma, rising, scratch, rng):
     """Draw the topics of the words, and the document-topic, of every segment of documents once.
 
-    What is -1 is drawn without being taken out: a segment's document-topic before its words.
+    Values of -1 are drawn without being removed: a segment's document-topic before its words.
 
     Parameters
     ----------
@@ -306,9 +305,9 @@ def sweep_documents(first, last, corpus, clustering, words, prior, gamma, rising
         Updated, unless topics are fixed.
     prior : ClusterPrior
     gamma : float
-        To be 0 with topics fixed.
+        It must be 0 if topics are fixed.
     rising : Rising
-        Of the prior.
+        Table for the prior.
     scratch : ClusterScratch
     rng : (4,) uint64
     """
@@ -364,7 +363,7 @@ def sweep_documents(first, last, corpus, clustering, words, prior, gamma, rising
 
 @njit_inlined_source
 def count_clusters_with_words(first, last, segment_ptr, clusters, c_y):
-    """Count the segments `first` to `last` - 1 that have words in `c_y`; return their number."""
+    """Write the numbers of segments with words by document-topic to `c_y`; return their total."""
     n = 0
     for y in range(c_y.shape[0]):
         c_y[y] = 0
@@ -377,7 +376,7 @@ def count_clusters_with_words(first, last, segment_ptr, clusters, c_y):
 
 @njit
 def count_documents(corpus, clusters, out):
-    """Write the segments with words of each document by document-topic to `out` (D, Y)."""
+    """Write the number of segments with words by document and document-topic to `out` (D, Y)."""
     for d in range(out.shape[0]):
         first, last = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
         count_clusters_with_words(first, last, corpus.segment_ptr, clusters, out[d])
@@ -389,8 +388,8 @@ def add_cluster_estimates(
 ):
     """Add E[theta] and E[pi] of documents `first` to `last` - 1 given the state to running sums.
 
-    E[theta_iy] = (delta_y + c_iy) / (delta. + c_i.), E[pi_sk] = (alpha_yk + n_sk) / (A_y + n_s);
-    without words sum_y E[theta_iy] alpha_yk / A_y.
+    E[theta_iy] = (delta_y + c_iy) / (delta. + c_i.), E[pi_sk] = (alpha_yk + n_sk) / (A_y + n_s), or
+    sum_y E[theta_iy] alpha_yk / A_y for segments without words.
 
     Parameters
     ----------
@@ -427,7 +426,7 @@ def add_cluster_estimates(
 
 @njit
 def log_prior_of_clusters(corpus, clustering, prior, scratch):
-    """Return log p(y, z): all of the joint but the word factor."""
+    """Return log p(y, z): the joint without the word factor."""
     delta, alpha = prior.delta, prior.alpha
     c_y, n_k, delta_sum = scratch.c_y, scratch.n_k, sum_of(delta)
     result = 0.0
@@ -457,22 +456,22 @@ def fold_in_clusters(
 ):  # fmt: skip
     """Add E[theta] and E[pi] of every document, with topics fixed, over the sweeps of its chain.
 
-    It stops after the sweep with which `work` is done, and is called again until all are.
+    It stops after the sweep that completes `work`, and is called again until all are done.
 
     Parameters
     ----------
     clustering : Clustering
-        All -1.
+        The state in which all topics are -1.
     words : WordCounts
-        Fixed.
+        Fixed topics.
     n_sweeps, burn_in : int
-        Sweeps of a chain, and how many of its first ones do not count.
+        Number of sweeps of a chain, and of its discarded first sweeps.
     work : int
-        Words, segments and documents to sweep, each as often as it is.
+        Number of words, segments and documents to sweep, counted once per sweep.
     place : (2,) int64, changed
-        Document, and the sweeps that it has had.
+        Document, and the number of its finished sweeps.
     key : (4,) uint64
-        Keys the stream of each document together with its content.
+        Key that determines the stream of each document together with its content.
     doc_topic : (D, Y) float64, output, zero on entry
     segment_topic : (J, K) float64, output, zero on entry
     rng : (4,) uint64

@@ -23,7 +23,7 @@ from skdp.topics._shared._kernels import WordCounts
 
 @dataclass(frozen=True)
 class CoClusterModel:
-    """A sample of the model without the corpus: what new documents are folded into.
+    """A sample of the model without the corpus, into which new documents are folded.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class CoClusterModel:
     segment_topic_prior: NDArray[np.float64]
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> CoClusterFoldIn:
-        """Return what folds in documents of the corpus, with its tables made."""
+        """Return the fold-in of documents of the corpus, with its tables precomputed."""
         longest = int(np.diff(corpus.segment_ptr).max(initial=0))
         rising = tabulate_rising(np.array(self.segment_topic_prior), longest)
         return CoClusterFoldIn(self, settings, fixed_words(self.components), rising)
@@ -55,7 +55,7 @@ class CoClusterFoldIn:
 
     def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
         """Return E[theta] of documents (D, Y) and E[pi] of segments (J, K)."""
-        # Copies: read-only arrays of a memory-mapped model are of another type to numba.
+        # Copies, because read-only arrays of a memory-mapped model have another numba type.
         prior = ClusterPrior(
             np.array(self.model.document_topic_prior), np.array(self.model.segment_topic_prior)
         )
@@ -93,7 +93,7 @@ class CoClusterFoldIn:
 
 
 def empty_clustering(corpus: SegmentedCorpus) -> Clustering:
-    """Return the state in which nothing has a topic yet."""
+    """Return the state in which no word or segment has a topic."""
     return Clustering(
         np.full(len(corpus.tokens), -1, dtype=np.int32),
         np.full(len(corpus.segment_ptr) - 1, -1, dtype=np.int32),

@@ -1,4 +1,4 @@
-"""The chain of latent Dirichlet co-clustering over a corpus in partitions."""
+"""Chain of latent Dirichlet co-clustering over a corpus in partitions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PlacedCoClusterSampler(PlacedSampler, CoClusterSampler):
     ----------
     data : PlacedCorpus
     c : int
-        Number of the chain.
+        Index of the chain.
     n_topics, n_clusters, document_topic_prior, segment_topic_prior : as in `CoClusterSampler`
     topic_word_prior, dirichlet_prior, init, init_streams, streams : as in `CoClusterSampler`
     """
@@ -68,7 +68,7 @@ class PlacedCoClusterSampler(PlacedSampler, CoClusterSampler):
         self._place(data, c, partial(make_shard, settings=settings), init_streams)
 
     def _make_ratios(self) -> None:
-        """Do nothing: partitions make theirs."""
+        """Do nothing: partitions make their own ratios."""
 
     def _document_frequencies(self) -> Frequencies:
         return self._found[0]
@@ -85,7 +85,7 @@ class PlacedCoClusterSampler(PlacedSampler, CoClusterSampler):
         return ("doc_topic",) if "document_topic_prior" in axes else ("segment_topic",)
 
     def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for what is averaged here over the kept sweeps."""
+        """Return zeros for the quantities that are averaged here over the kept sweeps."""
         return {
             "document_topic_prior": np.zeros(self.n_clusters),
             "segment_topic_prior": np.zeros((self.n_clusters, self.n_topics)),
@@ -96,5 +96,5 @@ class PlacedCoClusterSampler(PlacedSampler, CoClusterSampler):
     cluster_axes: ClassVar[dict[str, int]] = {"document_topic_prior": 0, "segment_topic_prior": 0}
 
     def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums that are here."""
+        """Add the current values to the sums that are kept here."""
         self._add_parameters_to(sums)

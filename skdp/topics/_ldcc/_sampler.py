@@ -1,4 +1,4 @@
-"""The chain of latent Dirichlet co-clustering."""
+"""Chain of latent Dirichlet co-clustering."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from skdp.topics._shared._sampler import TopicSampler, join
 
 START_DOCUMENT_TOPIC_PRIOR = 1.0
 START_SEGMENT_TOPIC_PRIOR = 0.1
-"""Where the parameters that are learned start."""
+"""Initial values of the learned parameters."""
 
 
 Settings = tuple[int, int, Any, Any, Any, tuple[float, float], Any]
@@ -89,7 +89,7 @@ class CoClusterSampler(TopicSampler):
     def _start_parameters(
         self, n_topics: int, n_clusters: int, document_topic_prior: Any, segment_topic_prior: Any
     ) -> None:
-        """Set the parameters to what is given, or to where they start."""
+        """Set the parameters to their given or initial values."""
         self.n_clusters = n_clusters
         self.given_document_topic_prior = document_topic_prior
         self.learns_segment_topic_prior = isinstance(segment_topic_prior, str)
@@ -105,10 +105,10 @@ class CoClusterSampler(TopicSampler):
         )
 
     def _follow_labels(self) -> None:
-        """Say which labels may trade places, before parameters are learned."""
+        """Set which labels may switch, before parameters are learned."""
         columns_differ = np.ptp(self.segment_topic_prior, axis=1).any()
         self.topics_trade_places = self.learns_segment_topic_prior or not columns_differ
-        # Rows that are given either tell document-topics apart or say nothing of them.
+        # Given rows either distinguish document-topics or are uninformative about them.
         self.clusters_trade_places = self.learns_segment_topic_prior and not tells_apart(
             self.given_document_topic_prior
         )
@@ -125,7 +125,7 @@ class CoClusterSampler(TopicSampler):
         self._make_ratios()
 
     def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
-        """Make the first state: random, or words folded into given topics."""
+        """Create the first state: random, or words folded into given topics."""
         if isinstance(init, str):
             for shard, stream in zip(self.shards, streams, strict=True):
                 seat_randomly(shard.topics, self.n_topics, stream)
@@ -150,7 +150,7 @@ class CoClusterSampler(TopicSampler):
             self._scratch[s],
         )  # fmt: skip
 
-    # Parameters and what is shown
+    # Parameters and shown attributes
 
     def _update_parameters(self) -> None:
         if isinstance(self.given_document_topic_prior, str):
@@ -175,10 +175,10 @@ class CoClusterSampler(TopicSampler):
         return count_frequencies([counts], self.n_clusters)
 
     def _updated_rows(self) -> NDArray[np.float64]:
-        """Return alpha, each row re-estimated from the words of its segments.
+        """Return alpha, with each row re-estimated from the words of its segments.
 
-        A document-topic that has no words at the moment keeps its row: the prior alone would take
-        it to zero, where no segment would choose it again.
+        A document-topic that currently has no words keeps its row: the prior alone would move the
+        row to zero, and then no segment would choose it again.
         """
         rows = self.segment_topic_prior.copy()
         for y, frequencies in enumerate(self._segment_frequencies()):
@@ -189,9 +189,9 @@ class CoClusterSampler(TopicSampler):
         return rows
 
     def _segment_frequencies(self) -> NDArray[np.object_]:
-        """Return the frequencies of the words of segments by topic, of each document-topic, (Y,).
+        """Return the frequencies of the words of segments by topic for each document-topic, (Y,).
 
-        Arrays of them add up, one by one.
+        Such arrays can be added elementwise.
         """
         counts = np.zeros((len(self._whole.segment_ptr) - 1, self.n_topics), dtype=np.int32)
         for s, (begin, end) in enumerate(self._segment_bounds):
@@ -217,7 +217,7 @@ class CoClusterSampler(TopicSampler):
     }
 
     def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for what is averaged over the kept sweeps."""
+        """Return zeros for the quantities that are averaged over the kept sweeps."""
         n_segments = len(self._whole.segment_ptr) - 1
         return {
             "doc_topic": np.zeros((len(self._whole), self.n_clusters)),
@@ -248,7 +248,7 @@ class CoClusterSampler(TopicSampler):
         sums["topic_word_prior"] += self.topic_word_prior
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars that the trace records."""
         return {
             **super().scalars(),
             "document_topic_prior_sum": float(self.document_topic_prior.sum()),
@@ -268,10 +268,10 @@ class CoClusterSampler(TopicSampler):
             self.segment_topic_prior.copy(),
         )
 
-    # What a chain over partitions asks of a sampler of one shard, and tells it
+    # Interface of a sampler of one shard to a chain over partitions
 
     def parameters(self) -> dict[str, Any]:
-        """Return what all shards need to know."""
+        """Return the parameters shared by all shards."""
         return {
             "document_topic_prior": self.document_topic_prior,
             "segment_topic_prior": self.segment_topic_prior,
@@ -279,14 +279,14 @@ class CoClusterSampler(TopicSampler):
         }
 
     def take_parameters(self, parameters: dict[str, Any]) -> None:
-        """Set the parameters that all shards have."""
+        """Set the parameters shared by all shards."""
         before = self.segment_topic_prior
         vars(self).update(parameters)
         if not np.array_equal(before, self.segment_topic_prior):
             self._make_ratios()
 
     def statistics(self, *, is_first: bool) -> tuple[Any, ...]:
-        """Return what updates of parameters need of this shard; it adds up."""
+        """Return the additive statistics of this shard for updates of parameters."""
         learns_document_topic_prior = isinstance(self.given_document_topic_prior, str)
         return (
             self._document_frequencies() if learns_document_topic_prior else 0,
@@ -302,7 +302,7 @@ class CoClusterSampler(TopicSampler):
         return CoClusterState(self)
 
     def copy(self) -> CoClusterSampler:
-        """Return a sampler that holds the same state in arrays of its own."""
+        """Return a sampler with a copy of the same state."""
         other = super().copy()
         other._scratch = [
             empty_cluster_scratch(self.n_topics, self.n_clusters, self._longest)

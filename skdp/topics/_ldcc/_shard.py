@@ -30,7 +30,7 @@ class ClusterSweep(ShardSweep):
     gamma : float
     rising : Rising
     longest : int
-        Words of the longest segment of all shards.
+        Number of words of the longest segment of all shards.
     scratch : as kernels take it
     """
 

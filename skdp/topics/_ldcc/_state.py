@@ -1,4 +1,4 @@
-"""What a chain of latent Dirichlet co-clustering shows of itself."""
+"""Read-only view of the state of a latent Dirichlet co-clustering chain."""
 
 from __future__ import annotations
 

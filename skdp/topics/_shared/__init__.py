@@ -1,1 +1,1 @@
-"""What all topic models share: chains, words by topic, fold-in, completion, likelihood."""
+"""Code shared by all topic models: chains, word counts, fold-in, completion, likelihood."""

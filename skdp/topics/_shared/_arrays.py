@@ -1,4 +1,4 @@
-"""The arrays of kernels: made of a corpus, of given topics, or empty."""
+"""Arrays of kernels: from a corpus, from given topics, or empty."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from skdp.data import SegmentedCorpus
 from skdp.topics._shared._kernels import Corpus, WordCounts
 
 MAX_COUNT = 2**24
-"""Counts of a word in a topic are whole numbers in single precision: exact up to here."""
+"""Counts of a word in a topic are single-precision integers, which are exact up to here."""
 
 
 def check_counts(words: WordCounts) -> None:
-    """Raise if a word may have occurred in a topic more often than its count can hold.
+    """Raise if a word may have occurred in a topic more often than its count can represent.
 
-    A count that is full does not rise, while totals do; so they differ for good once a word was
-    lost, also if the count has fallen since. Below `MAX_COUNT` no sum of counts is rounded.
+    A saturated count does not increase, while totals do; so they differ permanently once a word
+    was lost, even if the count has decreased since. Below `MAX_COUNT` no sum of counts is rounded.
     """
     if words.totals.sum() < MAX_COUNT:
         return
@@ -33,7 +33,7 @@ def check_counts(words: WordCounts) -> None:
 
 
 def refuse_count(word: int, topic: int) -> NoReturn:
-    """Raise for the count of a word in a topic."""
+    """Raise because the count of a word in a topic is too large."""
     raise ValueError(
         f"The word {word} occurs {MAX_COUNT} times or more in topic {topic}, which is more than "
         "counts can hold. Use more topics, or leave so common a word out."
@@ -41,12 +41,12 @@ def refuse_count(word: int, topic: int) -> NoReturn:
 
 
 def flat(corpus: SegmentedCorpus) -> Corpus:
-    """Return the arrays of a corpus as kernels take them."""
+    """Return the arrays of a corpus in the form that kernels take."""
     return Corpus(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr)
 
 
 def sort_words(corpus: SegmentedCorpus) -> SegmentedCorpus:
-    """Return a corpus with the words of each segment in the order of their ids."""
+    """Return a corpus with the words of each segment sorted by id."""
     segments = np.repeat(np.arange(len(corpus.segment_ptr) - 1), np.diff(corpus.segment_ptr))
     first_keys = segments * corpus.n_features
     tokens = np.sort(first_keys + corpus.tokens) - first_keys
@@ -56,7 +56,7 @@ def sort_words(corpus: SegmentedCorpus) -> SegmentedCorpus:
 
 
 def split_documents(corpus: SegmentedCorpus, n_shards: int) -> list[tuple[int, int]]:
-    """Return runs of documents with about as many tokens each; some may be empty."""
+    """Return ranges of documents with about equal numbers of tokens; some may be empty."""
     ends = corpus.segment_ptr[corpus.doc_ptr[1:]]
     targets = np.arange(1, n_shards) * (len(corpus.tokens) / n_shards)
     bounds = np.searchsorted(ends, targets, side="left") + (n_shards > 1)
@@ -65,7 +65,7 @@ def split_documents(corpus: SegmentedCorpus, n_shards: int) -> list[tuple[int, i
 
 
 def empty_counts(n_words: int, n_topics: int) -> WordCounts:
-    """Return counts of no words."""
+    """Return zero counts."""
     width = padded(n_topics)
     return WordCounts(
         aligned_zeros((n_words, width), dtype=np.float32), aligned_zeros(width), False
@@ -73,11 +73,11 @@ def empty_counts(n_words: int, n_topics: int) -> WordCounts:
 
 
 SMALLEST = np.float32(1e-25)
-"""Least probability of a word in fixed topics: a word that no topic knows says nothing."""
+"""Smallest probability of a word in fixed topics, so that unknown words are uninformative."""
 
 
 def fixed_words(components: NDArray[np.floating]) -> WordCounts:
-    """Return given topics (K, W) in the place of counts."""
+    """Return given topics (K, W) in the form of counts."""
     n_topics, n_words = components.shape
     phi = aligned_zeros((n_words, padded(n_topics)), dtype=np.float32)
     phi[:, :n_topics] = np.maximum(components.T, SMALLEST)

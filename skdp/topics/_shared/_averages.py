@@ -11,15 +11,15 @@ from skdp.inference._alignment import align_labels
 
 
 class TopicAverages:
-    """Means over the kept sweeps of one chain, labels following the chain.
+    """Means over the kept sweeps of one chain, with labels that follow the chain.
 
-    Topics of a chain may trade places, so before a sample is added the means so far are put into
-    its order (Hungarian method on the topics' word probabilities). Where the sampler says that its
-    topics are told apart by a given prior, they keep their places.
+    Topics of a chain may switch labels, so before a sample is added the means so far are reordered
+    to match it (Hungarian method on the topics' word probabilities). They keep their order if a
+    given prior distinguishes the topics of the sampler.
 
-    What is averaged beside the topics the sampler says: `empty_sums` gives an array for each
-    attribute, `topic_axes` the axis, if any, along which it lists topics, and `add_to` adds the
-    current values.
+    The sampler defines which quantities are averaged besides the topics: `empty_sums` returns an
+    array for each attribute, `topic_axes` the axis, if any, along which it lists topics, and
+    `add_to` adds the current values.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class TopicAverages:
         self.sums: dict[str, NDArray[np.float64]] = {}
 
     def add(self, sampler: Any) -> None:
-        """Take the current state into the means."""
+        """Add the current state to the means."""
         components = sampler.components()
         if self.n == 0:
             self.components = np.zeros_like(components)
@@ -40,7 +40,7 @@ class TopicAverages:
         self.n += 1
 
     def means(self, *, in_place: bool) -> dict[str, Any]:
-        """Return the means; in place, which ends the averaging, without copies."""
+        """Return the means; `in_place` ends the averaging and avoids copies."""
 
         def mean(total: NDArray[np.float64]) -> Any:
             if total.ndim == 0:
@@ -54,14 +54,14 @@ class TopicAverages:
         return {f"{name}_": mean(total) for name, total in named.items()}
 
     def _align(self, sampler: Any, components: NDArray[np.float64]) -> None:
-        """Put the means so far into the order of the sampler's labels."""
+        """Reorder the means so far to match the sampler's labels."""
         if sampler.topics_trade_places:
             order = align_labels(self.components, components)
             if self._reorder(order, sampler.topic_axes):
                 self.components = self.components[order]
 
     def _reorder(self, order: NDArray[np.intp], axes: dict[str, int]) -> bool:
-        """Let label k of the sums be what so far was ``order[k]``; tell whether any moved."""
+        """Make label ``order[k]`` of the sums label k; return whether any label changed."""
         if np.array_equal(order, np.arange(len(order))):
             return False
         for name, axis in axes.items():

@@ -1,4 +1,4 @@
-"""What is shown of a chain whose number of topics varies: one of its samples."""
+"""The representative sample of a chain whose number of topics varies."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 
 class BestSample:
-    """The kept sample with the highest log joint; its topics are in the order of their words.
+    """The kept sample with the highest log joint; topics are sorted by their number of words.
 
-    Means over samples would mix topics: of two samples with different numbers of topics not all
-    topics correspond.
+    Means over samples would mix topics: two samples with different numbers of topics have topics
+    that do not correspond.
     """
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class BestSample:
         self.shown: dict[str, Any] = {}
 
     def add(self, sampler: Any) -> None:
-        """Take the current state if it is the best so far."""
+        """Store the current state if its log joint is the highest so far."""
         log_joint = sampler.log_joint()
         if log_joint <= self.log_joint:
             return
@@ -37,7 +37,7 @@ class BestSample:
         }
 
     def means(self, *, in_place: bool) -> dict[str, Any]:
-        """Return what is shown; in place without copies."""
+        """Return the stored attributes; `in_place` avoids copies."""
         return {
             f"{name}_": value if in_place or isinstance(value, float) else value.copy()
             for name, value in self.shown.items()

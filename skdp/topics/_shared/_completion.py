@@ -19,16 +19,16 @@ from skdp.topics._shared._kernels import score_tokens
 def split_words(
     corpus: SegmentedCorpus,
 ) -> tuple[SegmentedCorpus, NDArray[np.int32], NDArray[np.int64]]:
-    """Split the words of every segment into random halves, whatever their order.
+    """Split the words of every segment into random halves, regardless of their order.
 
     Returns
     -------
     observed : SegmentedCorpus
-        The first halves, ceil(n / 2) of n words, sorted: same documents and segments.
+        The first halves, ceil(n / 2) of n words, sorted, with the same documents and segments.
     scored : (n,) array of int32
         Word ids of the second halves.
     segment_of : (n,) array of int64
-        Segment of each of them.
+        Segment of each scored word.
     """
     corpus = sort_words(corpus)
     is_scored = find_second_halves(corpus.segment_ptr, corpus.tokens)
@@ -46,7 +46,7 @@ def split_words(
 def score_documents(
     corpus: SegmentedCorpus, models: list[Model], settings: FoldIn
 ) -> tuple[NDArray[np.float64], int]:
-    """Return the log probability of every document's scored tokens, and the number of these.
+    """Return the log probability of every document's scored tokens, and their total number.
 
     A token's probability is averaged over the models.
     """
@@ -59,18 +59,18 @@ def score_documents(
         score_tokens(scored, segment_of, segment_topic, model.components, probabilities)
     document_of = np.repeat(np.arange(len(corpus)), np.diff(corpus.doc_ptr))[segment_of]
     log_probabilities = np.zeros(len(corpus))
-    with np.errstate(divide="ignore"):  # given topics may rule a word out: log 0 is right
+    with np.errstate(divide="ignore"):  # log 0 is right for words that given topics exclude
         np.add.at(log_probabilities, document_of, np.log(probabilities / len(models)))
     return log_probabilities, len(scored)
 
 
 def keep(corpus: SegmentedCorpus) -> SegmentedCorpus:
-    """Return the documents of a partition as they are."""
+    """Return the documents of a partition unchanged."""
     return corpus
 
 
 def score_part(corpus: SegmentedCorpus, estimator: Any) -> tuple[float, int]:
-    """Return the log probability of a partition's scored tokens, and the number of these."""
+    """Return the log probability of a partition's scored tokens, and their number."""
     log_probabilities, n_scored = estimator._score(corpus)
     return float(log_probabilities.sum()), n_scored
 

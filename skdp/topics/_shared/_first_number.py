@@ -1,18 +1,18 @@
-"""How many topics a chain begins with where their number is inferred."""
+"""Initial number of topics of a chain whose number of topics is inferred."""
 
 from __future__ import annotations
 
 from skdp.data import SegmentedCorpus
 
 SEGMENTS_OF_TOPIC, FEWEST_FIRST_TOPICS, MOST_FIRST_TOPICS = 3, 20, 300
-"""The first topics are one for so many segments, at least and at most so many.
+"""Segments per initial topic, and the bounds of the initial number of topics.
 
-Topics that are too many merge, or lose their words one by one; those that are too few hardly ever
-split where each has tens of thousands of words. More topics than this take time in every sweep.
+If there are too many topics, they merge, or lose their words one by one; too few topics hardly ever
+split if each has tens of thousands of words. More topics than this take time in every sweep.
 """
 
 LARGEST_START = 2.0**30
-"""Bytes that the counts of the first topics may take, unless there are no more than the fewest."""
+"""Bound on the bytes of the counts of the initial topics, unless their number is the smallest."""
 
 
 def first_number_of_topics(
@@ -25,7 +25,7 @@ def first_number_of_topics(
     initial_components : int or "auto"
     corpus : SegmentedCorpus
     size_of_topic : float
-        Bytes that the counts of a topic take.
+        Bytes for the counts of one topic.
     """
     if not isinstance(initial_components, str):
         return int(initial_components)

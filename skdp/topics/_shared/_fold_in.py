@@ -1,4 +1,4 @@
-"""New documents under given topics."""
+"""Fold-in of new documents under given topics."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Shares = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 class FoldIn(NamedTuple):
-    """How documents are folded in.
+    """Settings of a fold-in.
 
     Attributes
     ----------
     n_sweeps, burn_in : int
     key : (4,) uint64 array
-        Keys, with a document's content, the document's random stream.
+        Key that determines a document's random stream together with the document's content.
     n_jobs : int or None
     options : dict
-        What a family of models needs besides.
+        Additional settings of a family of models.
     """
 
     n_sweeps: int
@@ -43,9 +43,9 @@ class FoldIn(NamedTuple):
 
 
 class Halt:
-    """Tells workers in other threads that nobody waits for them any more.
+    """Flag that stops workers in other threads whose results are no longer needed.
 
-    A worker in another process has a copy, which nobody sets: joblib ends such workers.
+    A worker in another process has a copy, which is never set: joblib ends such workers.
     """
 
     def __init__(self) -> None:
@@ -53,11 +53,11 @@ class Halt:
 
 
 def slices(halt: Halt) -> Iterator[int]:
-    """Yield how much work the next call of a kernel is to do, until the loop ends or is halted.
+    """Yield the amount of work of the next kernel call, until the loop ends or is halted.
 
-    Python cannot raise a KeyboardInterrupt before a kernel returns. So a long task is cut into
-    calls of about a tenth of a second each. Where it is cut has no effect on the result, so the
-    clock may decide: what a word costs differs a thousandfold between models.
+    Python cannot raise a KeyboardInterrupt before a kernel returns. So a long task is split into
+    calls of about a tenth of a second each. The splits do not affect the result, so they may
+    depend on the clock: the time per word differs a thousandfold between models.
     """
     work = float(_FIRST_SLICE)
     while not halt.called:
@@ -70,9 +70,9 @@ def slices(halt: Halt) -> Iterator[int]:
 def run_in_threads(
     function: Callable[..., Any], parts: list[tuple[Any, ...]], n_jobs: int | None
 ) -> list[Any]:
-    """Return ``function(*part, halt)`` of every part.
+    """Return ``function(*part, halt)`` for every part.
 
-    After an exception here, such as a KeyboardInterrupt while workers are waited for, they stop.
+    If an exception is raised here, such as a KeyboardInterrupt, the workers are halted.
     """
     halt = Halt()
     try:
@@ -86,13 +86,13 @@ def run_in_threads(
 
 
 class Folding(Protocol):
-    """A function that folds documents in; a class, so that it can be pickled.
+    """A function that folds documents in; it is a class, so that it can be pickled.
 
-    Its objects are equal only to themselves (``eq=False``): joblib hashes what it sends to dask.
+    Its instances are equal only to themselves (``eq=False``): joblib hashes what it sends to dask.
     """
 
     def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
-        """Return the shares of the documents and of their segments; if halted, anything."""
+        """Return the shares of the documents and of their segments, or anything if halted."""
 
 
 class Model(Protocol):
@@ -103,7 +103,7 @@ class Model(Protocol):
         """Word probabilities of the topics, (K, W)."""
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> Folding:
-        """Return what folds in documents of the corpus, with its tables made."""
+        """Return the fold-in of documents of the corpus, with its tables precomputed."""
 
 
 def fold_in_documents(
@@ -111,9 +111,9 @@ def fold_in_documents(
 ) -> Iterator[Shares]:
     """Yield topic shares of documents and of segments for each model, with its topics fixed.
 
-    Documents are independent given the topics, and each has a random stream of its own: how they
-    are cut into chunks has no effect. Each model adds its number to the key of the streams, so
-    that the errors of the fold-ins are independent.
+    Documents are independent given the topics, and each has its own random stream, so the chunks
+    do not affect the result. Each model adds its index to the key of the streams, so that the
+    errors of the fold-ins are independent.
     """
     n_chunks = max(1, min(len(corpus), len(corpus.tokens) // _CHUNK_TOKENS))
     bounds = np.linspace(0, len(corpus), n_chunks + 1).astype(int)

@@ -1,12 +1,12 @@
-"""What the samplers of all topic models share: words by topic, and their probabilities.
+"""Kernels shared by the samplers of all topic models: word counts and their probabilities.
 
 K topics, W words in the vocabulary, n tokens, J segments, D documents; K' is K padded to whole
 vectors.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| tokens, segment_ptr, doc_ptr | w | (n,), (J + 1,), (D + 1,) | the corpus, flat |
-| counts, totals | M_kw, M_k | (W, K') float32, (K',) | words by topic; topics fixed: phi, 0 |
+| tokens, segment_ptr, doc_ptr | w | (n,), (J + 1,), (D + 1,) | the flat corpus |
+| counts, totals | M_kw, M_k | (W, K') float32, (K',) | words by topic; fixed topics: phi and 0 |
 | gamma | | scalar | Dirichlet prior of the topics |
 | segment_topic | nu_jk | (J, K) | shares of topics |
 | components | phi_kw | (K, W) float32 | word probabilities |
@@ -22,14 +22,14 @@ import numpy as np
 from skdp._numeric._numba import njit, njit_loop
 
 AHEAD = 3
-"""Words between a word and the one whose counts are fetched into the cache."""
+"""Distance in words from the current word to the word whose counts are prefetched."""
 
 MORE, LESS = np.int64(1), np.int64(-1)
-"""A word or a table comes or goes. To numba an int would be a type of its own, and compiled so."""
+"""Change of a count. They are int64, because numba compiles a separate version for Python ints."""
 
 
 class Corpus(NamedTuple):
-    """The words."""
+    """A flat corpus of words."""
 
     tokens: np.ndarray
     segment_ptr: np.ndarray
@@ -37,7 +37,7 @@ class Corpus(NamedTuple):
 
 
 class WordCounts(NamedTuple):
-    """Words by topic; with `fixed` topics, their word probabilities, never changed."""
+    """Words by topic; if topics are `fixed`, their word probabilities, which never change."""
 
     counts: np.ndarray
     totals: np.ndarray
@@ -46,7 +46,7 @@ class WordCounts(NamedTuple):
 
 @njit
 def log_rising(x, n):
-    """Return log of x (x + 1) ... (x + n - 1), right also where lgamma would cancel."""
+    """Return log of x (x + 1) ... (x + n - 1), accurate even if lgamma would cancel."""
     if n > 64 and x < 1e4:
         return math.lgamma(x + n) - math.lgamma(x)
     result = 0.0
@@ -79,7 +79,7 @@ def score_tokens(scored, segment_of, segment_topic, components, out):
     scored : (n,) int32
         Word ids.
     segment_of : (n,) int64
-        Segment of each.
+        Segment of each token.
     segment_topic : (J, K) float64
         E[nu].
     components : (K, W) float32
@@ -95,6 +95,6 @@ def score_tokens(scored, segment_of, segment_topic, components, out):
 
 @njit_loop
 def rename_topics(topics, names):
-    """Give every word the new name of its topic."""
+    """Relabel the topic of every word."""
     for i in range(topics.shape[0]):
         topics[i] = names[topics[i]]

@@ -1,10 +1,10 @@
-"""Changes of counts: words that moved, sums of changes, and the bytes that changes travel as.
+"""Changes of counts: moved words, sums of changes, and their encoding as bytes.
 
-Counts are whole numbers, in whatever type: every order of a sum has the same bits.
+Counts are integers in any dtype, so every order of a sum gives the same bits.
 
-The bytes of a change are, for each cell that changed, the gap (cells since the one before, from -1)
-and the difference, both as whole numbers of variable length: seven bits a byte, the lowest first,
-the highest bit set but in the last byte. Differences are zigzag numbers first: 0, -1, 1, -2 are 0,
+A change is encoded, for each changed cell, as the gap (cells since the previous one, from -1) and
+the difference, both as integers of variable length: seven bits per byte, the lowest first, with the
+highest bit set except in the last byte. Differences are zigzag-encoded first: 0, -1, 1, -2 are 0,
 1, 2, 3.
 """
 
@@ -15,18 +15,18 @@ import numpy as np
 from skdp._numeric._numba import njit, njit_inlined, njit_loop
 
 LONGEST = 20
-"""Bytes of one cell at most: two numbers of 64 bits."""
+"""Largest number of bytes of a cell: two 64-bit numbers."""
 
 _BLOCK = 4096
-"""Cells that are summed at a time."""
+"""Number of cells in a block of a sum."""
 
 _END = 2**62
-"""Beyond all cells."""
+"""Index beyond all cells."""
 
 
 @njit_loop
 def move_words(tokens, before, after, counts, totals):
-    """Count every word in its topic `after`, no longer in that of `before`.
+    """Move the count of every word from its topic in `before` to its topic in `after`.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def move_words(tokens, before, after, counts, totals):
 
 @njit_loop
 def add_change(total, new, old):
-    """Add `new` - `old` to `total`, all flat and of the same length."""
+    """Add `new` - `old` to `total`, all flat arrays of equal length."""
     for i in range(total.shape[0]):
         total[i] += new[i] - old[i]
 
@@ -61,7 +61,7 @@ def count_changes(old, new):
 
 @njit_inlined
 def _put(number, out, n):
-    """Write a number, not negative, from byte `n` on; return the byte after it."""
+    """Write a non-negative number from byte `n` on; return the byte after it."""
     while number >= 128:
         out[n] = (number & 127) | 128
         number >>= 7
@@ -85,7 +85,7 @@ def encode_change(old, new, out):
 
 @njit_inlined
 def _get(code, n):
-    """Return the number that begins at byte `n`, and the byte after it."""
+    """Return the number that starts at byte `n`, and the byte after it."""
     number, shift = np.int64(0), np.int64(0)
     while code[n] >= 128:
         number |= np.int64(code[n] & 127) << shift
@@ -109,7 +109,7 @@ def _next_cell(code, n, cell):
 
 @njit
 def decode_change(code, counts):
-    """Add the change whose bytes are `code` to a flat array."""
+    """Add a change, encoded in `code`, to a flat array."""
     cell, difference, n = _next_cell(code, 0, np.int64(-1))
     while cell < _END:
         counts[cell] += difference
@@ -118,18 +118,18 @@ def decode_change(code, counts):
 
 @njit
 def sum_codes(code, ptr, out):
-    """Write the sum of changes, as bytes, to `out` (uint8); return the number of bytes.
+    """Write the encoded sum of encoded changes to `out` (uint8); return the number of bytes.
 
-    Changes are added to a block of cells that stays in the cache, one after the other, so that each
-    of their bytes is read once, however many they are. Cells in which they cancel are left out: the
-    next gap is then the sum of gaps. No number takes more bytes than its parts together.
+    Changes are added one after the other to a block of cells that stays in the cache, so that each
+    byte is read only once, regardless of the number of changes. Cells in which changes cancel are
+    omitted: the next gap is then a sum of gaps. No number takes more bytes than its parts together.
 
     Parameters
     ----------
     code : (n,) uint8
-        The bytes of all changes, end to end.
+        The bytes of all changes, concatenated.
     ptr : (changes + 1,) int64
-        Those of change i are code[ptr[i]:ptr[i + 1]].
+        The bytes of change i are code[ptr[i]:ptr[i + 1]].
     """
     n_changes = ptr.shape[0] - 1
     cells, differences = np.empty(n_changes, np.int64), np.empty(n_changes, np.int64)

@@ -1,26 +1,26 @@
-"""The probability of words with topics fixed, from left to right, by particles: what models share.
+"""Kernels for the probability of words under fixed topics, from left to right, by particles.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | log_weights | log v_r | (R,) | product of p(w_n given x_r) since particles were last resampled |
-| ancestors | | (R,) int64 | the particle that each is a copy of, once resampled |
-| sums | | (K,) | running sums over k of p(k given x) phi_kw, but for a common factor |
+| ancestors | | (R,) int64 | the particle that each is a copy of after resampling |
+| sums | | (K,) | running sums over k of p(k given x) phi_kw, up to a common factor |
 
 A particle x_r is a state of the words so far: their topics and tables, and the concentrations that
-are drawn. The joint of words and state is that of customers who come one by one, summed over the
-tables that they may have chosen; what comes next depends on no more than counts of customers and
-tables. So a draw x from p(x | w_1..n-1), with topic and seat of word n chosen by the restaurants'
-own weights times phi_kw, is a draw from p(x | w_1..n) but for the weight
+are drawn. The joint distribution of words and state is that of customers who arrive one by one,
+summed over the tables that they may have chosen; the next customer depends only on counts of
+customers and tables. So a draw x from p(x | w_1..n-1), with topic and seat of word n chosen by the
+restaurants' own weights times phi_kw, is a draw from p(x | w_1..n) up to the weight
 
     p(w_n | x) = sum_k p(k | x) phi_kw,
 
-which is free of that choice. Between two words any kernel that leaves p(x | w_1..n) invariant may
-move x, here a sweep over the words so far. Particles are resampled in proportion to v_r, which are
-set to 1 then. The product of the means of v_r at each resampling and at the end is an unbiased
-estimate of p(w): by induction over words, the product so far times mean_r v_r h(x_r) has the
-expectation p(w_1..n) E[h(x) | w_1..n] for every function h, whatever rule says when to resample,
-since it sees the past alone (Del Moral, Doucet and Jasra, 2006). Were particles never resampled, it
-would be the mean of their products that is unbiased, and not a product of means.
+which does not depend on that choice. Between two words any kernel that leaves p(x | w_1..n)
+invariant may move x, here a sweep over the words so far. Particles are resampled in proportion to
+v_r, which are then set to 1. The product of the means of v_r at all resamplings and the end is an
+unbiased estimate of p(w): by induction over words, the product so far times mean_r v_r h(x_r) has
+the expectation p(w_1..n) E[h(x) | w_1..n] for every function h, for any rule of when to resample
+that depends only on the past (Del Moral, Doucet and Jasra, 2006). If particles were never
+resampled, the mean of their products would be unbiased, and not a product of means.
 """
 
 # mypy: ignore-errors
@@ -36,9 +36,9 @@ MOVES = 30
 
 @njit_forceinline
 def next_stop(n, n_tokens):
-    """Return the number of words after which particles that have `n` words are moved again.
+    """Return the number of words after which particles with `n` words are moved again.
 
-    So all moves cost about as much as MOVES sweeps over the words, whatever their number.
+    All moves cost about as much as MOVES sweeps over the words, regardless of their number.
     """
     return min(n + max(1, n // MOVES), n_tokens)
 
@@ -59,8 +59,8 @@ def log_mean_exp(log_weights):
 def resample(log_weights, ancestors, rng):
     """Draw ancestors in proportion to their weights, if the effective number is below R / 2.
 
-    Systematic resampling: R v_r / sum v copies of particle r, rounded up or down at random. One
-    that survives keeps its place, so that copies can be made one after the other.
+    Systematic resampling: R v_r / sum v copies of particle r, rounded up or down at random. A
+    surviving particle keeps its place, so that copies can be made one after the other.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def resample(log_weights, ancestors, rng):
     Returns
     -------
     log_mean : float
-        Log of the mean weight if particles are resampled, else 0.
+        Log of the mean weight if particles are resampled, otherwise 0.
     """
     n = log_weights.shape[0]
     log_mean = log_mean_exp(log_weights)
@@ -81,7 +81,7 @@ def resample(log_weights, ancestors, rng):
         squares += math.exp(2.0 * (log_weights[r] - log_mean))
     if 2.0 * n >= squares:  # effective number: (sum v)^2 / sum v^2, here n^2 / squares
         return 0.0
-    copies = ancestors.copy()  # np.zeros would have numba's error messages compiled
+    copies = ancestors.copy()  # np.zeros would make numba compile its error messages
     for r in range(n):
         copies[r] = 0
     start = next_double(rng)
@@ -104,7 +104,7 @@ def resample(log_weights, ancestors, rng):
 
 @njit_forceinline
 def draw_sum(sums, rng):
-    """Draw the first k at which the running sums pass a uniform draw below the last of them."""
+    """Draw the first k whose running sum exceeds a uniform draw below the last running sum."""
     last = sums.shape[0] - 1
     target = next_double(rng) * sums[last]
     k = 0

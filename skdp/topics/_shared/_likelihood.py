@@ -1,4 +1,4 @@
-"""The probability of documents with topics fixed: unbiased estimates, from left to right."""
+"""Probability of documents under fixed topics: unbiased estimates, from left to right."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHUNK_TOKENS = 2_000
 
 
 class LikelihoodMixin:
-    """Mixin of the topic models that can say how probable a document is as a whole.
+    """Mixin of the topic models that can estimate the probability of a whole document.
 
     Their stored models have a method `prepare_likelihood`.
     """
@@ -47,7 +47,7 @@ class LikelihoodMixin:
 
         See Also
         --------
-        score_samples : Half of the tokens given the other half; much faster.
+        score_samples : The score of half of the tokens given the other half; much faster.
 
         Notes
         -----
@@ -98,7 +98,7 @@ def estimate_corpus(
 ) -> NDArray[np.float64]:
     """Return the log of the mean over models of the estimates for every document.
 
-    Each model adds its number to the key of the streams, so that their errors are independent.
+    Each model adds its index to the key of the streams, so that their errors are independent.
     """
     n_chunks = max(1, min(len(corpus), len(corpus.tokens) // _CHUNK_TOKENS))
     bounds = np.linspace(0, len(corpus), n_chunks + 1).astype(int)
@@ -121,7 +121,7 @@ def estimate_corpus(
 def holds_impossible_words(
     corpus: SegmentedCorpus, components: NDArray[np.float32]
 ) -> NDArray[np.bool_]:
-    """Tell of every document whether it has a word that no topic has."""
+    """Return whether each document has a word that is impossible under all topics."""
     impossible = ~np.asarray(components.any(axis=0))[corpus.tokens]
     before = np.concatenate([[0], np.cumsum(impossible)])
     return np.diff(before[corpus.segment_ptr[corpus.doc_ptr]]) > 0

@@ -1,6 +1,6 @@
-"""Arrays on their way between processes: whole numbers in few bytes.
+"""Packing of arrays that are sent between processes: integers in few bytes.
 
-In threads nothing of this runs: pickles alone are packed.
+Only pickles are packed; threads run none of this code.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from skdp.topics._shared._kernels_changes import (
 
 
 class Sparse(NamedTuple):
-    """A matrix whose cells are `fill` but for a change."""
+    """A matrix that is `fill` everywhere except for an encoded change."""
 
     code: NDArray[np.uint8]
     shape: tuple[int, ...]
@@ -31,26 +31,26 @@ class Sparse(NamedTuple):
 
 
 class Narrow(NamedTuple):
-    """A vector in the smallest type that holds it."""
+    """A vector in the smallest dtype that can represent it."""
 
     values: NDArray[Any]
     dtype: str
 
 
 def encode(old: NDArray[Any], new: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return the bytes of the change from `old` to `new`, arrays of whole numbers."""
+    """Return the encoded change from `old` to `new`, which are arrays of integers."""
     old, new = old.reshape(-1), new.reshape(-1)
     out = np.empty(LONGEST * count_changes(old, new), dtype=np.uint8)
     return out[: encode_change(old, new, out)].copy()
 
 
 def decode(code: NDArray[np.uint8], counts: NDArray[Any]) -> None:
-    """Add a change to `counts`, which lie in one piece."""
+    """Add a change to `counts`, which must be contiguous."""
     decode_change(code, counts.reshape(-1))
 
 
 def pack(array: NDArray[Any]) -> Any:
-    """Return an array in a form that takes less room in a pickle."""
+    """Return an array in a form that takes less space in a pickle."""
     if array.dtype.kind not in "iu" or not array.size:
         return array
     low, high = array.min(), array.max()
@@ -64,7 +64,7 @@ def pack(array: NDArray[Any]) -> Any:
 
 
 def unpack(packed: Any) -> NDArray[Any]:
-    """Return the array that was packed, which can be written to."""
+    """Return the array that was packed; it is writable."""
     if isinstance(packed, Narrow):
         return packed.values.astype(packed.dtype)
     if isinstance(packed, Sparse):
@@ -75,19 +75,19 @@ def unpack(packed: Any) -> NDArray[Any]:
 
 
 def pack_corpus(corpus: Corpus) -> list[Any]:
-    """Return the words of a shard in a form that takes less room in a pickle."""
+    """Return the words of a shard in a form that takes less space in a pickle."""
     return [pack(corpus.tokens), pack(np.diff(corpus.segment_ptr)), pack(np.diff(corpus.doc_ptr))]
 
 
 def unpack_corpus(packed: list[Any]) -> Corpus:
-    """Return the words of a shard; to numba they are of the type that they had."""
+    """Return the words of a shard, with the same numba type as before."""
     tokens, *lengths = (unpack(each) for each in packed)
     offsets = [np.concatenate([[0], np.cumsum(each)]).astype(np.int64) for each in lengths]
     return Corpus(*(as_readonly(array) for array in (tokens, *offsets)))
 
 
 def pack_words(words: WordCounts) -> Any:
-    """Return words by topic in a form that takes less room in a pickle."""
+    """Return words by topic in a form that takes less space in a pickle."""
     if words.fixed:
         return words
     code = encode(np.zeros_like(words.counts), words.counts)

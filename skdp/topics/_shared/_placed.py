@@ -1,9 +1,9 @@
-"""A corpus in partitions: what is kept where a partition is, and what travels.
+"""A corpus in partitions: the state that stays with each partition, and the data that is sent.
 
-A partition is a shard of its own. Where it is, each chain has a sampler with this one shard,
-whose words by topic are those of the whole corpus: one replica for all partitions in a process.
-What travels between those places after a sweep are the changes of the counts, sparse and in whole
-numbers; to the chain itself, statistics: never words, or what belongs to documents.
+Each partition is a shard. In its process, each chain has a sampler with only this shard, whose
+words by topic are those of the whole corpus: one replica for all partitions in a process. After a
+sweep these processes exchange the changes of the counts, as sparse integers; the chain itself
+receives statistics, but never words or document-level state.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from skdp.topics._shared._shards import pack_state, unpack_state
 
 @dataclass(frozen=True)
 class CountChange:
-    """A change of words by topic. Being whole numbers, changes add up in any order.
+    """A change of words by topic. Changes are integers, so they add up in any order.
 
     Attributes
     ----------
     code : (n,) uint8 array
-        As in ``_kernels_changes``.
+        Encoding of ``_kernels_changes``.
     totals : (K',) float64 array
     """
 
@@ -52,7 +52,7 @@ class CountChange:
 
     @property
     def n_bytes(self) -> int:
-        """What it takes to send it."""
+        """Number of bytes that are sent."""
         return self.code.nbytes + self.totals.nbytes
 
     @classmethod
@@ -68,7 +68,7 @@ class CountChange:
 
     @classmethod
     def sum_up(cls, changes: Sequence[CountChange]) -> CountChange:
-        """Return the sum of changes, which takes less than to add them one by one."""
+        """Return the sum of changes, which is cheaper than adding them one by one."""
         code = np.concatenate([change.code for change in changes])
         ptr = np.cumsum([0, *(len(change.code) for change in changes)])
         out = np.empty(len(code), dtype=np.uint8)
@@ -79,17 +79,17 @@ class CountChange:
         return self.sum_up([self, other])
 
     def apply(self, words: WordCounts) -> None:
-        """Change words by topic."""
+        """Apply the change to words by topic."""
         decode(self.code, words.counts)
         words.totals[:] += self.totals
 
 
 _ROOM = 2**27
-"""Bytes that the state of a chain may take in a process."""
+"""Bound on the bytes of a chain's state in a process, beyond which it is packed."""
 
 
 class Replica:
-    """Words by topic of the whole corpus, for all partitions of a chain in this process."""
+    """Words by topic of the whole corpus, shared by all partitions of a chain in this process."""
 
     def __init__(self, n_words: int, n_columns: int):
         self.words = empty_counts(n_words, n_columns)
@@ -98,21 +98,21 @@ class Replica:
         self._lock = Lock()
 
     def count_state(self, n_bytes: int) -> None:
-        """Count what the state of one more partition takes."""
+        """Add the size of the state of one more partition."""
         with self._lock:
             self._n_state += n_bytes
 
     def is_crowded(self, n_bytes: int) -> bool:
-        """Tell whether a partition, of so many bytes, is not alone and there is too much of all."""
+        """Return whether all states together exceed the bound, and `n_bytes`, the size of one."""
         return self._n_state > max(_ROOM, n_bytes)
 
     def after(self, n_changes: int, last: CountChange) -> WordCounts:
-        """Return the words after so many changes, of which `last` may be missing.
+        """Return the words after `n_changes` changes, of which `last` may not be applied yet.
 
         Raises
         ------
         ValueError
-            If a word occurs more often in a topic than its count can hold.
+            If a word occurs more often in a topic than its count can represent.
         """
         with self._lock:
             if self._n_changes < n_changes:
@@ -123,13 +123,13 @@ class Replica:
 
 
 _OF_PARTS = "doc_topic", "segment_topic", "segment_mixing"
-"""Sums that stay where the documents are, in files that are mapped."""
+"""Sums that stay with the documents, in memory-mapped files."""
 
 _ROWS = 2**14
-"""Of a sum that are reordered at once."""
+"""Number of rows of a sum that are reordered at once."""
 
 _REPLICAS: WeakValueDictionary[tuple[str, int], Replica] = WeakValueDictionary()
-"""By fit and chain. Partitions alone keep them alive."""
+"""Replicas by fit and chain. Only partitions keep them alive."""
 
 _LOCK = Lock()
 
@@ -144,10 +144,10 @@ def find_replica(fit: str, c: int, n_words: int, n_columns: int) -> Replica:
 
 
 class PlacedChain:
-    """What a chain has where a partition is: a sampler of one shard, and sums for means.
+    """The state of a chain at a partition: a sampler of one shard, and sums for means.
 
-    Between calls the state takes less room, if there is much of it in the process: topics are in
-    the smallest type, and of tables there are those that are not zero.
+    Between calls the state is packed if the process holds too much of it: topics are in the
+    smallest dtype, and tables are stored as sparse arrays.
     """
 
     def __init__(self, sampler: Any, replica: Replica, *, is_first: bool):
@@ -161,7 +161,7 @@ class PlacedChain:
 
     @contextmanager
     def opened(self, parameters: dict[str, Any] | None = None) -> Iterator[Any]:
-        """Give the sampler, with parameters that all shards have, while it is worked on."""
+        """Yield the unpacked sampler, with the parameters shared by all shards."""
         sampler = self._sampler
         if self._packed is not None:
             sampler.shards = [unpack_state(shard) for shard in self._packed]
@@ -174,7 +174,7 @@ class PlacedChain:
             sampler.shards = []
 
     def written(self) -> tuple[Any, ...]:
-        """Return what a file has of the chain: without the documents and the words."""
+        """Return the chain's state for a file, without the documents and the words."""
         sampler = BasePart.copy(self._sampler)
         sampler.detach()
         sampler.shards = pack_shards(self._sampler) if self._packed is None else self._packed
@@ -182,20 +182,20 @@ class PlacedChain:
 
 
 def pack_shards(sampler: Any) -> list[Any]:
-    """Return the state of a sampler in a form that takes less room."""
+    """Return the state of a sampler in a form that takes less space."""
     return [pack_state(shard) for shard in sampler.shards]
 
 
 @dataclass
 class CorpusPart:
-    """A partition where it is: documents, and what chains have there by their number."""
+    """A partition in its process: documents, and the state of chains by their index."""
 
     corpus: SegmentedCorpus
     chains: dict[int, PlacedChain] = field(default_factory=dict)
 
 
 class Size(NamedTuple):
-    """How large a partition is."""
+    """Size of a partition."""
 
     n_documents: int
     n_segments: int
@@ -211,7 +211,7 @@ def measure_part(part: CorpusPart) -> tuple[list[Size]]:
 def begin_part(
     part: CorpusPart, fit: str, c: int, make: Callable[..., Any], is_first: bool, *streams: Any
 ) -> tuple[CountChange]:
-    """Make the first state of a chain; return the counts of its words.
+    """Create the first state of a chain; return the counts of its words.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def begin_part(
 
 
 def _take_in(part: CorpusPart, fit: str, c: int, sampler: Any, *, is_first: bool) -> CountChange:
-    """Let a sampler see the words of the whole corpus; return those that it has counted."""
+    """Give a sampler the words of the whole corpus; return the change that counts its own words."""
     replica = find_replica(fit, c, part.corpus.n_features, sampler.n_columns)
     part.chains[c] = chain = PlacedChain(sampler, replica, is_first=is_first)
     with chain.opened():
@@ -238,14 +238,14 @@ def sweep_part(
     parameters: dict[str, Any],
     stream: NDArray[np.uint64],
 ) -> tuple[Any, ...]:
-    """Draw what belongs to the words once; return the change, stream, bytes and statistics.
+    """Draw the latent variables of the words once; return change, stream, bytes and statistics.
 
     Parameters
     ----------
     n_changes : int
-        So often the words have changed.
+        Number of changes of the words so far.
     last : tuple
-        The last change is its first place.
+        Its first item is the last change.
     """
     chain = part.chains[c]
     words = chain.replica.after(n_changes, last[0])
@@ -260,23 +260,23 @@ def sweep_part(
 def settle_part(
     part: CorpusPart, c: int, n_changes: int, last: tuple[Any, ...], prior: float | None
 ) -> tuple[Any, ...]:
-    """Let the replica have the last change; return what is known of its words, and statistics.
+    """Apply the last change to the replica; return facts about its words, and statistics.
 
     Parameters
     ----------
     n_changes, last : as in `sweep_part`
     prior : float or None
-        The prior of the words; None if it is not learned.
+        The prior of the words; None if it is fixed.
 
     Returns
     -------
     totals : (K',) array
     rises : float
-        As the update of the prior needs them.
+        Sum of rises for the update of the prior.
     n_bytes : int
         The size of the last change.
     *statistics
-        The other places of `last`.
+        The other items of `last`.
     """
     change, *statistics = last
     words = part.chains[c].replica.after(n_changes, change)
@@ -285,14 +285,14 @@ def settle_part(
 
 
 def copy_words(part: CorpusPart, c: int) -> CountChange:
-    """Return the words by topic, as their change from nothing."""
+    """Return the words by topic as a change from zero counts."""
     return CountChange.of(part.chains[c].replica.words)
 
 
 def finish_part(
     part: CorpusPart, c: int, parameters: dict[str, Any], stream: NDArray[np.uint64]
 ) -> tuple[Any, ...]:
-    """Return the stream and the statistics that need parameters drawn after the sweep."""
+    """Return the stream and the statistics that depend on parameters drawn after the sweep."""
     chain = part.chains[c]
     with chain.opened(parameters) as sampler:
         sampler.streams = [stream.copy()]
@@ -301,7 +301,7 @@ def finish_part(
 
 
 def report_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[list[Any]]:
-    """Return what the partition says of the current state."""
+    """Return the partition's report on the current state."""
     with part.chains[c].opened(parameters) as sampler:
         return ([sampler.report()],)
 
@@ -310,7 +310,7 @@ def add_part(part: CorpusPart, c: int, key: str, parameters: dict[str, Any]) -> 
     """Add the current values to the sums with this key."""
     chain = part.chains[c]
     with chain.opened(parameters) as sampler:
-        everything = sampler.empty_sums()  # nothing of it is written to but what is small
+        everything = sampler.empty_sums()  # only its small arrays are written to
         if key not in chain.sums:
             chain.sums[key] = {
                 name: zeros(everything[name].shape) for name in _OF_PARTS if name in everything
@@ -322,7 +322,7 @@ def add_part(part: CorpusPart, c: int, key: str, parameters: dict[str, Any]) -> 
 def reorder_part(
     part: CorpusPart, c: int, key: str, names: tuple[str, ...], order: NDArray[np.intp]
 ) -> tuple[int]:
-    """Let label k of these sums be what so far was ``order[k]``."""
+    """Make label ``order[k]`` of these sums label k."""
     for name in names:
         values = part.chains[c].sums[key][name]
         for begin in range(0, len(values), _ROWS):
@@ -332,7 +332,7 @@ def reorder_part(
 
 
 def fork_part(part: CorpusPart, c: int, key: str, new: str) -> tuple[int]:
-    """Copy sums; the copies have another key."""
+    """Copy sums to another key."""
     sums = part.chains[c].sums
     sums[new] = {name: _in_file(values) for name, values in sums[key].items()}
     return (1,)
@@ -354,7 +354,7 @@ def describe_part(part: CorpusPart, c: int, key: str, n: int) -> tuple[list[Any]
 def average_part(
     part: CorpusPart, c: int, key: str, name: str, n: int, in_place: bool
 ) -> NDArray[np.float64]:
-    """Return means; in place, which ends the sum, without a copy."""
+    """Return means; `in_place` ends the sum and avoids a copy."""
     total = part.chains[c].sums[key][name]
     if in_place:
         total /= n
@@ -368,13 +368,13 @@ def digest_part(part: CorpusPart) -> tuple[list[str]]:
 
 
 def write_part(part: CorpusPart, path: Path) -> tuple[list[int]]:
-    """Write what chains have here, without the documents; return the size of the file."""
+    """Write the state of chains here, without the documents; return the size of the file."""
     chains = [(c, *chain.written()) for c, chain in part.chains.items()]
     return ([write_checked(path, chains, part_header(path))],)
 
 
 def read_part(part: CorpusPart, fit: str, path: Path) -> tuple[CountChange, ...]:
-    """Take up what chains had; return the counts of the words of each."""
+    """Restore the state of chains; return the counts of the words of each."""
     changes = []
     for c, sampler, is_first, sums in read_checked(path, part_header(path)):
         sampler.shards = [unpack_state(shard) for shard in sampler.shards]
@@ -392,7 +392,7 @@ def _in_file(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _drop(executor: Executor) -> None:
-    """Drop partitions that nobody needs any more; a loop of Dask cannot wait for itself."""
+    """Drop unneeded partitions; a loop of Dask cannot wait for itself, so it uses a thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -402,7 +402,7 @@ def _drop(executor: Executor) -> None:
 
 
 class PlacedCorpus(Placed):
-    """Partitions of documents that an executor has placed: the data of a fit.
+    """Partitions of documents that an executor has placed, as the data of a fit.
 
     Parameters
     ----------
@@ -413,9 +413,9 @@ class PlacedCorpus(Placed):
     ----------
     n_features, n_partitions : int
     sizes : list of Size
-        Of the partitions.
+        Sizes of the partitions.
     n_moved : int
-        As in `Placed`, bytes of changes.
+        Bytes of changes, see `Placed`.
     """
 
     def __init__(self, X: PartitionedCorpus, executor: Executor):
@@ -423,13 +423,13 @@ class PlacedCorpus(Placed):
         self._source = ref(X)
         self._fit = uuid4().hex
         self._digests: list[str] | None = None
-        finalize(self, _drop, executor).atexit = False  # then all of it is gone with the processes
+        finalize(self, _drop, executor).atexit = False  # at exit the processes end anyway
         self.sizes: list[Size]
         (self.sizes,) = self.sum(measure_part)
 
     @property
     def n_units(self) -> int:
-        """Number of words, of which a sweep is made."""
+        """Number of words, the unit in which sweeps are measured."""
         return self.n_tokens
 
     @property
@@ -438,7 +438,7 @@ class PlacedCorpus(Placed):
         return sum(size.n_tokens for size in self.sizes)
 
     def begin(self, c: int, make: Callable[..., Any], *streams: list[Any]) -> Any:
-        """Make the first state of chain `c`; return what stands for the counts of all words."""
+        """Create the first state of chain `c`; return a handle of the counts of all words."""
         shared = self._executor.share(make)
         calls = [
             self._executor.call(s, begin_part, self._fit, c, shared, s == 0, *own)
@@ -447,41 +447,41 @@ class PlacedCorpus(Placed):
         return self._executor.total(calls)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what stands for the data where they are hashed."""
+        """Return a small replacement of the data for hashing."""
         if self._digests is None:
             (self._digests,) = self.sum(digest_part)
         return str, (repr((self.n_features, self._digests)),)
 
     def is_with(self, executor: Executor) -> bool:
-        """Tell whether this executor has the partitions."""
+        """Return whether this executor has the partitions."""
         return self._executor is executor
 
     def is_of(self, X: PartitionedCorpus) -> bool:
-        """Tell whether this was made of X itself."""
+        """Return whether this was made from X itself."""
         return self._source() is X
 
     def go_on(self, n_jobs: int | None) -> None:
-        """Get ready for another fit.
+        """Prepare for another fit.
 
         Raises
         ------
         LostWorkerError
-            If partitions are gone.
+            If partitions are lost.
         """
         self._executor.go_on(n_jobs)
 
     def write(self, folder: Path) -> None:
-        """Let all partitions write what chains have there to files in `folder`."""
+        """Make all partitions write the state of chains to files in `folder`."""
         self.write_files(write_part, folder)
 
     def read(self, folder: Path) -> None:
-        """Let all partitions take up what they wrote; `restored` has the counts of chains."""
+        """Make all partitions restore what they wrote; `restored` returns the counts of chains."""
         self._restored = self.sum(read_part, self._fit, each=self._paths(folder))
 
     def restored(self, c: int) -> Any:
-        """Return what stands for the counts of all words of chain `c`, which was taken up."""
+        """Return a handle of the counts of all words of the restored chain `c`."""
         return self.share((self._restored[c],))
 
     def keep(self, f: Callable[..., Any], *args: Any, shapes: list[tuple[int, ...]]) -> Any:
-        """Return the arrays that `f` returns of all partitions as one, which stays there."""
+        """Return the arrays that `f` returns for all partitions as one, which stays in place."""
         return self._executor.keep(f, *args, shapes=shapes)

@@ -12,10 +12,10 @@ from skdp.topics._shared._averages import TopicAverages
 
 
 class PlacedAverages(TopicAverages):
-    """Means over the kept sweeps of a chain over partitions: those of documents stay there.
+    """Means over the kept sweeps of a chain over partitions; those of documents stay there.
 
-    A copy, or one that is made for the current state alone, is for a look at the chain: `drop` ends
-    it. That of the chain itself is lasting.
+    A copy, or an object made only for the current state, is temporary and ends with `drop`. The
+    averages of the chain itself are lasting.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class PlacedAverages(TopicAverages):
         self._key = uuid4().hex
 
     def add(self, sampler: Any) -> None:
-        """Take the current state into the means."""
+        """Add the current state to the means."""
         self._sampler = sampler
         super().add(sampler)
         sampler.add_to_parts(self._key)
@@ -51,11 +51,11 @@ class PlacedAverages(TopicAverages):
         return other
 
     def attach(self, sampler: Any) -> None:
-        """Go on with a chain that was taken up."""
+        """Continue with a restored chain."""
         self._sampler = sampler
 
     def means(self, *, in_place: bool) -> dict[str, Any]:
-        """Return the means, and those of documents and segments, which stay where they are."""
+        """Return the means, including those of documents and segments, which stay in place."""
         others = self._sampler.means_of_parts(self._key, self.n, in_place=in_place)
         return {**super().means(in_place=in_place), **others}
 

@@ -1,4 +1,4 @@
-"""What the chains over partitions have in common: they hold parameters, the rest is elsewhere."""
+"""Base class of the chains over partitions, which hold only parameters."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from skdp.topics._shared._sampler import TopicSampler
 
 
 class PlacedSampler(TopicSampler):
-    """Markov chain over a corpus in partitions, which does what the chain of its shards does.
+    """Markov chain over a corpus in partitions, equivalent to the chain over its shards.
 
-    It comes before the class of that chain, whose draws of parameters it leaves as they are. That
-    class says in `parameters` what shards need to know, and gives `take_parameters`, `statistics`,
-    `late_statistics` and `report` for a sampler of one shard.
+    It precedes the class of that chain among the bases, and inherits its draws of parameters. That
+    class returns the parameters that shards need from `parameters`, and defines `take_parameters`,
+    `statistics`, `late_statistics` and `report` for a sampler of one shard.
 
     Parameters are set before `_place` is called. Partitions are in `data`.
     """
@@ -48,34 +48,34 @@ class PlacedSampler(TopicSampler):
     def _place(
         self, data: PlacedCorpus, c: int, make: Any, init_streams: list[NDArray[np.uint64]]
     ) -> None:
-        """Make the first state where the partitions are."""
+        """Create the first state in the processes of the partitions."""
         self._c = c
         self._take_counts(data, data.begin(c, make, init_streams, self.streams))
 
     def _take_counts(self, data: PlacedCorpus, counts: Any) -> None:
-        """Count the words of partitions that are new here."""
+        """Count the words of newly attached partitions."""
         self._whole: Any = data
         self.data = data
-        self._words = None  # they are where the partitions are
+        self._words = None  # they stay with the partitions
         self._n_changes = 0
         self._settle(counts)
 
     def attach(self, data: Any) -> None:
-        """Go on with partitions that have read what they wrote, unless they are still there."""
+        """Continue with partitions that have restored their state, unless still attached."""
         if vars(self).get("data") is data:
             return
         self._take_counts(data, data.restored(self._c))
 
     def copy(self) -> Self:
-        """Return a sampler of the same partitions with its parameters in arrays of its own."""
+        """Return a sampler of the same partitions that has its own copy of the parameters."""
         other = Part.copy(self)
         other.streams = [stream.copy() for stream in self.streams]
         return other
 
     def _settle(self, last: Any) -> list[Any]:
-        """Take in what all partitions changed; return its size and what they found beside it.
+        """Apply the changes of all partitions; return their size and the other statistics.
 
-        The sum of the changes stays where it is, for the next sweep.
+        The sum of the changes stays in place for the next sweep.
         """
         self._n_changes += 1
         self._last = last
@@ -88,7 +88,7 @@ class PlacedSampler(TopicSampler):
         return found
 
     def _check_counts(self) -> None:
-        """Do nothing: it is done where the counts are."""
+        """Do nothing: replicas check their own counts."""
 
     def _topic_totals(self) -> NDArray[np.float64]:
         return self._totals
@@ -112,7 +112,7 @@ class PlacedSampler(TopicSampler):
         self.data.count_moved(n_sent, n_summed)
 
     def _find_late_statistics(self) -> list[Any]:
-        """Return the statistics that need what was drawn since the sweep."""
+        """Return the statistics that depend on draws made after the sweep."""
         shared = self.data.share(self.parameters())
         self.streams[:], *found = self.data.sum(
             finish_part, self._c, shared, each=list(self.streams)
@@ -120,7 +120,7 @@ class PlacedSampler(TopicSampler):
         return found
 
     def _reported(self) -> list[Any]:
-        """Return what partitions say of the current state."""
+        """Return the reports of the partitions on the current state."""
         if self._report is None:
             shared = self.data.share(self.parameters())
             (self._report,) = self.data.sum(report_part, self._c, shared)
@@ -129,28 +129,28 @@ class PlacedSampler(TopicSampler):
     def _log_prior(self) -> float:
         return sum(found[0] for found in self._reported())
 
-    # Sums for means that are where the documents are
+    # Sums for means that stay with the documents
 
     def add_to_parts(self, key: str) -> None:
-        """Add what belongs to documents to the sums with a key."""
+        """Add document-level values to the sums with a key."""
         self.data.sum(add_part, self._c, key, self.data.share(self.parameters()))
 
     def reorder(self, key: str, axes: dict[str, int], order: NDArray[np.intp]) -> None:
-        """Let label k of sums be what so far was ``order[k]``.
+        """Make label ``order[k]`` of sums label k.
 
         Parameters
         ----------
         axes : dict
-            The labels that are in order: `topic_axes` or others.
+            The axes of the reordered labels: `topic_axes` or others.
         """
         self.data.sum(reorder_part, self._c, key, self._sums_by(axes), order)
 
     def _sums_by(self, axes: dict[str, int]) -> tuple[str, ...]:
-        """Return the names of the sums of documents that list these labels."""
+        """Return the names of the document-level sums that list these labels."""
         return "doc_topic", "segment_topic"
 
     def fork_sums(self, key: str, new: str) -> None:
-        """Copy sums, for another key."""
+        """Copy sums to another key."""
         self.data.sum(fork_part, self._c, key, new)
 
     def forget_sums(self, key: str) -> None:

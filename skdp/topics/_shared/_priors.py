@@ -23,20 +23,20 @@ from numpy.typing import NDArray
 from skdp._numeric._numba import njit
 
 FLOOR, CEILING = 1e-6, 1e8
-"""Re-estimated priors stay between: at zero a topic could never come back, and beyond the ceiling
+"""Bounds of re-estimated priors: a topic could never return from zero, and beyond the upper bound
 weights of topics would overflow single precision."""
 
 _EXACT = 32
 
 _SMALL = 64
-"""Counts below are counted in an array, others sorted."""
+"""Smaller counts are counted in an array, others are sorted."""
 
 _MOST = 2**20
-"""Counts beyond are so rare that each is looked at by itself: an array of all up to them would be
+"""Larger counts are so rare that each is treated separately: an array up to them would be
 large."""
 
 _SHIFT = 40
-"""Bits of a count in a key of `Frequencies`."""
+"""Number of bits of a count in a key of `Frequencies`."""
 
 
 @njit
@@ -55,7 +55,7 @@ def _digamma(x):
 
 @njit
 def _rise(x, n):
-    """Return Psi(x + n) - Psi(x): for small n, nearly all of them, the sum of 1 / (x + m)."""
+    """Return Psi(x + n) - Psi(x); for small n, the usual case, by the sum of 1 / (x + m)."""
     if n > _EXACT:
         return _digamma(x + n) - _digamma(x)
     result = 0.0
@@ -72,7 +72,7 @@ def _sum_ups(prior, keys, times, ups):
     ----------
     prior : (K,) float64
     keys, times : (n,) int64
-        As in `Frequencies`.
+        See `Frequencies`.
     ups : (K,) float64, zero on entry
     """
     for i in range(keys.shape[0]):
@@ -83,7 +83,7 @@ def _sum_ups(prior, keys, times, ups):
 
 @njit
 def _count_small(counts, frequencies):
-    """Count the values of every column, (K, _SMALL); return how many are too large for that."""
+    """Count the small values of every column, (K, _SMALL); return the number of larger ones."""
     n_large = 0
     for i in range(counts.shape[0]):
         for k in range(counts.shape[1]):
@@ -108,10 +108,10 @@ def _sum_downs(x, totals, times):
 
 @njit
 def _count_values(values, frequencies):
-    """Add to `frequencies` how often each value occurs in the flat array `values`.
+    """Add the number of occurrences of each value in the flat array `values` to `frequencies`.
 
-    Four tables take turns, (4, n): to add to what was just written, mostly the number of zeros,
-    would be to wait for it.
+    Four tables, (4, n), take turns: adding to the cell that was just written, mostly the number of
+    zeros, would stall on that write.
     """
     n_quarters = values.shape[0] // 4
     for i in range(n_quarters):
@@ -123,18 +123,18 @@ def _count_values(values, frequencies):
 
 @dataclass(frozen=True)
 class Frequencies:
-    """How often each count occurs in every column of tables of counts, and each sum of a row.
+    """Frequencies of each count in every column of tables of counts, and of each row sum.
 
-    They are all that an update needs. Being whole numbers, those of the parts of a table add up,
-    in any order, to the bits of those of the whole.
+    They are sufficient for an update. They are integers, so the frequencies of the parts of a table
+    add up, in any order, to the same bits as those of the whole.
 
     Attributes
     ----------
     keys : (n,) int64 array
-        The column, times 2^40, plus the count, in rising order; the sums of rows are the column
-        after the last. Counts of zero are left out: they say nothing.
+        The column, times 2^40, plus the count, in increasing order; the column after the last holds
+        the row sums. Counts of zero are omitted because they do not contribute.
     times : (n,) int64 array
-        How often each occurs.
+        Number of occurrences of each key.
     n_columns : int
     """
 
@@ -151,7 +151,7 @@ class Frequencies:
         return Frequencies(keys, sums, self.n_columns)
 
     def sums(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the sums of rows that are not zero, each once, and how often they occur."""
+        """Return the distinct non-zero row sums, and their numbers of occurrences."""
         first = int(np.searchsorted(self.keys, self.n_columns << _SHIFT))
         return (self.keys[first:] - (self.n_columns << _SHIFT)).astype(float), self.times[first:]
 
@@ -175,7 +175,7 @@ def count_frequencies(tables: Iterable[NDArray[np.integer]], n_columns: int) -> 
 
 
 def tells_apart(prior: NDArray[np.float64] | str) -> bool:
-    """Tell whether a Dirichlet prior is given, in numbers that differ."""
+    """Return whether a Dirichlet prior is given as numbers that differ."""
     return not isinstance(prior, str) and bool(np.ptp(prior) > 0.0)
 
 
@@ -192,7 +192,7 @@ def update_dirichlet(
     ----------
     prior, shape, rate, symmetric : as in `update_by_frequencies`
     counts : (n_vectors, K) array of int
-        What was drawn from each Dirichlet vector.
+        Counts drawn from each Dirichlet vector.
 
     Returns
     -------
@@ -216,9 +216,9 @@ def update_by_frequencies(
     prior : (K,) array
         alpha; all entries equal if `symmetric`.
     frequencies : Frequencies
-        Of what was drawn from each Dirichlet vector.
+        Frequencies of the counts drawn from each Dirichlet vector.
     shape, rate : float
-        Of the Gamma prior on each alpha_k (on their common value if `symmetric`).
+        Parameters of the Gamma prior on each alpha_k (on their common value if `symmetric`).
     symmetric : bool
         Whether all alpha_k are one parameter.
 
@@ -237,7 +237,7 @@ def update_by_frequencies(
 
 
 def sum_rises(prior: float, values: NDArray[np.number]) -> float:
-    """Return the sum of Psi(prior + n) - Psi(prior) over counts n: their frequencies suffice.
+    """Return the sum of Psi(prior + n) - Psi(prior) over counts n, by their frequencies.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def update_symmetric_dirichlet(
 ) -> float:
     """Return the common value of a symmetric Dirichlet prior after one step of the fixed point.
 
-    The same as `update_dirichlet` with ``symmetric=True``, for long vectors.
+    This is equivalent to `update_dirichlet` with ``symmetric=True``, but for long vectors.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def update_symmetric_dirichlet(
     totals : (n_vectors,) array
         The sum of the counts of each vector. Vectors without any count have no effect.
     length : int
-        Of a vector.
+        Length of a vector.
     shape, rate : float
 
     Returns

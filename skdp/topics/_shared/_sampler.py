@@ -1,4 +1,4 @@
-"""What the chains of all topic models have in common: words by topic, and their priors."""
+"""Base class of the chains of all topic models: words by topic, and their priors."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ START_TOPIC_WORD_PRIOR = 0.05
 class TopicSampler(Part):
     """Markov chain of a topic model over one corpus, whose documents may be swept in shards.
 
-    Shards are runs of whole documents. Each is swept with counts of words of its own, which are
-    put together after every sweep (Newman et al., 2009): approximate, but for a single shard.
+    Shards are ranges of whole documents. Each is swept with its own counts of words, which are
+    merged after every sweep (Newman et al., 2009); this is approximate unless there is one shard.
 
-    A subclass has the state of each shard, a named tuple with `topics` among its arrays, in
-    `shards`, sets `topics_trade_places` where a prior tells topics apart, and gives `_take`,
-    `_sweep_of`, `_update_parameters` and `_log_prior`. When it is made it takes the corpus, then
-    makes the first state.
+    A subclass stores the state of each shard, a named tuple with `topics` among its arrays, in
+    `shards`, sets `topics_trade_places` to False if a prior distinguishes topics, and defines
+    `_take`, `_sweep_of`, `_update_parameters` and `_log_prior`. Its constructor first takes the
+    corpus, then creates the first state.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ class TopicSampler(Part):
     streams : list of (4,) uint64 arrays
         One for each shard; the first draws the parameters as well.
     n_jobs : int or None
-        For the shards.
+        Number of jobs for the shards.
     """
 
     is_placed: ClassVar[bool] = False
-    """Whether its data are partitions that an executor has placed."""
+    """Whether the data are partitions that an executor has placed."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_whole", "_bounds", "_corpora", "_words")
 
@@ -66,12 +66,12 @@ class TopicSampler(Part):
         self.n_jobs = n_jobs
 
     def attach(self, corpus: SegmentedCorpus) -> None:
-        """Give the chain its corpus again and build what follows from it."""
+        """Attach the corpus to the chain and build the arrays that depend on it."""
         self._take(corpus)
         self._count_words()
 
     def _take(self, corpus: SegmentedCorpus) -> None:
-        """Keep the corpus and build what follows from it, whatever the state."""
+        """Store the corpus and build the arrays that depend on it, regardless of the state."""
         self._whole = corpus
         self._bounds = split_documents(corpus, len(self.streams))
         self._corpora = [
@@ -81,7 +81,7 @@ class TopicSampler(Part):
 
     @property
     def n_columns(self) -> int:
-        """Columns of the arrays that list topics; those beyond `n_topics` are free."""
+        """Columns of the arrays that list topics; columns beyond `n_topics` are unused."""
         return self.n_topics
 
     def _count_words(self) -> None:
@@ -94,7 +94,7 @@ class TopicSampler(Part):
         self._check_counts()
 
     def _check_counts(self) -> None:
-        """Raise if a word occurs more often in a topic than its count can hold."""
+        """Raise if a word occurs more often in a topic than its count can represent."""
         check_counts(self._words)
 
     @property
@@ -104,20 +104,20 @@ class TopicSampler(Part):
 
     @property
     def topics(self) -> NDArray[np.int32]:
-        """Topic of every word, -1 before it has one."""
+        """Topic of every word, or -1 before it is assigned."""
         return join([shard.topics for shard in self.shards])
 
     def _sweep_of(self, s: int, words: Any) -> ShardSweep:
-        """Return what sweeps shard `s`."""
+        """Return the sweep of shard `s`."""
         raise NotImplementedError
 
     @property
     def _ledger(self) -> Any:
-        """What is done to words by topic."""
+        """Class with the operations on words by topic."""
         return Counted
 
     def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
-        """Draw what belongs to the words once, shard by shard."""
+        """Draw the latent variables of all words once, shard by shard."""
         sweeps = [self._sweep_of(s, words) for s in range(len(self.shards))]
         if len(sweeps) == 1:
             self.shards[0] = sweeps[0].sweep(words, streams[0])
@@ -126,25 +126,25 @@ class TopicSampler(Part):
             self.shards[:] = sweep_shards(sweeps, streams, words, ledger, self.n_jobs)
 
     def hand_over(self, words: WordCounts) -> WordCounts:
-        """Return the words by topic; `words`, of the whole corpus, take their place."""
+        """Return the words by topic and replace them by `words`, those of the whole corpus."""
         counts = self._dense_words()
         self._words = words
         return counts
 
     def sweep_placed(self, words: WordCounts) -> WordCounts:
-        """Draw what belongs to the words of a partition once; return the counts after that.
+        """Draw the latent variables of a partition's words once; return the updated counts.
 
         Parameters
         ----------
         words : WordCounts
-            Of the whole corpus, left as they are.
+            Words by topic of the whole corpus, which are not changed.
         """
         own = Counted.copy(words)
         self._sweep_words(own, self.streams)
         return own
 
     def sweep(self) -> None:
-        """Draw what belongs to the words once, then the parameters that are learned."""
+        """Draw the latent variables of the words once, then the learned parameters."""
         self._sweep_words(self._words, self.streams)
         self._check_counts()
         self._update_parameters()
@@ -167,15 +167,15 @@ class TopicSampler(Part):
         return totals
 
     def _word_rises(self) -> float:
-        """Return what the update of the prior of words needs to know of the counts."""
+        """Return the statistic of the counts for the update of the prior of words."""
         return sum_rises(self.topic_word_prior, self._word_values())
 
     def _word_values(self) -> NDArray[np.float32]:
-        """Return all counts of words by topic, in any order; zeros may be left out."""
+        """Return all counts of words by topic, in any order; zeros may be omitted."""
         return self._words.counts
 
     def _update_parameters(self) -> None:
-        """Draw or re-estimate the parameters of the model's own."""
+        """Draw or re-estimate the model-specific parameters."""
         raise NotImplementedError
 
     @property
@@ -202,7 +202,7 @@ class TopicSampler(Part):
         raise NotImplementedError
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars that the trace records."""
         return {
             "log_joint": self.log_joint(),
             "topic_word_prior": float(self.topic_word_prior),
@@ -210,11 +210,11 @@ class TopicSampler(Part):
         }
 
     def parameters(self) -> dict[str, Any]:
-        """Return what all shards need to know, of a model that can be fitted to partitions."""
+        """Return the parameters shared by all shards, for models that support partitions."""
         raise NotImplementedError
 
     def copy(self) -> Self:
-        """Return a sampler that holds the same state in arrays of its own."""
+        """Return a sampler with a copy of the same state."""
         other = super().copy()
         other.streams = [stream.copy() for stream in self.streams]
         other.shards = [type(shard)(*(array.copy() for array in shard)) for shard in self.shards]
@@ -223,5 +223,5 @@ class TopicSampler(Part):
 
 
 def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:
-    """Return the arrays of the shards end to end; a single one as it is."""
+    """Return the concatenated arrays of the shards; a single array is not copied."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

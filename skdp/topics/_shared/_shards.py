@@ -1,12 +1,12 @@
-"""Sweeps of shards, wherever they are done: what a task takes, and what comes back.
+"""Sweeps of shards in threads or processes: tasks and their results.
 
-A task is a group of shards, as many groups as there are workers. The shards of a group share one
+A task is a group of shards; there are as many groups as workers. The shards of a group share one
 copy of the words by topic: after a shard has been swept its words move back, so that the next one
-finds the counts from before the sweep, too. At the end all words of the group move again, and the
-copy holds the changes of the whole group. So which shards are in a group has no effect on the bits.
+also starts from the counts before the sweep. At the end all words of the group move again, and the
+copy holds the changes of the whole group. So the grouping of shards has no effect on the bits.
 
-In threads all arrays are the chain's own. What is pickled for a process holds the arrays of the
-group's shards and no others, and comes back with the changes of the counts.
+In threads all arrays are the chain's own. A task that is pickled for a process holds only the
+arrays of the group's shards, and its result holds the changes of the counts.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from skdp.topics._shared._packing import (
 
 
 class ShardSweep:
-    """What a sweep of one shard takes: its corpus and state, and the parameters.
+    """Input of the sweep of one shard: its corpus and state, and the parameters.
 
-    A subclass names in `_scratch` what is made anew, by `_make_scratch`, where it is unpickled.
+    A subclass lists in `_scratch` the attributes that `_make_scratch` recreates after unpickling.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ class ShardSweep:
         self.state = state
 
     def sweep(self, words: Any, stream: NDArray[np.uint64]) -> Any:
-        """Draw what belongs to the words once; change `words`, return the state."""
+        """Draw the latent variables of the words once; change `words` and return the state."""
         raise NotImplementedError
 
     def _make_scratch(self) -> None:
-        """Make room for a sweep."""
+        """Allocate scratch arrays for a sweep."""
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {name: value for name, value in vars(self).items() if name not in self._scratch}
@@ -70,7 +70,7 @@ class ShardSweep:
 
 
 def pack_state(state: Any) -> Any:
-    """Return a state, a named tuple of arrays, in a form that takes less room in a pickle."""
+    """Return a state, a named tuple of arrays, in a form that takes less space in a pickle."""
     return type(state), [pack(array) for array in state]
 
 
@@ -81,21 +81,21 @@ def unpack_state(packed: Any) -> Any:
 
 
 class Counted:
-    """What is done to words by topic that are kept as counts."""
+    """Operations on words by topic that are stored as counts."""
 
     pack = staticmethod(pack_words)
     unpack = staticmethod(unpack_words)
 
     @staticmethod
     def copy(words: WordCounts) -> WordCounts:
-        """Return words in arrays of their own."""
+        """Return a copy of the words."""
         return WordCounts(words.counts.copy(), words.totals.copy(), words.fixed)
 
     @staticmethod
     def move(
         own: WordCounts, tokens: NDArray[np.int32], before: Any, after: NDArray[np.int32]
     ) -> None:
-        """Count words in other topics."""
+        """Move words to other topics."""
         move_words(tokens, before, after, own.counts, own.totals)
 
     @staticmethod
@@ -106,17 +106,17 @@ class Counted:
         before: Any,
         after: NDArray[np.int32],
     ) -> None:
-        """Make `own` equal to `words` again after the sweep of a shard."""
+        """Make `own` equal to `words` after the sweep of a shard by undoing its moves."""
         move_words(tokens, after, before, own.counts, own.totals)
 
     @staticmethod
     def change(words: WordCounts, own: WordCounts) -> Any:
-        """Return the change from `words` to `own` in few bytes."""
+        """Return the encoded change from `words` to `own`."""
         return encode(words.counts, own.counts), own.totals - words.totals
 
     @staticmethod
     def add(words: WordCounts, changes: list[Any]) -> None:
-        """Add changes that were made elsewhere."""
+        """Add changes that were made in other processes."""
         for code, totals in changes:
             decode(code, words.counts)
             words.totals[:] += totals
@@ -124,7 +124,7 @@ class Counted:
 
     @staticmethod
     def merge(words: WordCounts, copies: list[WordCounts]) -> None:
-        """Put copies, each with changes of its own, together; they are used up."""
+        """Merge copies that hold separate changes into `words`; the copies are overwritten."""
         total, *others = copies
         for own in others:
             add_change(total.counts.reshape(-1), own.counts.reshape(-1), words.counts.reshape(-1))
@@ -142,7 +142,7 @@ class Group:
     streams : list of (4,) uint64 arrays
     words : words by topic before the sweep
     ledger : type
-        What is done to words of this kind: `Counted`, say.
+        Class with the operations on words of this kind, such as `Counted`.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class Group:
 
 
 class Swept:
-    """What comes back of a group: states, streams, and words or their change."""
+    """Result of a group: states, streams, and words or their change."""
 
     def __init__(self, states: Any, streams: Any, own: Any, group: Group):
         self.states = states
@@ -213,7 +213,7 @@ def sweep_shards(
     ledger: Any,
     n_jobs: int | None,
 ) -> list[Any]:
-    """Sweep all shards; change `words` and `streams`, return the states of shards."""
+    """Sweep all shards; change `words` and `streams`, and return the states of shards."""
     n_groups = min(len(sweeps), effective_n_jobs(n_jobs))
     bounds = np.linspace(0, len(sweeps), n_groups + 1).astype(int)
     groups = [

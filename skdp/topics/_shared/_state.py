@@ -1,4 +1,4 @@
-"""What a chain shows of itself after a sweep."""
+"""Read-only view of a topic model's state after a sweep."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TopicState:
         return float(self._sampler.topic_word_prior)
 
     def log_joint(self) -> float:
-        """Return log p(words, state | parameters), every constant included."""
+        """Return log p(words, state | parameters), including every constant."""
         return self._sampler.log_joint()
 
     def copy(self) -> TopicState:

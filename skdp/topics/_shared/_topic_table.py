@@ -1,4 +1,4 @@
-"""A table of topics: how large they are, and what they are about."""
+"""A table of topics with their sizes and top words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, overload
 
 
 class TopicRow(NamedTuple):
-    """What a table tells of one topic."""
+    """A row of the table, which describes one topic."""
 
     topic: int
     share: float

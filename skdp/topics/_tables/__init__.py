@@ -1,1 +1,1 @@
-"""Models whose segments have tables: samplers of STM, SequentialLDA, AdaptiveTopicModel."""
+"""Table models: samplers of STM, SequentialLDA and AdaptiveTopicModel."""

@@ -1,4 +1,4 @@
-"""The arrays of the kernels of table models: state, scratch, tables of ratios."""
+"""Arrays of the kernels of table models: state, scratch, tables of ratios."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from skdp.topics._tables._kernels_left_to_right import Particles, Predictive, Se
 from skdp.topics._tables._kernels_sweeps import Groups
 
 CHAIN_ROWS = 1000
-"""Customers up to which the Stirling table of a chain goes."""
+"""Number of customers up to which the Stirling table of a chain extends."""
 
 
 def empty_assignments(corpus: Corpus, n_topics: int, *, seats: bool, chained: bool) -> Assignments:
-    """Return the state in which no word has a topic yet.
+    """Return the state in which no word has a topic.
 
     Parameters
     ----------
     seats : bool
-        Whether tables are kept one by one (SSA).
+        Whether individual tables are stored (SSA).
     chained : bool
-        Whether tables may order from the segment before.
+        Whether tables may order from the previous segment.
     """
     n_tokens, n_segments = len(corpus.tokens), len(corpus.segment_ptr) - 1
     n_chained = n_segments if chained else 0
@@ -51,9 +51,9 @@ def empty_assignments(corpus: Corpus, n_topics: int, *, seats: bool, chained: bo
 
 
 def add_seats(assignments: Assignments, n_seats: int) -> Assignments:
-    """Return the state with a larger pool of seats, at least `n_seats` of them free.
+    """Return the state with a larger pool of seats, at least `n_seats` of which are free.
 
-    The pool at least doubles. Its arrays are new ones: the old state stays whole.
+    The pool at least doubles. Its arrays are new, so the old state is not changed.
     """
     n_old = len(assignments.seat_links)
     n_added = max(n_old, n_seats)
@@ -70,7 +70,7 @@ def add_seats(assignments: Assignments, n_seats: int) -> Assignments:
 
 
 def empty_scratch(n_topics: int) -> Scratch:
-    """Return vectors for the kernels."""
+    """Return scratch vectors for the kernels."""
     width = padded(n_topics)
     integers = [aligned_zeros(n_topics, dtype=np.int64) for _ in range(3)]
     base, opening, sharing = (aligned_zeros(width) for _ in range(3))
@@ -80,7 +80,7 @@ def empty_scratch(n_topics: int) -> Scratch:
 
 
 def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
-    """Return room for the segments of the longest document."""
+    """Return arrays for the segments of the longest document."""
     n_levels = int(np.diff(corpus.doc_ptr).max(initial=0)) if chained else 0
     shape = (n_levels, padded(n_topics))
 
@@ -106,7 +106,7 @@ def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
 
 
 def enter_words(words: WordCounts, gamma: float, scratch: Scratch) -> None:
-    """Set `reciprocal` for the sweep that begins: the totals or gamma may have changed."""
+    """Set `reciprocal` at the start of a sweep, because the totals or gamma may have changed."""
     shift = gamma * words.counts.shape[0]
     scratch.reciprocal[:] = 1.0 if words.fixed else 1.0 / (shift + words.totals)
 
@@ -114,7 +114,7 @@ def enter_words(words: WordCounts, gamma: float, scratch: Scratch) -> None:
 def make_groups(
     corpus: SegmentedCorpus, prior: tuple[float, float] | None, each_segment: bool
 ) -> Groups:
-    """Return the segments of each document, or each by itself; none if `prior` is None."""
+    """Return the segments of each document, or single segments; no groups if `prior` is None."""
     n_segments = len(corpus.segment_ptr) - 1
     group_ptr = np.arange(n_segments + 1) if each_segment else corpus.doc_ptr
     if prior is None:
@@ -126,7 +126,7 @@ def make_groups(
 def empty_particles(
     n_particles: int, corpus: SegmentedCorpus, prior: Prior, n_groups: int, *, chained: bool
 ) -> Particles:
-    """Return states of a corpus of one document without words."""
+    """Return particle states without words for a corpus of one document."""
     n_levels, n_topics = len(corpus.segment_ptr) - 1, len(prior.alpha)
     n_chained = n_levels if chained else 0
     return Particles(
@@ -144,7 +144,7 @@ def empty_particles(
 
 
 def empty_predictive(n_levels: int, n_topics: int) -> Predictive:
-    """Return what predicts the words of a document with so many segments."""
+    """Return arrays that predict the words of a document with `n_levels` segments."""
     return Predictive(
         customers=np.zeros((n_levels, n_topics), dtype=np.int32),
         level_customers=np.zeros(n_levels, dtype=np.int64),
@@ -159,7 +159,7 @@ def empty_predictive(n_levels: int, n_topics: int) -> Predictive:
 
 
 def empty_seen(corpus: SegmentedCorpus) -> Seen:
-    """Return no words yet of a corpus of one document."""
+    """Return the empty prefix of a corpus of one document."""
     n_levels = len(corpus.segment_ptr) - 1
     segment_ptr = np.zeros(n_levels + 1, dtype=np.int64)
     document_ptr, here_ptr = np.array([0, n_levels]), np.zeros(2, dtype=np.int64)
@@ -176,9 +176,9 @@ def empty_seen(corpus: SegmentedCorpus) -> Seen:
 def stirling_ratios(corpus: SegmentedCorpus, discount: float, *, chained: bool) -> Ratios:
     """Return the table of Stirling ratios U and V for the segments of a corpus.
 
-    In a chain a segment's customers are its words and the tables of the segment below, all of the
-    document's words at the worst: the table covers what is common, patches the rest. No ratio
-    depends on what else is in the corpus.
+    In a chain a segment's customers are its words and the tables of the next segment, in the worst
+    case all words of the document: the table covers the usual counts, and patches cover the rest.
+    No ratio depends on the other documents of the corpus.
     """
     if chained:
         in_document = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
@@ -190,7 +190,7 @@ def stirling_ratios(corpus: SegmentedCorpus, discount: float, *, chained: bool) 
 
 
 def sampler_weights(stirling: Ratios, sampler: str) -> Ratios:
-    """Return the table that a sampler looks its weights up in."""
+    """Return the table in which a sampler looks up its weights."""
     if sampler != "btigs":
         return stirling
     weights = np.empty_like(stirling.values)
@@ -199,7 +199,7 @@ def sampler_weights(stirling: Ratios, sampler: str) -> Ratios:
 
 
 def writable(ratios: Ratios) -> Ratios:
-    """Return ratios whose patches can be filled: other processes may get arrays read-only."""
+    """Return ratios whose patches are writable: other processes may receive read-only arrays."""
     if ratios.values.flags.writeable:
         return ratios
     return Ratios(np.array(ratios.values), np.array(ratios.row_ptr))

@@ -1,4 +1,4 @@
-"""What the estimators of the table models have in common."""
+"""Base class of the estimators of table models."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from skdp.topics._tables._sampler import START_CONCENTRATION, HyperParameters, T
 _CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
 
 LDA_SWEEPS = 100
-"""Sweeps of the chain of LDA that gives words their first topics with ``init="lda"``."""
+"""Number of sweeps of the LDA chain that assigns the first topics with ``init="lda"``."""
 
 
 class BaseTableModel(LikelihoodMixin, BaseTopicModel):
     """Base class of the models whose segments are Poisson-Dirichlet processes.
 
     They differ in `_parents`, the prior (lambda_S, lambda_T) of the weights of the document and of
-    the segment before as parents of a segment; a zero excludes the parent. With
+    the previous segment as parents of a segment; a zero excludes the parent. With
     ``n_components="auto"`` the number of topics is inferred, and the attributes are those of one
     sample, as in `HDPTopicModel`.
     """
@@ -78,7 +78,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
 
     @property
     def _parents(self) -> tuple[float, float] | str:
-        """Prior (lambda_S, lambda_T) of the parents' weights, or how it is learned."""
+        """Prior (lambda_S, lambda_T) of the parents' weights, or the name of the learning rule."""
         raise NotImplementedError
 
     @property
@@ -208,7 +208,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
         )
 
     def _first_topics(self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int) -> Any:
-        """Return what the first state is made of; "lda": the words' topics in a chain of LDA."""
+        """Return the source of the first state; with "lda", the words' topics in a chain of LDA."""
         init = self._check_init(corpus.n_features)
         if not isinstance(init, str) or init != "lda":
             return init
@@ -238,7 +238,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
         )
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
-        # The concentration of the corpus is known from the fit; others are the documents' own.
+        # A concentration of the corpus is part of the fit; others belong to single documents.
         learns = isinstance(self.concentration, str)
         attributes = super()._fitted_attributes(state, final=final)
         parents = self._parents

@@ -1,22 +1,22 @@
-"""What the samplers of the table models share: state, estimates, log joint.
+"""Kernels shared by the samplers of table models: state, estimates, log joint.
 
-Symbols, with those of the source (Du, 2012, chapters 3, 5, 6 and 7) and shapes. K topics, W words
-in the vocabulary, n tokens, J segments, D documents; K' is K padded to whole vectors. A table of a
-segment orders its dish from the document's node (s tables) or from the segment before (t tables).
+Symbols follow the source (Du, 2012, chapters 3, 5, 6 and 7). K topics, W words in the vocabulary,
+n tokens, J segments, D documents; K' is K padded to whole vectors. A table of a segment orders its
+dish from the document's node (s tables) or from the previous segment (t tables).
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| tokens, segment_ptr, doc_ptr | w | (n,), (J + 1,), (D + 1,) | the corpus, flat |
+| tokens, segment_ptr, doc_ptr | w | (n,), (J + 1,), (D + 1,) | the flat corpus |
 | topics | z | (n,) int32 | topic of each word, -1 before it is seated |
 | tables | s_jk | (J, K) int32 | tables of a segment that order a topic from the document |
-| segment_tables | S_j | (J,) int64 | all of them |
-| to_previous | t_jk | (J, K) int32 | tables that order from the segment before; STM: (0, K) |
-| segment_to_previous | T_j | (J,) int64 | all of them; STM: (0,) |
+| segment_tables | S_j | (J,) int64 | total of s_jk over topics |
+| to_previous | t_jk | (J, K) int32 | tables that order from the previous segment; STM: (0, K) |
+| segment_to_previous | T_j | (J,) int64 | total of t_jk over topics; STM: (0,) |
 | document_tables | c_k | (D, K) int32 | sum of s_jk over a document's segments |
 | seat_heads | | (J, K) int32 | SSA: first table of a topic in a segment, -1 for none |
 | seat_links, seat_sizes, seat_kinds | | (capacity,) | SSA: next table, customers, parent |
 | seat_free | | (2,) int64 | SSA: head of the list of free places, and its length |
-| counts, totals | M_kw, M_k | (W, K') float32, (K',) | words by topic; topics fixed: phi, 0 |
+| counts, totals | M_kw, M_k | (W, K') float32, (K',) | words by topic; fixed topics: phi and 0 |
 | alpha, gamma, a | | (K,), scalars | Dirichlet priors, discount |
 | concentration | b_j | (J,) | concentration of each segment |
 | to_document, to_previous | lambda_S, lambda_T | scalars | prior of the two parents' weights |
@@ -24,16 +24,16 @@ segment orders its dish from the document's node (s tables) or from the segment 
 | n, t | N_jk, T_jk | scalars | customers and tables (s_jk + t_jk) of one topic in a segment |
 | base | alpha_k + c_k | (K,) | weight of a topic at the document's node |
 | ratio | (A + c.) / (b + a T_j) | scalar | between the weights of sharing and of opening a table |
-| reciprocal | 1 / (W gamma + M_k) | (K,) | denominator of the word factor; 1 with topics fixed |
-| opening, sharing | | (K,) | of a present topic: reciprocal x weight of opening, of sharing |
-| factor | opening + sharing x ratio | (K',) float32 | weight of a topic but for (M_kw + gamma) |
+| reciprocal | 1 / (W gamma + M_k) | (K,) | denominator of the word factor; 1 if topics are fixed |
+| opening, sharing | | (K,) | for present topics: reciprocal x weight of opening, of sharing |
+| factor | opening + sharing x ratio | (K',) float32 | weight of a topic without (M_kw + gamma) |
 | sums | | (1, LANES + K') float32 | running sums of a word's weights |
 
 A word w of segment j gets topic k with weight ``(counts[w, k] + gamma) * factor[k]``. For a topic
-absent from the segment ``factor = base * reciprocal`` whatever the segment's tables, since the
-common factor (b + a T_j) / (A + c.) is left out everywhere. So one dense pass serves every word, a
-move changes `factor` at two topics, and only a change of the number of tables touches the others
-that are present in the segment (three to eight as a rule).
+that is absent from the segment, ``factor = base * reciprocal`` regardless of the segment's tables,
+because the common factor (b + a T_j) / (A + c.) is left out everywhere. So one dense pass serves
+every word, a move changes `factor` at two topics, and only a change of the number of tables affects
+the other topics that are present in the segment (typically three to eight).
 """
 
 # mypy: ignore-errors
@@ -49,7 +49,7 @@ from skdp.topics._shared._kernels import log_rising
 
 
 class Assignments(NamedTuple):
-    """The chain's state: topics and tables."""
+    """State of a chain: topics and tables."""
 
     topics: np.ndarray
     tables: np.ndarray
@@ -67,9 +67,9 @@ class Assignments(NamedTuple):
 class Prior(NamedTuple):
     """Parameters of the model.
 
-    The parent that a zero of `to_document`, `to_previous` excludes takes no tables, but that the
-    first segment of a document has no other than the document: this is all that the models
-    differ in. Neither is zero in the adaptive topic model.
+    A zero `to_document` or `to_previous` excludes that parent, which then takes no tables, except
+    that the first segment of a document always has the document as its parent: this is the only
+    difference between the models. Neither is zero in the adaptive topic model.
     """
 
     alpha: np.ndarray
@@ -81,14 +81,14 @@ class Prior(NamedTuple):
 
 
 class Ratios(NamedTuple):
-    """Weights by (n, t), rows of a triangle end to end: see the samplers."""
+    """Weights by (n, t), as concatenated rows of a triangle: see the samplers."""
 
     values: np.ndarray
     row_ptr: np.ndarray
 
 
 class Scratch(NamedTuple):
-    """Vectors of the sweep; between two documents `n_k` is zero."""
+    """Scratch vectors of the sweep; between two documents `n_k` is zero."""
 
     n_k: np.ndarray
     base: np.ndarray
@@ -103,7 +103,7 @@ class Scratch(NamedTuple):
 
 @njit_forceinline
 def enter_document(alpha, customers, base, reciprocal, factor):
-    """Set `base` and `factor` to those of a segment without words; return A + c.
+    """Set `base` and `factor` for a segment without words; return A + c.
 
     `customers` (K,) are the document's tables by topic, its row of `document_tables`.
     """
@@ -130,7 +130,7 @@ def enter_segment(begin, end, topics, n_k, present, position):
 
 @njit_forceinline
 def leave_segment(n_present, n_k, present, base, reciprocal, factor):
-    """Clear `n_k` and make `factor` that of a segment without words again."""
+    """Clear `n_k` and reset `factor` to that of a segment without words."""
     for q in range(n_present):
         k = present[q]
         n_k[k] = 0
@@ -139,7 +139,7 @@ def leave_segment(n_present, n_k, present, base, reciprocal, factor):
 
 @njit_forceinline
 def list_topic(k, n_present, present, position):
-    """Put topic `k` on the list of the segment's topics; return the list's new length."""
+    """Add topic `k` to the list of the segment's topics; return the list's new length."""
     present[n_present] = k
     position[k] = n_present
     return n_present + 1
@@ -147,7 +147,7 @@ def list_topic(k, n_present, present, position):
 
 @njit_forceinline
 def unlist_topic(k, n_present, present, position):
-    """Take topic `k` off the list of the segment's topics; return the list's new length."""
+    """Remove topic `k` from the list of the segment's topics; return the list's new length."""
     last = present[n_present - 1]
     present[position[k]] = last
     position[last] = position[k]
@@ -156,7 +156,7 @@ def unlist_topic(k, n_present, present, position):
 
 @njit_forceinline
 def count_word(w, k, change, fixed, counts, totals, shift, reciprocal):
-    """Add `change` (`MORE`, `LESS`) to the count of word `w` in topic `k`, but fixed ones."""
+    """Add `change` (`MORE`, `LESS`) to the count of word `w` in topic `k`, unless it is fixed."""
     if not fixed:
         counts[w, k] += np.float32(change)
         totals[k] += change
@@ -165,7 +165,7 @@ def count_word(w, k, change, fixed, counts, totals, shift, reciprocal):
 
 @njit_forceinline
 def change_tables(k, change, tables, customers, base):
-    """Add `change` to the tables of a segment that serve topic `k`, and to what follows."""
+    """Add `change` to a segment's tables for topic `k`, and to all counts derived from them."""
     tables[k] += change
     customers[k] += change
     base[k] += change
@@ -173,7 +173,7 @@ def change_tables(k, change, tables, customers, base):
 
 @njit_forceinline
 def weigh_present(n_present, ratio, present, opening, sharing, factor):
-    """Bring `factor` of all present topics up to date with `ratio`."""
+    """Update `factor` of all present topics for a new `ratio`."""
     for q in range(n_present):
         k = present[q]
         factor[k] = opening[k] + sharing[k] * ratio
@@ -181,12 +181,12 @@ def weigh_present(n_present, ratio, present, opening, sharing, factor):
 
 @njit_forceinline
 def weigh_parents(first, n_document, n_previous, to_document, to_previous):
-    """Return fS and fT, the predictive weights of the document and of the segment before.
+    """Return fS and fT, the predictive weights of the document and of the previous segment.
 
     Parameters
     ----------
     first : bool
-        Whether the segment is the first of its document, which has no segment before it.
+        Whether the segment is the first of its document, so that it has no previous one.
     n_document, n_previous : int
         S_j and T_j.
     """
@@ -209,7 +209,7 @@ def parents_of(j, first, assignments, prior):
 
 @njit_forceinline
 def tables_below(j, k, d, corpus, assignments, prior):
-    """Return t_{j+1,k}: customers that segment `j` has beside its words."""
+    """Return t_{j+1,k}: the customers of segment `j` besides its words."""
     if prior.to_previous == 0.0 or j + 1 == corpus.doc_ptr[d + 1]:
         return 0
     return assignments.to_previous[j + 1, k]
@@ -236,7 +236,7 @@ def add_estimates(d, corpus, assignments, prior, scratch, mu, nu):
     mu : (K,) float64, output
     nu : (J, K) float64, output
     """
-    n_k, before = scratch.n_k, scratch.base  # E[nu] of the segment before
+    n_k, before = scratch.n_k, scratch.base  # E[nu] of the previous segment
     n_topics = prior.alpha.shape[0]
     a = prior.discount
     first = corpus.doc_ptr[d]
@@ -282,7 +282,7 @@ def add_corpus_estimates(corpus, assignments, prior, scratch, doc_topic, segment
 
 @njit_internal
 def log_binomial(n, k):
-    """Return log of n over k."""
+    """Return the log of the binomial coefficient of n over k."""
     if k == 0 or k == n:
         return 0.0
     return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
@@ -323,7 +323,7 @@ def log_prior_of_segment(j, d, corpus, assignments, prior, ratios, n_k):
 
 @njit
 def log_prior_of_tables(corpus, assignments, prior, ratios, n_k):
-    """Return log p(z, s, t) of the model in multiplicity form: all but the word factor."""
+    """Return log p(z, s, t) in multiplicity form: everything except the word factor."""
     n_topics = prior.alpha.shape[0]
     alpha_sum = 0.0
     for k in range(n_topics):

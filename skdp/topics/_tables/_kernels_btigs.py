@@ -1,29 +1,29 @@
-"""BTIGS, the blocked table-indicator Gibbs sampler, exact (Du, 2012, section 3.4, corrected).
+"""BTIGS, the exact blocked table-indicator Gibbs sampler (Du, 2012, section 3.4, corrected).
 
-Symbols as in ``_kernels.py``. A word leaves the state with the law of table indicators: with
-probability t / n it was the head of a table of its topic, which then goes with it; but the last
-table of a topic that other words still use stays. A word enters by
+Symbols as in ``_kernels.py``. A word leaves the state by the distribution of table indicators: with
+probability t / n it was the head of a table of its topic, which is then removed with it; but the
+last table of a topic that other words still use stays. A word enters by
 
     sharing a table   g U[n][t]                            g = 1 if t = 1 else (n + 1 - t) / (n + 1)
     opening one       (b + a T) (alpha_k + c_k) / (A + c.) V[n][t] (t + 1) / (n + 1)
 
 (U, V: ratios of generalized Stirling numbers), which leaves the posterior invariant: the weight of
-a state is its probability times that of being reduced to what is left when the word is out. The
-correction g = 1 at t = 1 belongs to the table that must stay. `Ratios` hold both weights by (n, t)
-without what depends on the counts of other topics.
+a state is its probability times the probability that removing the word reduces it to the remaining
+state. The correction g = 1 at t = 1 accounts for the table that must stay. `Ratios` hold both
+weights by (n, t) without the factors that depend on the counts of other topics.
 
-The topics present in a segment are few as a rule, and words move among them. What they weigh
-depends on all of the segment's tables, what absent topics weigh does not. So the two are apart, and
-`factor` is zero for the present ones:
+Usually few topics are present in a segment, and words move among them. Their weights depend on all
+of the segment's tables, while the weights of absent topics do not. So the two are kept apart, and
+`factor` is zero for the present topics:
 
     present topics    (M_kw + gamma) (opening + sharing x ratio)   for every word, one by one
     absent topics     (M_kw + gamma) factor                        in a dense pass of vectors
 
-A draw that ends at a present topic leaves the absent ones as they are. So their total for the next
-word is made before the current one is drawn, and the processor need not wait for the draw. It is
-made anew after a draw that ends at an absent topic; and a topic that a word leaves as its last word
-joins it alone. A segment that has more than `MOST_LISTED` topics when it is entered gets one dense
-pass over all topics instead, as in the other samplers.
+A draw of a present topic does not change the absent ones. So their total for the next word is
+computed before the current one is drawn, and the processor need not wait for the draw. It is
+recomputed after a draw of an absent topic; and if a word was the last of its topic, that topic
+alone is added to it. A segment that has more than `MOST_LISTED` topics when it is entered gets one
+dense pass over all topics instead, as in the other samplers.
 """
 
 # mypy: ignore-errors
@@ -47,7 +47,7 @@ from skdp.topics._tables._kernels import (
 )
 
 MOST_LISTED = 12
-"""Topics of a segment up to which they are faster one by one than in a dense pass over all."""
+"""Number of topics of a segment up to which single sums are faster than a dense pass over all."""
 
 
 @njit_forceinline
@@ -59,12 +59,12 @@ def weigh_table(n, t, ratio_share, ratio_open):
 
 @njit_loop
 def weigh_tables(values, row_ptr, out):
-    """Fill `out` with the weights of `weigh_table` for every (n, t) of the ratio table `values`."""
+    """Write the weights of `weigh_table` for every (n, t) of the ratio table `values` to `out`."""
     for n in range(row_ptr.shape[0] - 1):
         for i in range(row_ptr[n], row_ptr[n + 1]):
             t = i - row_ptr[n]
             out[i, 0], out[i, 1] = weigh_table(n, t, values[i, 0], values[i, 1])
-    for i in range(row_ptr[row_ptr.shape[0] - 1], values.shape[0]):  # patches: of ratios here, too
+    for i in range(row_ptr[row_ptr.shape[0] - 1], values.shape[0]):  # patches hold ratios here, too
         out[i, 0], out[i, 1] = values[i, 0], values[i, 1]
 
 
@@ -102,7 +102,7 @@ def weigh_topic(
 
 @njit_forceinline
 def sum_present(w, n_present, ratio, present, opening, sharing, counts, gamma, sums):
-    """Write the running sums of what the present topics weigh for word `w`; return the total."""
+    """Write the running sums of present topics' weights for word `w`; return their total."""
     total = 0.0
     for q in range(n_present):
         k = assume_nonnegative(present[q])
@@ -113,7 +113,7 @@ def sum_present(w, n_present, ratio, present, opening, sharing, counts, gamma, s
 
 @njit_forceinline
 def find_present(target, n_present, present, sums):
-    """Return the present topic at which the running sums pass `target`."""
+    """Return the present topic whose running sum exceeds `target`."""
     q = 0
     for p in range(n_present - 1):  # without a branch that depends on the draw
         q += sums[0, p] <= target
@@ -122,7 +122,7 @@ def find_present(target, n_present, present, sums):
 
 @njit_internal_nogc
 def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
-    """Draw topic and tables of every word of document `d` once; words not seated get a seat."""
+    """Draw topic and tables of every word of document `d` once; unseated words are seated."""
     a = prior.discount
     gamma = np.float32(prior.gamma)
     shift = prior.gamma * words.counts.shape[0]
@@ -162,7 +162,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                 prefetch(counts, tokens[i + AHEAD])
             w, absent = assume_nonnegative(tokens[i]), np.float64(absent_of_next)
 
-            # Remove the word, and its table if that goes along; weigh its topic anew.
+            # Remove the word, and its table if it leaves too; reweigh its topic.
             k = np.int64(topics[i])
             if k >= 0:
                 n, t = n_k[k], tables[k]
@@ -184,9 +184,9 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                         opening, sharing, factor,
                     )  # fmt: skip
 
-            # Draw the topic: first whether it is one of those present.
+            # Draw the topic: first whether it is one of the present topics.
             if listed:
-                if i + 1 < end:  # before the draw, which nothing here waits for
+                if i + 1 < end:  # before the draw, so that this does not wait for it
                     absent_of_next = total_product(counts, tokens[i + 1], gamma, factor)
                 in_present = sum_present(
                     w, n_present, ratio, present, opening, sharing, counts, gamma, sums
@@ -207,7 +207,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
             k = assume_nonnegative(k)
             topics[i] = k
 
-            # Add the word: to a table, or with one of its own; weigh its topic anew.
+            # Add the word to a table, or to a new one; reweigh its topic.
             n = n_k[k]
             if n == 0:
                 n_present = list_topic(k, n_present, present, position)

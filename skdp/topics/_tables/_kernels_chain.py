@@ -1,19 +1,19 @@
-"""Sweeps of models whose segments follow each other: SequentialLDA and AdaptiveTopicModel.
+"""Sweeps of models whose segments form a chain: SequentialLDA and AdaptiveTopicModel.
 
 Symbols as in ``_kernels.py``; besides, level i is segment j = first + i of the current document:
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | customers | N_jk | (levels, K') int32 | words and tables of the level below: n_jk + t_{j+1,k} |
-| level_customers | Nd_j | (levels,) int64 | their sum |
+| level_customers | Nd_j | (levels,) int64 | sum of the customers over topics |
 | inverse | 1 / (b + Nd_j) | (levels,) | |
 | via_document | (b + a Td_j) fS_j | (levels,) | weight of opening a table, its dish from mu |
-| via_previous | (b + a Td_j) fT_j | (levels,) | the same, its dish from the level above |
+| via_previous | (b + a Td_j) fT_j | (levels,) | weight of opening, its dish from the level above |
 | share | | (levels, K') float32 | weight of sharing a table |
-| opening | | (levels, K') float32 | weight of opening one, but for (b + a Td_j) |
+| opening | | (levels, K') float32 | weight of opening a table, without (b + a Td_j) |
 | fixed_part, mu_part | P, Q | (levels, K') float32 | weight of a topic / inverse: P + Q mu_k |
 | base | alpha_k + c_k | (K',) float32 | weight of a topic at the document's node |
-| total | A + c. | (1,) | of a sweep that stopped and is to go on |
+| total | A + c. | (1,) | total of a sweep that stopped and will resume |
 | mu | (alpha_k + c_k) / (A + c.) | | E[mu_k] given the tables |
 
 A customer of level i, a word or a table of the level below, chooses topic k with weight
@@ -21,14 +21,14 @@ A customer of level i, a word or a table of the level below, chooses topic k wit
     up_i(k) = {share_i(k) + opening_i(k) (b + a Td_i) base_i(k)} / (b + Nd_i)
     base_i(k) = fS_i mu_k + fT_i up_{i-1}(k),
 
-fS_i and fT_i being the predictive weights of the two parents. All three samplers have this form
-and differ in share and opening. Since up_i is linear in mu, whose every change touches every level,
-levels keep the two parts of it. Words of the current segment are drawn from
+where fS_i and fT_i are the predictive weights of the two parents. All three samplers have this form
+and differ in share and opening. Since up_i is linear in mu, and each change of mu affects every
+level, levels store its two parts. Words of the current segment are drawn from
 
     factor = reciprocal x {share + opening (b + a Td_j) base},
 
-which changes at one topic when a word comes or goes; it is made anew for all topics, with the
-levels that a path went through, only after tables were opened or closed.
+which changes at one topic when a word is added or removed; it is recomputed for all topics, with
+the levels that a path went through, only after tables were opened or closed.
 """
 
 # mypy: ignore-errors
@@ -57,11 +57,11 @@ from skdp.topics._tables._kernels_table_counts import resample_tables
 BTIGS, CMGS, SSA = 0, 1, 2
 
 TINY = np.float32(1e-28)
-"""Added to P and Q, which else fall below the normal numbers along a chain, where all is slow."""
+"""Added to P and Q, which otherwise become subnormal along a chain, which is slow."""
 
 
 class Levels(NamedTuple):
-    """The segments of the current document up to the present one."""
+    """The segments of the current document up to the current one."""
 
     customers: np.ndarray
     level_customers: np.ndarray
@@ -88,10 +88,11 @@ def weigh_node(sampler, n, t, values, row_ptr, a):
 
 @njit_forceinline
 def leave_node(sampler, n, s, t, rng):
-    """Draw which table leaves with a customer: 0, none; DOCUMENT, one of `s`; PREVIOUS, of `t`.
+    """Draw the table that leaves with a customer: 0 for none; DOCUMENT, of `s`; PREVIOUS, of `t`.
 
-    Probabilities are those of the counts before the customer leaves. BTIGS: the law of table
-    indicators, but the last table that others use stays. CMGS: one leaves only if it must.
+    Probabilities are based on the counts before the customer leaves. BTIGS: the distribution of
+    table indicators, but the last table stays if others use it. CMGS: a table leaves only if it
+    must.
     """
     if sampler == BTIGS:
         if s + t == 1 and n > 1:
@@ -111,7 +112,7 @@ def weigh_level(
     i, first, a, concentration, segment_tables, segment_previous, to_document, to_previous,
     via_document, via_previous,
 ):  # fmt: skip
-    """Set the weights of the parents of level `i`, which all topics share."""
+    """Set the weights of the parents of level `i`, which are common to all topics."""
     s, t = segment_tables[first + i], segment_previous[first + i]
     f_document, f_previous = weigh_parents(i == 0, s, t, to_document, to_previous)
     new = concentration[first + i] + a * (s + t)
@@ -169,7 +170,7 @@ def rebuild_factor(
 def sweep_segment(
     sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
-    """Draw topic and tables of every word of segment `j`; words not seated get a seat.
+    """Draw topic and tables of every word of segment `j`; unseated words are seated.
 
     Parameters
     ----------
@@ -203,7 +204,7 @@ def sweep_segment(
     begin, end = assume_nonnegative(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
     n_topics = tables.shape[1]
 
-    # Enter the segment: its customers are its words and the tables of the segment below.
+    # Enter the segment: its customers are its words and the tables of the next segment.
     has_next = j + 1 < corpus.doc_ptr[d + 1]
     level_customers[i] = segment_previous[j + 1] if has_next else 0
     for k in range(n_topics):
@@ -220,7 +221,7 @@ def sweep_segment(
                 sampler, np.int64(customers[i, k]), np.int64(t), values, row_ptr, a
             )
 
-    lowest = i  # of the levels that changed; those above the current one need P and Q anew
+    lowest = i  # lowest changed level; levels above the current one need P and Q recomputed
     tables_changed = True
     inverse_total = 1.0 / total
     for x in range(begin, end):
@@ -228,7 +229,7 @@ def sweep_segment(
             prefetch(counts, tokens[x + AHEAD])
         w = assume_nonnegative(tokens[x])
 
-        # Remove the word, and up the chain each table that goes along.
+        # Remove the word, and up the chain each table that leaves with it.
         k = np.int64(topics[x])
         if k >= 0:
             level = i
@@ -269,7 +270,7 @@ def sweep_segment(
                 )  # fmt: skip
             count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal)
 
-        # Weigh: all topics if tables have changed, else the one that the word has left.
+        # Reweigh all topics if tables have changed, otherwise only the topic that the word left.
         if tables_changed:
             for level in range(lowest, i):
                 weigh_level(
@@ -358,7 +359,7 @@ def sweep_segment(
                 at_base += via_previous[i] * up
             factor[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
 
-    # CMGS: draw the tables of the segment. Then leave it ready for the one that follows.
+    # CMGS: draw the tables of the segment. Then prepare it for the next segment.
     if sampler == CMGS:
         for k in range(n_topics):
             if customers[i, k] > 0:
@@ -404,7 +405,7 @@ def sweep_segment(
 
 
 def _make_sweep_segments(sampler):
-    """Return `sweep_segments` of one sampler, with nothing in it that others need."""
+    """Return `sweep_segments` of one sampler, without the code of the others."""
 
     @njit_internal_nogc
     def sweep_segments(
@@ -430,12 +431,12 @@ _sweep_segments_ssa = _make_sweep_segments(SSA)
 def sweep_document(
     sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
-    """Sweep the segments of document `d` in order, from `begin` on.
+    """Sweep the segments of document `d` in order, starting at `begin`.
 
     Returns
     -------
     end : int
-        The segment to go on from with more seats; the document's end if there were enough.
+        The segment to resume from with more seats; the document's end if there were enough.
     """
     total = levels.total[0]
     if begin == corpus.doc_ptr[d]:

@@ -1,13 +1,13 @@
-"""CMGS, the collapsed multiplicity Gibbs sampler, exact (Du, 2012, algorithm 4, corrected).
+"""CMGS, the exact collapsed multiplicity Gibbs sampler (Du, 2012, algorithm 4, corrected).
 
-Symbols as in ``_kernels.py``. First every word: it leaves its topic and takes a table with it only
-if it must (t = n); it enters by
+Symbols as in ``_kernels.py``. First every word is drawn: it leaves its topic and removes a table
+only if it must (t = n); it enters by
 
     sharing a table   U[n][t]                              if t >= 1
     opening one       (b + a T) (alpha_k + c_k) / (A + c.)  if t = n
 
-Opening is open to it whenever t = n, not only when both are zero as (5.3) has it: a state with
-t = n is reached from one with t + 1 = n + 1. Then the tables of every topic of the segment, by
+A word may open a table whenever t = n, not only when both are zero as in (5.3): a state with t = n
+is reached from one with t + 1 = n + 1. Then the tables of every topic of the segment are drawn, by
 (5.4). `Ratios` hold U and V.
 """
 
@@ -43,7 +43,7 @@ def weigh_topic(k, n, t, ratio, values, row_ptr, a, base, reciprocal, opening, s
 
 @njit_internal_nogc
 def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
-    """Draw topic of every word of document `d`, then tables; words not seated get a seat."""
+    """Draw the topic of every word of document `d`, then tables; unseated words are seated."""
     a = prior.discount
     gamma = np.float32(prior.gamma)
     shift = prior.gamma * words.counts.shape[0]
@@ -85,7 +85,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                 prefetch(counts, tokens[i + 2])
             w = assume_nonnegative(tokens[i])
 
-            # Remove the word, and its table if that goes along.
+            # Remove the word, and its table if it leaves too.
             k = np.int64(topics[i])
             if k >= 0:
                 n = n_k[k]
@@ -114,7 +114,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                         sharing,
                         factor,
                     )
-            # Weigh the topics present, all of them if the number of tables has changed.
+            # Reweigh all present topics if the number of tables has changed.
             if tables_changed:
                 ratio = total / (b + a * n_tables)
                 weigh_present(n_present, ratio, present, opening, sharing, factor)
@@ -123,7 +123,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
             # Draw the topic.
             k = draw_product(counts, w, gamma, factor, sums, rng)
             topics[i] = k
-            # Add the word: to a table, or with one of its own.
+            # Add the word to a table, or to a new one.
             n = n_k[k]
             if n == 0:
                 n_present = list_topic(k, n_present, present, position)

@@ -1,6 +1,6 @@
-"""The probability of documents with topics fixed, under the models that count tables.
+"""Kernels for the probability of documents under fixed topics, for table models.
 
-How it is estimated, by particles, is said in ``_kernels_particles.py``. Symbols as there, in
+The estimation by particles is described in ``_kernels_particles.py``. Symbols as there, in
 ``_kernels.py`` and ``_kernels_chain.py``; one document at a time, whose segments are levels 0, 1,
 ..., and R particles:
 
@@ -11,17 +11,17 @@ How it is estimated, by particles, is said in ``_kernels_particles.py``. Symbols
 | share | N_jk - a T_jk | (K,) | weight of sharing a table of the current segment |
 | fixed_part, mu_part | P_i, q_i | (levels, K), (levels,) | E[nu_i] = P_i + q_i E[mu] |
 | base | alpha_k + c_k | (K,) | weight of a topic at the document's node |
-| sums | | (K,) | running sums of p(k given x) phi_kw, but for 1 / (b + Nd_j) |
+| sums | | (K,) | running sums of p(k given x) phi_kw without 1 / (b + Nd_j) |
 
 The next word of segment j has topic k with probability
 
     p(k | x) = {share_k + (b + a Td_j) (fS_j mu_k + fT_j E[nu_{j-1,k}])} / (b + Nd_j),
 
-the tables of one restaurant for the present, unlike the weights of a sweep, which are those of all
-orders in which customers may have come.
+for the tables of a single seating, unlike the weights of a sweep, which sum over all orders in
+which customers may have arrived.
 
-Particles are moved by sweeps over all words so far, and, more often, over those of the current
-segment: its first words leave its topics open, and a sweep over so few costs next to nothing.
+Particles are moved by sweeps over all words so far, and, more often, over the words of the current
+segment: its first words leave its topics uncertain, and a sweep over so few words is cheap.
 """
 
 # mypy: ignore-errors
@@ -58,10 +58,12 @@ from skdp.topics._tables._kernels_seats import DOCUMENT
 from skdp.topics._tables._kernels_sweeps import redraw_concentrations
 
 TINY = 1e-280
-"""Added to P, which else falls below the normal numbers along a chain, where all is slow."""
+"""Added to P, which otherwise becomes subnormal along a chain, which is slow."""
 
 ALONE = np.int64(0)
-"""Place of a document in its corpus, and of its first segment; an int would be a type of its own.
+"""Index of a document in its corpus, and of its first segment.
+
+A Python int would have another numba type.
 """
 
 _sweep_btigs = _kernels_btigs.sweep_document
@@ -69,7 +71,7 @@ _sweep_chain = _kernels_chain.sweep_document
 
 
 class Particles(NamedTuple):
-    """States of one document: those of `Assignments` but for seats, with a first axis more."""
+    """States of one document: the arrays of `Assignments` except seats, with a leading axis."""
 
     topics: np.ndarray
     tables: np.ndarray
@@ -77,14 +79,14 @@ class Particles(NamedTuple):
     to_previous: np.ndarray
     segment_to_previous: np.ndarray
     document_tables: np.ndarray
-    drawn: np.ndarray  # (R, G): concentration of each group of segments, where it is drawn
+    drawn: np.ndarray  # (R, G): concentration of each group of segments, if it is drawn
     concentration: np.ndarray  # (R, J)
     log_weights: np.ndarray
     ancestors: np.ndarray
 
 
 class Predictive(NamedTuple):
-    """What predicts the next word of a particle."""
+    """Arrays that predict the next word of a particle."""
 
     customers: np.ndarray
     level_customers: np.ndarray
@@ -98,13 +100,13 @@ class Predictive(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The words so far, which kernels may change, as a corpus for sweeps, which may not.
+    """The words so far, which kernels change, as a corpus for sweeps, which do not.
 
-    A sweep sees arrays that are read-only, as in a fit, and is not compiled anew.
+    A sweep gets read-only arrays, as in a fit, and therefore is not recompiled.
     """
 
     document: Corpus
-    segment: Corpus  # a document of the current segment alone
+    segment: Corpus  # a document that is only the current segment
     segment_ptr: np.ndarray
     document_ptr: np.ndarray
     here_ptr: np.ndarray
@@ -122,7 +124,7 @@ def count_tables(i, k, assignments, prior):
 
 @njit_forceinline
 def weigh_parents_of(i, assignments, prior, ahead):
-    """Set the weights of the parents of level `i`, which all topics share."""
+    """Set the weights of the parents of level `i`, which are common to all topics."""
     f_document, f_previous, n_tables = parents_of(i, 0, assignments, prior)
     new = prior.concentration[i] + prior.discount * n_tables
     ahead.via_document[i] = new * f_document
@@ -147,7 +149,7 @@ def predict_level(i, assignments, prior, ahead):
 
 @njit_forceinline
 def enter_level(i, end, has_next, corpus, assignments, customers, level_customers):
-    """Count the customers of level `i`: its words before word `end`, tables of the level below.
+    """Count the customers of level `i`: its words before word `end`, and tables of the next level.
 
     Parameters
     ----------
@@ -164,7 +166,7 @@ def enter_level(i, end, has_next, corpus, assignments, customers, level_customer
 
 @njit_forceinline
 def enter_segment(i, end, corpus, assignments, prior, ahead):
-    """Prepare for word `end`, the next one of level `i`."""
+    """Prepare for word `end`, the next word of level `i`."""
     customers, level_customers = ahead.customers, ahead.level_customers
     if prior.to_previous > 0.0:
         for level in range(i):
@@ -179,12 +181,12 @@ def enter_segment(i, end, corpus, assignments, prior, ahead):
 
 @njit_forceinline
 def seat_word(i, k, mu, assignments, prior, ahead, rng):
-    """Seat a word of level `i` with topic `k`: at a table, or a new one, and so on above.
+    """Seat a word of level `i` with topic `k` at a table or a new one, and so on up the chain.
 
     Returns
     -------
     level : int
-        The level of the table that is shared, or whose dish comes from the document.
+        The level of the shared table, or of the table whose dish comes from the document.
     kind : int
         0 or DOCUMENT.
     """
@@ -256,7 +258,7 @@ def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, rng)
 
 @njit_internal
 def state_of(r, particles, unseated):
-    """Return the state of particle `r` as sweeps take it; what it lacks is that of `unseated`."""
+    """Return the state of particle `r` for sweeps; missing arrays are those of `unseated`."""
     return Assignments(
         particles.topics[r],
         particles.tables[r],
@@ -274,7 +276,7 @@ def state_of(r, particles, unseated):
 
 @njit_internal_nogc
 def copy_particle(source, target, n_tokens, n_levels, particles):
-    """Make particle `target` equal to `source`, which have `n_tokens` words in `n_levels`."""
+    """Copy particle `source` to `target`, with `n_tokens` words in `n_levels`."""
     p = particles
     for x in range(n_tokens):
         p.topics[target, x] = p.topics[source, x]
@@ -299,7 +301,7 @@ def copy_particle(source, target, n_tokens, n_levels, particles):
 
 @njit_internal_nogc
 def enter_levels(n_levels, corpus, assignments, prior, ratios, levels):
-    """Make the first levels of a chain what they are when BTIGS comes to the next one."""
+    """Set the first levels of a chain to their state when BTIGS reaches the next one."""
     a, customers = prior.discount, levels.customers
     share, opening = levels.share, levels.opening
     for i in range(n_levels):
@@ -324,7 +326,7 @@ def enter_levels(n_levels, corpus, assignments, prior, ratios, levels):
         )  # fmt: skip
 
 
-# Both are put into their caller by numba itself: what they do not call is not compiled.
+# numba inlines both of these into their caller, so code that is not called is not compiled.
 
 
 @njit_inlined_source
@@ -341,7 +343,7 @@ def move_document(chained, seen, assignments, words, prior, ratios, scratch, lev
 
 @njit_inlined_source
 def move_segment(chained, i, seen, assignments, words, prior, ratios, scratch, levels, rng):
-    """Sweep the words so far of level `i`, the last one."""
+    """Sweep the words so far of level `i`, the last level."""
     if chained:
         total = 0.0
         for k in range(prior.alpha.shape[0]):
@@ -361,7 +363,7 @@ def move_segment(chained, i, seen, assignments, words, prior, ratios, scratch, l
 
 
 def _left_to_right(chained):
-    """Return `estimate_document` of the models with or without tables that order from before."""
+    """Return `estimate_document`; `chained`: tables may order from the previous segment."""
 
     @njit
     def estimate_document(
@@ -372,18 +374,18 @@ def _left_to_right(chained):
         Parameters
         ----------
         corpus : Corpus
-            The document alone.
+            Corpus of this document only.
         seen : Seen
-            No words.
+            An empty prefix of the document.
         words : WordCounts
-            Fixed.
+            Fixed topics.
         prior : Prior
         groups : Groups
             Segments whose concentrations are drawn: all or none.
         particles : Particles
-            Without words; their concentrations (R, J) are those of segments in no group.
+            Particles without words; their concentrations (R, J) are used for segments in no group.
         unseated : Assignments
-            Without tables one by one.
+            State without individual tables.
         ahead : Predictive
         rng : (4,) uint64
             Stream of the document.
@@ -392,7 +394,7 @@ def _left_to_right(chained):
         n_particles, n_groups = particles.drawn.shape
         log_weights, ancestors = particles.log_weights, particles.ancestors
         result = 0.0
-        due = 0  # words after which all are moved; after none, concentrations are drawn
+        due = 0  # number of words at the next move of all; at 0, concentrations are drawn
         for i in range(n_levels):
             first, last = corpus.segment_ptr[i], corpus.segment_ptr[i + 1]
             end = first
@@ -419,7 +421,7 @@ def _left_to_right(chained):
                             levels, rng,
                         )  # fmt: skip
                     group, after = 0, n_groups
-                    if not moves_all:  # those of the segment, if it has its own
+                    if not moves_all:  # only the concentration of the segment, if it has its own
                         group, after = i, i + (n_groups == n_levels and begin > first)
                     if group < after:
                         redraw_concentrations(
@@ -443,4 +445,4 @@ def _left_to_right(chained):
 
 
 ESTIMATES = {chained: _left_to_right(chained) for chained in (False, True)}
-"""`estimate_document` without and with tables that order from segments before."""
+"""`estimate_document` by whether tables may order from previous segments."""

@@ -1,22 +1,22 @@
-"""Moves that split a topic in two or merge two topics of a table model, exact.
+"""Exact moves that split a topic in two or merge two topics of a table model.
 
-Words of one table have one topic, so what is divided are tables, with all that sit at them. For a
-move the words of one or two topics are seated: a draw given their topics and numbers of tables. In
-a chain the customers of a table may be tables of the segment below; those that are seated at a
-table that orders from the document, directly or not, are a block. To give a block another topic
-changes neither the number of customers or tables of a segment, nor their sizes or parents. So
-blocks are to the document what words are in ``topics/_hdp/_kernels_moves.py``: the move is the
-same, but for blocks of several words. Then the seats are forgotten.
+Words of one table have one topic, so moves divide tables, with all their customers. For a move the
+words of one or two topics are seated: a draw given their topics and numbers of tables. In a chain
+the customers of a table may be tables of the next segment; the words that are seated, directly or
+not, at a table that orders from the document form a block. Giving a block another topic changes
+neither the number of customers or tables of a segment, nor their sizes or parents. So blocks are to
+the document what words are in ``topics/_hdp/_kernels_moves.py``: the move is the same, except that
+blocks have several words. Then the seats are discarded.
 
-Symbols as in ``_kernels.py`` and in the moves of words, whose members are here the blocks.
+Symbols as in ``_kernels.py`` and in the moves of words, whose members are the blocks here.
 
 | name | shape | meaning |
 |---|---|---|
-| topic, segment, kind, size | (tables,) | of each table |
-| parent | (tables,) | the table of the segment above where it is a customer, or -1 |
-| position, table | (words,) int64 | each word's place in the corpus, and its table |
-| below | (tables,) int64 | tables that are customers of the segment above |
-| opens | (words,) bool | whether a customer was the first one of a table |
+| topic, segment, kind, size | (tables,) | attributes of each table |
+| parent | (tables,) | the table of the previous segment at which it is a customer, or -1 |
+| position, table | (words,) int64 | each word's index in the corpus, and its table |
+| below | (tables,) int64 | tables that are customers of the previous segment |
+| opens | (words,) bool | whether a customer was the first of a table |
 | block_ptr, tokens | (blocks + 1,), (words,) | the words of each block |
 | node_of | (blocks,) int64 | document of each block |
 """
@@ -59,7 +59,7 @@ class Seats(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """The words of each table that orders from the document."""
+    """Words of each table that orders from the document."""
 
     block_ptr: np.ndarray
     tokens: np.ndarray
@@ -67,7 +67,7 @@ class Blocks(NamedTuple):
 
 
 def empty_seats(n_words: int, n_tables: int) -> Seats:
-    """Return seats for so many words and tables."""
+    """Return empty seats for `n_words` words and `n_tables` tables."""
     tables = [np.zeros(n_tables, dtype=np.int64) for _ in range(6)]
     words = [np.zeros(n_words, dtype=np.int64) for _ in range(2)]
     return Seats(*tables[:5], *words, tables[5], np.zeros(n_words + n_tables, dtype=np.bool_))
@@ -75,9 +75,9 @@ def empty_seats(n_words: int, n_tables: int) -> Seats:
 
 @njit_internal_nogc
 def seat_customers(n, n_tables, a, first_table, seats, values, row_ptr, rng):
-    """Draw which of `n` customers open the `n_tables` tables, the first of which is given.
+    """Draw which of `n` customers open the `n_tables` tables; the first customer always does.
 
-    Backwards: the last customer has a table to itself with probability S^{n-1}_{t-1} / S^n_t.
+    The draw goes backwards: the last customer is alone with probability S^{n-1}_{t-1} / S^n_t.
     """
     for i in range(n, 0, -1):
         opens = n_tables == i
@@ -95,9 +95,9 @@ def seat_segment(j, k, n_below, first_word, n_words, first_table, t, a, seats, r
     Parameters
     ----------
     n_below : int
-        Customers that are tables of the segment below; those before its words.
+        Number of customers that are tables of the next segment; they come before the words.
     t : int
-        Tables that order from the segment before, any of them.
+        Number of tables that order from the previous segment, chosen at random.
     """
     n_tables = first_table
     for c in range(n_below + n_words - first_word):
@@ -157,9 +157,9 @@ def seat_topics(topics, corpus, assignments, prior, ratios, seats, rng):
 
 @njit_loop
 def find_roots(parent, roots):
-    """Find the table that orders from the document at the end of each table's parents.
+    """Find the root of each table: its last ancestor, which orders from the document.
 
-    Parents have higher numbers.
+    Parents have higher indices.
     """
     for seat in range(parent.shape[0] - 1, -1, -1):
         roots[seat] = seat if parent[seat] < 0 else roots[parent[seat]]
@@ -167,7 +167,7 @@ def find_roots(parent, roots):
 
 @njit_loop
 def install_seats(topics, seats, assignments):
-    """Put the tables of `topics` in the place of those that are kept one by one (SSA)."""
+    """Replace the stored individual tables of `topics` by new ones (SSA)."""
     heads, links = assignments.seat_heads, assignments.seat_links
     sizes, kinds, free = assignments.seat_sizes, assignments.seat_kinds, assignments.seat_free
     for j in range(heads.shape[0]):
@@ -186,7 +186,7 @@ def install_seats(topics, seats, assignments):
 
 @njit_forceinline
 def count_block(x, side, change, blocks, division):
-    """Add the words of block `x` to a side, or take them away."""
+    """Add the words of block `x` to a side, or remove them."""
     for i in range(blocks.block_ptr[x], blocks.block_ptr[x + 1]):
         division.side_counts[side, blocks.tokens[i]] += change
     division.side_totals[side] += change * (blocks.block_ptr[x + 1] - blocks.block_ptr[x])
@@ -194,9 +194,9 @@ def count_block(x, side, change, blocks, division):
 
 @njit_forceinline
 def weigh_words(x, eta, blocks, division):
-    """Return the log of the ratio of the probabilities of block `x` on both sides.
+    """Return the log ratio of the probabilities of block `x` on the two sides.
 
-    It has no side. Words come one after the other, and later ones know those before.
+    The block has no side. Words come one after the other, each given the words before it.
     """
     counts, totals = division.side_counts, division.side_totals
     shift, begin, end = eta * counts.shape[1], blocks.block_ptr[x], blocks.block_ptr[x + 1]
@@ -217,7 +217,7 @@ def weigh_words(x, eta, blocks, division):
 
 @njit_internal_nogc
 def seat_anchors(n_blocks, pair, blocks, division):
-    """Leave all blocks without a side but those of the pair."""
+    """Remove the sides of all blocks except the pair's."""
     for x in range(n_blocks):
         division.sides[x] = -1
     for side in range(2):
@@ -227,7 +227,7 @@ def seat_anchors(n_blocks, pair, blocks, division):
 
 @njit_internal_nogc
 def sweep_sides(n_blocks, anew, replays, pair, blocks, eta, division, rng):
-    """Draw the side of every block but the pair's; return the log probability of what is drawn.
+    """Draw the side of every block but the pair's; return the log probability of the draws.
 
     Parameters as in the moves of words.
     """
@@ -265,7 +265,7 @@ def sweep_sides(n_blocks, anew, replays, pair, blocks, eta, division, rng):
 
 @njit_internal_nogc
 def launch(n_blocks, anew, pair, blocks, eta, division, rng):
-    """Divide the blocks, from those of the pair alone; return the tables of both sides."""
+    """Divide the blocks, starting from the pair alone; return the tables of both sides."""
     draw_first_shares(n_blocks, division, rng)
     share_prior(division)
     seat_anchors(n_blocks, pair, blocks, division)
@@ -282,14 +282,14 @@ def launch(n_blocks, anew, pair, blocks, eta, division, rng):
 def log_acceptance(
     anew, joins, log_share, log_other, pair, blocks, prior, eta, gamma, division, words, rng
 ):  # fmt: skip
-    """Return the log of the ratio by which a move is accepted, and leave what it proposes.
+    """Return the log acceptance ratio of a move, whose proposal is left in `division`.
 
-    Parameters as in the moves of words; but
+    Parameters as in the moves of words, except:
 
     pair : (2,) int64
-        The blocks that are to be apart.
+        The blocks that must be on different sides.
     words : Division
-        The same scratch, its members the words of the blocks.
+        The same scratch, with the words of the blocks as its members.
     """
     n_blocks, shares = blocks.node_of.shape[0], division.log_shares
     division.priors[2] = prior

@@ -1,13 +1,14 @@
-"""The tables of SSA one by one: linked lists, one for each topic of each segment.
+"""Individual tables of SSA: linked lists, one for each topic of each segment.
 
-Symbols as in ``_kernels.py``. A place of the pool holds a table: its customers (`sizes`), where its
-dish was ordered (`kinds`), and the next table of its segment and topic (`links`). Places that hold
-none are linked to each other from ``free[0]`` on, ``free[1]`` in number.
+Symbols as in ``_kernels.py``. An entry of the pool holds a table: its customers (`sizes`), the
+parent from which it ordered its dish (`kinds`), and the next table of its segment and topic
+(`links`). Free entries are linked to each other from ``free[0]`` on; their number is ``free[1]``.
 
-A node's tables are all of its document's chain above it at the worst, so the pool cannot be made
-large enough once and for all in linear memory: it grows before a segment is swept. No kernel may
-return a larger one to Python (see "What a kernel may return" in the developers' guide), so it stops
-where seats are lacking, says how many it takes, and is called again with them (`add_seats`).
+In the worst case every table of a node has tables at all levels above it, so a pool that is always
+large enough would not be linear in memory: it grows before a segment is swept. No kernel may return
+a larger one to Python (see "What a kernel may return" in the developers' guide), so it stops if
+seats are lacking, returns the number of seats that it needs, and is called again with them
+(`add_seats`).
 """
 
 # mypy: ignore-errors
@@ -17,19 +18,19 @@ import numpy as np
 from skdp._numeric._numba import njit_forceinline
 
 DOCUMENT, PREVIOUS = np.int64(1), np.int64(2)
-"""Where the dish of a table was ordered."""
+"""Parent from which a table ordered its dish."""
 
 LONG_WALK = 128
-"""Tables passed in a list from which on the one that is reached moves to the head.
+"""Number of passed tables in a list from which on the reached table moves to the head.
 
-Large tables are reached often, so they gather there: without it a word of a topic with T tables
-costs T / 2 steps. A draw has the same law in any order.
+Large tables are reached often, so they gather at the head: otherwise a word of a topic with T
+tables costs T / 2 steps. A draw has the same distribution in any order.
 """
 
 
 @njit_forceinline
 def move_ahead(j, k, before, seat, heads, links):
-    """Put `seat`, which follows `before` in the list of topic `k` in segment `j`, at its head."""
+    """Move `seat`, which follows `before` in the list of topic `k` in segment `j`, to its head."""
     links[before] = links[seat]
     links[seat] = heads[j, k]
     heads[j, k] = seat
@@ -49,10 +50,10 @@ def open_seat(j, k, kind, heads, links, sizes, kinds, free):
 
 @njit_forceinline
 def take_seat(j, k, target, a, heads, links, sizes):
-    """Seat a customer where the running sum of (size - a) passes `target`."""
+    """Seat a customer at the table where the running sum of (size - a) exceeds `target`."""
     before, seat, passed = -1, heads[j, k], 0
     target -= sizes[seat] - a
-    while target >= 0.0 and links[seat] >= 0:  # the last one, should rounding lead beyond it
+    while target >= 0.0 and links[seat] >= 0:  # stop at the last one if rounding leads beyond it
         before, seat, passed = seat, links[seat], passed + 1
         target -= sizes[seat] - a
     sizes[seat] += 1
@@ -62,12 +63,12 @@ def take_seat(j, k, target, a, heads, links, sizes):
 
 @njit_forceinline
 def leave_seat(j, k, target, heads, links, sizes, kinds, free):
-    """Take a customer from the table where the running sum of sizes passes `target`.
+    """Remove a customer from the table where the running sum of sizes exceeds `target`.
 
     Returns
     -------
     kind : int
-        Where the table's dish was ordered if it was the last customer, else 0.
+        The table's parent if the customer was its last one, otherwise 0.
     """
     before, seat = -1, heads[j, k]
     target -= sizes[seat]
@@ -89,10 +90,10 @@ def leave_seat(j, k, target, heads, links, sizes, kinds, free):
 
 @njit_forceinline
 def seats_for(d, j, corpus, prior):
-    """Return the free seats that the next part of a sweep may take.
+    """Return the number of free seats that the next part of a sweep may take.
 
-    It is segment `j` of a chain, where every word may open a table at every level above it too;
-    else the whole of document `d`.
+    It is segment `j` of a chain, where every word may also open a table at every level above it;
+    otherwise the whole of document `d`.
     """
     begin = first = corpus.doc_ptr[d]
     end, n_levels = corpus.doc_ptr[d + 1], 1

@@ -1,13 +1,13 @@
 """SSA, sampling of seating arrangements (Teh, 2006; Du, 2012, algorithm 1).
 
-Symbols as in ``_kernels.py``. The state is the seating itself, kept as ``_kernels_seats.py`` says.
-The words of a topic are exchangeable, so who sits where is not kept: a word that leaves comes from
-a table of its topic in proportion to the size. A word enters by
+Symbols as in ``_kernels.py``. The state is the seating itself, stored as in ``_kernels_seats.py``.
+The words of a topic are exchangeable, so individual seats are not stored: a word that leaves comes
+from a table of its topic in proportion to its size. A word enters by
 
     sitting at table l   size_l - a
     opening one          (b + a T) (alpha_k + c_k) / (A + c.)
 
-and the tables of one topic add up to n - a t.
+and the weights of sitting at tables of one topic add up to n - a t.
 """
 
 # mypy: ignore-errors
@@ -41,7 +41,7 @@ def weigh_topic(k, n, t, ratio, a, base, reciprocal, opening, sharing, factor):
 
 @njit_internal_nogc
 def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
-    """Draw topic and table of every word of document `d`; words not seated get a seat."""
+    """Draw topic and table of every word of document `d`; unseated words are seated."""
     a = prior.discount
     gamma = np.float32(prior.gamma)
     shift = prior.gamma * words.counts.shape[0]
@@ -71,7 +71,7 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
                 prefetch(counts, tokens[i + 2])
             w = assume_nonnegative(tokens[i])
 
-            # Remove the word, and its table if that goes along.
+            # Remove the word, and its table if it leaves too.
             k = np.int64(topics[i])
             if k >= 0:
                 n = n_k[k]
@@ -90,7 +90,7 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
                     weigh_topic(
                         k, n - 1, tables[k], ratio, a, base, reciprocal, opening, sharing, factor
                     )
-            # Weigh the topics present, all of them if the number of tables has changed.
+            # Reweigh all present topics if the number of tables has changed.
             if tables_changed:
                 ratio = total / (b + a * n_tables)
                 weigh_present(n_present, ratio, present, opening, sharing, factor)
@@ -99,7 +99,7 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
             # Draw the topic.
             k = draw_product(counts, w, gamma, factor, sums, rng)
             topics[i] = k
-            # Add the word: to a table, or with one of its own.
+            # Add the word to a table, or to a new one.
             n = n_k[k]
             if n == 0:
                 n_present = list_topic(k, n_present, present, position)

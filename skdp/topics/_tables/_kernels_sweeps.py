@@ -1,9 +1,9 @@
 """Sweeps over a corpus and over new documents, for every model and sampler.
 
-Symbols as in ``_kernels.py``. A kernel that chose among samplers would have them all compiled,
-and a first fit would take twice as long. So `sweeps_of` chooses, in Python: it makes kernels in
-which the sampler is a constant, and what they do not call is not compiled. A constant is all that
-they may enclose: other things would have no place in numba's cache.
+Symbols as in ``_kernels.py``. A kernel with a branch per sampler would compile all of them, and a
+first fit would take twice as long. So `sweeps_of` selects in Python: it creates kernels in which
+the sampler is a constant, and code that they do not call is not compiled. They may enclose only
+constants: numba could not cache other closures.
 """
 
 # mypy: ignore-errors
@@ -28,7 +28,7 @@ from skdp.topics._tables._kernels_chain import BTIGS, CMGS, SSA
 from skdp.topics._tables._kernels_seats import DOCUMENT, PREVIOUS, open_seat, seats_for
 
 SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION = 1e-8, 1e12
-"""Where b is as good as 0 and infinite: weights of topics would overflow or vanish beyond."""
+"""Bounds at which b is practically 0 or infinite; beyond, weights of topics overflow or vanish."""
 
 _sweep_btigs = _kernels_btigs.sweep_document
 _sweep_cmgs = _kernels_cmgs.sweep_document
@@ -37,7 +37,7 @@ _sweep_chain = _kernels_chain.sweep_document
 
 
 class Groups(NamedTuple):
-    """Segments by the concentration that they share, and its Gamma prior (shape, rate)."""
+    """Groups of segments that share a concentration, and its Gamma prior (shape, rate)."""
 
     group_ptr: np.ndarray
     prior: np.ndarray
@@ -53,14 +53,14 @@ class Sweeps(NamedTuple):
     fold_in: Callable
 
 
-# A section: copied before numba looks at types, it sees what is a constant and is never called.
+# It is inlined before numba infers types, so it sees constants and is never called.
 @njit_inlined_source
 def _sweep_document(
     sampler, chained, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
-    """Sweep document `d` from segment `begin` on; return the segment to go on from.
+    """Sweep document `d` from segment `begin` on; return the segment to resume from.
 
-    It is the document's end unless seats are lacking: see `seats_for`.
+    That is the document's end unless seats are lacking: see `seats_for`.
     """
     end = corpus.doc_ptr[d + 1]
     if chained:
@@ -80,7 +80,7 @@ def _sweep_document(
 
 @njit_inlined_source
 def _seat_segment(has_seats, d, j, first, last, corpus, assignments, prior, customers):
-    """Give each topic of segment `j` one table; the segments below have theirs."""
+    """Give each topic of segment `j` one table; later segments already have theirs."""
     to_previous = prior.to_document == 0.0 and j > first
     has_next = prior.to_previous > 0.0 and j + 1 < last
     for k in range(customers.shape[0]):
@@ -132,7 +132,7 @@ def draw_concentrations(group_ptr, customers, tables, discount, concentration, s
 
 @njit_internal
 def redraw_concentrations(d, first, last, corpus, assignments, prior, groups, drawn, rng):
-    """Draw the concentrations of groups `first` to `last` - 1, which are of document `d`."""
+    """Draw the concentrations of groups `first` to `last` - 1, which belong to document `d`."""
     count_customers(d, d + 1, corpus, assignments, prior, groups.customers, groups.tables)
     group_ptr = groups.group_ptr[first : last + 1]
     draw_concentrations(
@@ -146,7 +146,7 @@ def redraw_concentrations(d, first, last, corpus, assignments, prior, groups, dr
 
 @njit
 def gather_discount_evidence(corpus, assignments, prior, stirling, n_k, rng):
-    """Return the powers of a and of 1 - a that all tables and seatings contribute, drawn.
+    """Draw the powers of a and of 1 - a that all tables and seatings contribute.
 
     `n_k` (K,) is zero on entry and exit.
     """
@@ -172,22 +172,22 @@ def gather_discount_evidence(corpus, assignments, prior, stirling, n_k, rng):
 
 
 def _make_seating(has_seats):
-    """Return `seat_randomly` with or without tables one by one."""
+    """Return `seat_randomly` with or without individual tables."""
 
     @njit
     def seat_randomly(corpus, assignments, prior, customers, place, rng):
-        """Give every word a uniformly random topic, unless it has one; seat it at its only table.
+        """Give every word without a topic a uniformly random one; seat all words at single tables.
 
         Parameters
         ----------
         customers : (K,) int64, scratch, zero on exit
         place : (1,) int64, changed
-            Segments that are done, counted from the last one.
+            Number of finished segments, counted from the last one.
 
         Returns
         -------
         n_seats : int
-            Free seats that it takes to go on; 0 at the end.
+            Number of free seats that it needs to continue; 0 at the end.
         """
         n_topics = prior.alpha.shape[0]
         for i in range(assignments.topics.shape[0]):
@@ -222,12 +222,12 @@ def _make_sweep(sampler, chained):
         Parameters
         ----------
         place : (2,) int64, changed
-            Document and segment to go on from.
+            Document and segment to resume from.
 
         Returns
         -------
         n_seats : int
-            Free seats that it takes to go on; 0 at the end.
+            Number of free seats that it needs to continue; 0 at the end.
         """
         j = place[1]
         for d in range(place[0], corpus.doc_ptr.shape[0] - 1):
@@ -280,28 +280,28 @@ def _make_fold_in(sampler, chained):
     ):
         """Write E[mu] and E[nu] of every document, with topics fixed, averaged over its own chain.
 
-        It stops after the sweep with which `work` is done, and is called again until all are.
+        It stops after the sweep that completes `work`, and is called again until all are done.
 
         Parameters
         ----------
         lengths : (J,) int64
-            Words of each segment.
+            Number of words of each segment.
         prior : Prior
-            Its concentrations (J,) are where those that are drawn start; they are changed.
+            Its concentrations (J,) are the initial values of drawn ones; they are changed.
         groups : Groups
-            A document's segments share the concentration that it draws; a shape of 0: it is fixed.
+            A document's segments share a drawn concentration; with a shape of 0, it is fixed.
         each_segment : bool
-            Whether every segment draws one of its own instead.
+            Whether every segment draws its own concentration instead.
         drawn : (G,) float64, changed
             The concentration of each group.
         n_sweeps, burn_in : int
-            Sweeps of a chain, and how many of its first ones do not count.
+            Number of sweeps of a chain, and of its discarded first sweeps.
         work : int
-            Words, segments and documents to sweep, each as often as it is.
+            Number of words, segments and documents to sweep, counted once per sweep.
         place : (3,) int64, changed
-            Document, the sweeps that it has had, and the segment to go on from.
+            Document, the number of its finished sweeps, and the segment to resume from.
         key : (4,) uint64
-            Keys the stream of each document together with its content.
+            Key that determines the stream of each document together with its content.
         doc_topic : (D, K) float64, output, zero on entry
         segment_topic : (J, K) float64, output, zero on entry
         rng : (4,) uint64
@@ -310,7 +310,7 @@ def _make_fold_in(sampler, chained):
         Returns
         -------
         n_seats : int
-            Free seats that it takes to go on; 0 otherwise.
+            Number of free seats that it needs to continue; 0 otherwise.
         """
         scale = 1.0 / (n_sweeps - burn_in)
         while place[0] < corpus.doc_ptr.shape[0] - 1 and work > 0:
@@ -363,5 +363,5 @@ _SWEEPS = {
 
 
 def sweeps_of(sampler: str, *, chained: bool) -> Sweeps:
-    """Return the kernels of a sampler, with or without tables that order from segments before."""
+    """Return the kernels of a sampler; `chained`: tables may order from the previous segment."""
     return _SWEEPS[sampler, chained]

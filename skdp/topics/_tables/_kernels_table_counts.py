@@ -1,4 +1,4 @@
-"""CMGS in a chain: the tables of a node drawn given everything else.
+"""CMGS in a chain: draws of the tables of a node given everything else.
 
 Symbols as in ``_kernels.py`` and ``_kernels_chain.py``. The tables (s, t) of topic k in segment j
 have the conditional
@@ -6,9 +6,9 @@ have the conditional
     B_K(alpha + c) B(S_j + lambda_S, T_j + lambda_T) (b_j|a)_{Td_j} S^N_{s+t} C(s + t, s)
         S^{N'}_{T'} / (b_{j-1})_{Nd_{j-1}},
 
-N' = n_{j-1,k} + t and T' being customers and tables of the topic in the segment above. It is drawn
-from along three lines: s given t, t given s, and both given their sum. Weights along a line follow
-from each other by ratios, and the draw is made while they pass by.
+where N' = n_{j-1,k} + t and T' are customers and tables of the topic in the previous segment. It is
+drawn along three lines: s given t, t given s, and both given their sum. Successive weights along a
+line differ by simple ratios, and the draw is made in the same pass.
 """
 
 # mypy: ignore-errors
@@ -28,9 +28,9 @@ def next_stirling(n, t, values, row_ptr, a):
 
 @njit_forceinline
 def pass_by(change, weight, weights, rng):
-    """Go on to the next weight, `change` times the last, and draw whether to stop there so far.
+    """Advance to the next weight, `change` times the last, and draw whether it is selected so far.
 
-    The next one replaces what was drawn before with probability weight / sum of weights.
+    The next item replaces the previous draw with probability weight / sum of weights.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def pass_by(change, weight, weights, rng):
     weight, weights : float
         The weight and the sum, on a common scale.
     done : bool
-        Whether what is to come can be left out.
+        Whether all further weights are negligible.
     """
     weight *= change
     weights += weight
@@ -60,11 +60,11 @@ def draw_to_document(
     Parameters
     ----------
     n, t, smallest : int
-        Customers; tables to the segment before; least s.
+        Customers; tables that order from the previous segment; smallest s.
     base, total : float
-        alpha_k + c_k and A + c. without the tables that are drawn.
+        alpha_k + c_k and A + c. without the tables to be drawn.
     n_document, n_previous : int
-        S_j without them, and T_j.
+        S_j without these tables, and T_j.
     mixed : bool
         Whether the segment has two parents.
     """
@@ -93,14 +93,14 @@ def draw_to_previous(
     Parameters
     ----------
     above, above_tables : int
-        Customers without the tables that are drawn, and tables, of the topic in the segment above.
+        Customers, without the tables to be drawn, and tables of the topic in the previous segment.
     above_customers : int
-        All customers of the segment above, without those.
+        All customers of the previous segment, without these tables.
     n_document, n_previous : int
-        S_j, and T_j without them.
+        S_j, and T_j without these tables.
     """
     drawn, weight, weights = smallest, 1.0, 1.0
-    if above_tables == 0:  # nobody there
+    if above_tables == 0:  # no tables there
         return drawn
     for t in range(smallest, n - s):
         change = b + a * (n_document + n_previous + t)
@@ -126,7 +126,7 @@ def draw_split(
     """Draw s given s + t = `n_tables`; `largest` is the largest s that leaves enough t."""
     drawn, weight, weights = 0, 1.0, 1.0
     for s in range(largest):
-        t = n_tables - s - 1  # of the next
+        t = n_tables - s - 1  # t of the next weight
         change = (base + s) / (total + s) * (t + 1) / (s + 1)
         change *= (n_document + s + to_document) / (n_previous + t + to_previous)
         change *= above_b + above_customers + t

@@ -1,4 +1,4 @@
-"""The top level of table models whose number of topics is inferred: topics without words, tables.
+"""Kernels of the top level of table models with inferred numbers of topics: topics and tables.
 
 Symbols as in ``_kernels.py`` and ``processes/_kernels_top_level.py``; alpha and gamma are here the
 concentrations of documents and of the topics' weights.
@@ -9,10 +9,11 @@ concentrations of documents and of the topics' weights.
 | rest | beta_u | scalar | weight of all topics without words |
 | served | c_dk | (D, C) int32 | customers of documents, the tables of their segments |
 | tables | m_.k | (K,) int64 | tables of documents by topic |
-| least | delta | scalar | weight that a topic needs to take part in a sweep |
+| least | delta | scalar | smallest weight of topics that take part in a sweep |
 
-Given their sum beta_u, the weights of the topics without words are sticks broken off it, each a
-Beta(1, gamma) share of what is left. Once less than delta is left, none that comes can have more.
+Given their sum beta_u, the weights of the topics without words result from stick breaking: each
+takes a Beta(1, gamma) share of the remainder. Once the remainder is below delta, so are all later
+weights.
 """
 
 # mypy: ignore-errors
@@ -23,7 +24,7 @@ from skdp.processes._kernels_top_level import break_weight, draw_table_count
 
 @njit_loop
 def break_rest(rest, gamma, least, weights, rng):
-    """Draw the weights above `least` of topics without words; return how many there are.
+    """Draw the weights above `least` of topics without words; return their number.
 
     Parameters
     ----------

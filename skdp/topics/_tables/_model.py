@@ -1,4 +1,4 @@
-"""A sample of a table model without its corpus, and how new documents are folded into it."""
+"""A sample of a table model without its corpus, and the fold-in of new documents."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +32,7 @@ from skdp.topics._tables._kernels_sweeps import sweeps_of
 
 @dataclass(frozen=True)
 class TableModel:
-    """A sample of the model without the corpus: what new documents are folded into.
+    """A sample of the model without the corpus, into which new documents are folded.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class TableModel:
     doc_topic_prior : (K,) array
     discount, concentration : float
     parents : (float, float)
-        Prior (lambda_S, lambda_T) of the weights of the document and of the segment before.
+        Prior (lambda_S, lambda_T) of the weights of the document and of the previous segment.
     """
 
     components: NDArray[np.float32]
@@ -51,14 +51,14 @@ class TableModel:
     parents: tuple[float, float]
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> "TableFoldIn":
-        """Return what folds in documents of the corpus, with its tables made."""
+        """Return the fold-in of documents of the corpus, with its tables precomputed."""
         weights = self._weights(corpus, settings.options["sampler"])
         return TableFoldIn(self, settings, fixed_words(self.components), weights)
 
     def prepare_likelihood(self, corpus: SegmentedCorpus, settings: FoldIn) -> "TableLikelihood":
-        """Return what estimates the probability of documents of the corpus, with its tables made.
+        """Return the likelihood estimator for documents of the corpus, with its tables precomputed.
 
-        Its sweeps are those of BTIGS, the fastest sampler, whatever the sampler of the fit.
+        Its sweeps use BTIGS, the fastest sampler, regardless of the sampler of the fit.
         """
         weights = self._weights(corpus, "btigs")
         return TableLikelihood(self, settings, fixed_words(self.components), weights)
@@ -66,8 +66,8 @@ class TableModel:
     def prior(self, n_segments: int) -> Prior:
         """Return the prior of new segments.
 
-        Arrays are copied: of a model that was loaded read-only (joblib's mmap_mode) they would be
-        of another type to numba, which would compile all kernels anew.
+        Arrays are copied: in a model that was loaded read-only (joblib's mmap_mode) they would have
+        another numba type, for which all kernels would be recompiled.
         """
         return Prior(
             np.array(self.doc_topic_prior), 0.0, self.discount,

@@ -1,4 +1,4 @@
-"""Splits and merges of the topics of a table model: what is divided, and what they change."""
+"""Splits and merges of the topics of a table model: divided blocks and changes of the state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from skdp.topics._tables._kernels_seats import DOCUMENT
 
 
 class Seating(NamedTuple):
-    """One or two topics whose words have seats, and the blocks that these make."""
+    """One or two topics whose words are seated, and the resulting blocks."""
 
     seats: Seats
     blocks: Blocks
@@ -43,7 +43,7 @@ def seat(
     stirling: Ratios,
     stream: NDArray[np.uint64],
 ) -> Seats:
-    """Draw seats for all words of the topics."""
+    """Draw seats for all words of the given topics."""
     columns = np.array(topics)
     n_words = int(np.bincount(assignments.topics, minlength=max(topics) + 1)[columns].sum())
     n_tables = int(assignments.tables[:, columns].sum())
@@ -54,7 +54,7 @@ def seat(
 
 
 def make_blocks(seats: Seats, corpus: Corpus) -> Seating:
-    """Put the words together that are at, or below, the same table of a document's."""
+    """Group the words that are seated, directly or not, at the same table of a document."""
     roots = np.empty(len(seats.parent), dtype=np.int64)
     find_roots(seats.parent, roots)
     is_root = seats.kind == DOCUMENT
@@ -69,9 +69,9 @@ def make_blocks(seats: Seats, corpus: Corpus) -> Seating:
 
 
 def empty_division(seating: Seating, second: int, n_features: int) -> tuple[Division, Division]:
-    """Return scratch for a move: of the blocks, and of their words.
+    """Return scratch for a move: that of the blocks, and that of their words.
 
-    Of two topics, the blocks of the `second` are on the second side now.
+    With two topics, the blocks of the `second` are currently on the second side.
     """
     blocks, seats = seating.blocks, seating.seats
     n_blocks = len(blocks.node_of)
@@ -98,7 +98,7 @@ def rename_blocks(
     assignments: Assignments,
     words: WordCounts,
 ) -> None:
-    """Give blocks another topic, with all their tables and words."""
+    """Change the topic of blocks, with all their tables and words."""
     seats = seating.seats
     tables = moved[seating.block_of_table]
     from_document = seats.kind == DOCUMENT
@@ -127,6 +127,6 @@ def seat_anew(
     stirling: Ratios,
     stream: NDArray[np.uint64],
 ) -> None:
-    """Draw the seats of topics that a move has changed, where seats are kept (SSA)."""
+    """Redraw the individual seats of topics that a move has changed (SSA)."""
     seats = seat(topics, corpus, assignments, prior, stirling, stream)
     install_seats(np.array(topics), seats, assignments)

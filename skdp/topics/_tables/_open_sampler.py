@@ -1,4 +1,4 @@
-"""The chain of a table model whose number of topics is inferred."""
+"""Chain of a table model whose number of topics is inferred."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ from skdp.topics._tables._sampler import HyperParameters, TableSampler
 from skdp.topics._tables._state import OpenTableState
 
 LARGEST_TOP_CONCENTRATION = 1e4
-"""A sweep has about three topics without words for each unit of the top concentration."""
+"""A sweep has about three topics without words per unit of the top concentration."""
 
 SMALLEST_TABLE = 0.05
-"""Weight that a topic needs to take part in a sweep, in those of a document's table.
+"""Smallest weight of topics that take part in a sweep, in units of a document's table.
 
-Of topics that a single table of a document serves, so many are left out of a sweep: one in twenty.
-Each halving adds 0.7 topics for each unit of the top concentration.
+This is also the share of topics served by a single table of a document that are left out of a
+sweep: one in twenty. Each halving adds 0.7 topics per unit of the top concentration.
 """
 
 _BY_TOPIC = {"tables": 0, "to_previous": 0, "document_tables": 0, "seat_heads": -1}
-"""Arrays that list topics along the last axis, and what is in a free column."""
+"""Arrays that list topics along the last axis, and their values in a free column."""
 
 
 class FirstTopLevel(NamedTuple):
-    """Concentrations of documents and of the topics' weights, or where they begin."""
+    """Fixed or initial concentrations of documents and of the topics' weights."""
 
     concentration: float
     top_concentration: float
@@ -58,11 +58,11 @@ class FirstTopLevel(NamedTuple):
 class OpenTableSampler(TableSampler):
     """Markov chain of a table model with any number of topics, over one corpus.
 
-    A sweep is that of the model with given topics, for it has a finite number of them: all whose
-    weight is above a threshold, with words or without. The threshold, ``least_weight``, depends on
-    nothing that the sweep changes. Documents that have a word of a lighter topic are left out of
-    the sweep. Between sweeps topics are those that have words, numbered 0 to K - 1 without gaps;
-    columns K and beyond are free. With one shard, splits and merges follow a sweep.
+    A sweep is that of a model with given topics, because it uses a finite number of them: all whose
+    weight is above a threshold, with words or without. The threshold, ``least_weight``, does not
+    depend on anything that the sweep changes. Documents that have a word of a lighter topic are
+    left out of the sweep. Between sweeps only topics with words are kept, numbered 0 to K - 1
+    without gaps; columns from K on are free. With one shard, splits and merges follow a sweep.
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ class OpenTableSampler(TableSampler):
 
     @property
     def n_columns(self) -> int:
-        """Columns of the arrays that list topics; those beyond `n_topics` are free."""
+        """Columns of the arrays that list topics; columns beyond `n_topics` are free."""
         return self._columns
 
     def _resize(self, n_columns: int) -> None:
-        """Give all arrays that list topics at least so many columns."""
+        """Give all arrays that list topics at least `n_columns` columns."""
         width, n_words = padded(n_columns), self._whole.n_features
         n_rows = n_words * (1 + len(self.shards)) + len(self._whole.segment_ptr)
         check_memory(4.0 * width * n_rows, f"{n_columns} topics of {n_words} words: counts")
@@ -134,7 +134,7 @@ class OpenTableSampler(TableSampler):
         self._make_scratch()
 
     def _close_gaps(self, weights: NDArray[np.float64]) -> None:
-        """Give the topics that have words numbers without gaps; weights are by column."""
+        """Renumber the topics that have words without gaps; weights are by column."""
         counts, totals, _ = self._words
         used = np.flatnonzero(totals)
         gaps = np.flatnonzero(totals[: len(used)] == 0.0)
@@ -157,10 +157,11 @@ class OpenTableSampler(TableSampler):
 
     @property
     def least_weight(self) -> float:
-        """Weight that a topic needs to take part in a sweep.
+        """Smallest weight of topics that take part in a sweep.
 
-        A constant over about the number of tables that documents have: alpha sum_d log(1 + n_d /
-        alpha). Whatever it is, a sweep is exact if topics and tables are not part of it.
+        It is a constant divided by the approximate number of tables of documents,
+        alpha sum_d log(1 + n_d / alpha). A sweep is exact for any value that does not depend on
+        topics and tables.
         """
         alpha = self.document_concentration
         lengths = np.diff(self._whole.segment_ptr[self._whole.doc_ptr])
@@ -178,10 +179,10 @@ class OpenTableSampler(TableSampler):
             self._propose_moves()
 
     def _open_columns(self, stream: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Draw topics without words to the free columns; return the weights of columns.
+        """Assign drawn topics without words to the free columns; return the weights of columns.
 
-        `doc_topic_prior` gets the prior of all columns. One column that no word may take has what
-        the columns that take part leave.
+        `doc_topic_prior` is set to the prior of all columns. One column that no word may take has
+        the remaining weight.
         """
         n_topics, least = self.n_topics, self.least_weight
         drawn = np.empty(int(self.rest / least) + 1)
@@ -202,7 +203,7 @@ class OpenTableSampler(TableSampler):
     # Splits and merges
 
     def _propose_moves(self) -> None:
-        """Propose splits and merges: less than one a sweep, on average, in a large corpus."""
+        """Propose splits and merges; in a large corpus, fewer than one per sweep on average."""
         n_tokens, stream = len(self._whole.tokens), self.streams[0]
         if n_tokens < 2:
             return
@@ -214,7 +215,7 @@ class OpenTableSampler(TableSampler):
                 self._split_or_merge()
 
     def _split_or_merge(self) -> None:
-        """Propose to split a topic or to merge two, and do so if that is accepted."""
+        """Propose to split a topic or to merge two, and accept or reject the proposal."""
         corpus, shard, stream = self._corpora[0], self.shards[0], self.streams[0]
         topics, (pair, blocks_of_pair) = shard.topics, np.empty((2, 2), dtype=np.int64)
         anew, by_topic = moves.toss(stream), moves.toss(stream)
@@ -286,7 +287,7 @@ class OpenTableSampler(TableSampler):
         self.rest = draw_top_weights(tables, self.top_concentration, self.weights, stream)
         self.doc_topic_prior = self.document_concentration * self.weights
 
-    # What is shown
+    # Shown attributes
 
     def _prior_of_joint(self, s: int) -> Prior:
         rest = self.document_concentration * self.rest
@@ -315,7 +316,7 @@ class OpenTableSampler(TableSampler):
         return doc_topic, segment_topic, mixing
 
     def shown(self) -> dict[str, Any]:
-        """Return what is shown of the state beside topics and shares."""
+        """Return the attributes to show besides topics and shares."""
         scope = self.hyper.concentration_scope
         shown = {
             "document_concentration": float(self.document_concentration),
@@ -332,7 +333,7 @@ class OpenTableSampler(TableSampler):
         return shown
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars that the trace records."""
         scalars = super().scalars()
         del scalars["doc_topic_prior_sum"]
         return {

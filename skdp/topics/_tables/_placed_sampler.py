@@ -1,4 +1,4 @@
-"""The chain of a table model over a corpus in partitions."""
+"""Chain of a table model over a corpus in partitions."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class PlacedTableSampler(PlacedSampler, TableSampler):
     ----------
     data : PlacedCorpus
     c : int
-        Number of the chain.
+        Index of the chain.
     n_topics, sampler, hyper, init, init_streams, streams : as in `TableSampler`
-        `init` are no topics of words.
+        `init` must not be an array of words' topics.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class PlacedTableSampler(PlacedSampler, TableSampler):
         self._place(data, c, partial(make_shard, settings=settings), init_streams)
 
     def _make_ratios(self) -> None:
-        """Do nothing: partitions make theirs."""
+        """Do nothing: partitions make their own ratios."""
 
     def _discount_evidence(self) -> list[tuple[float, float]]:
         return self._found[0]
@@ -80,12 +80,12 @@ class PlacedTableSampler(PlacedSampler, TableSampler):
         return sum(found[1] for found in self._reported())
 
     def _gather_concentrations(self) -> None:
-        """Learn the concentrations that documents or segments have of their own."""
+        """Gather the concentrations of documents or segments from the partitions."""
         if self.hyper.concentration_scope != "corpus":
             self.concentration = np.concatenate([found[2] for found in self._reported()])
 
     def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for what is averaged here over the kept sweeps."""
+        """Return zeros for the quantities that are averaged here over the kept sweeps."""
         self._gather_concentrations()
         is_common = self.hyper.concentration_scope == "corpus"
         sums = {
@@ -99,12 +99,12 @@ class PlacedTableSampler(PlacedSampler, TableSampler):
         return sums
 
     def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums that are here."""
+        """Add the current values to the sums that are kept here."""
         self._gather_concentrations()
         self._add_parameters_to(sums)
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars that the trace records."""
         self._gather_concentrations()
         return super().scalars()
 

@@ -1,4 +1,4 @@
-"""The chain of a table model: segmented, sequential or adaptive."""
+"""Chain of a table model: segmented, sequential or adaptive."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ from skdp.topics._tables._state import TableState
 START_CONCENTRATION = 10.0
 START_DISCOUNT = 0.2
 START_PARENTS = 1.0, 1.0
-"""Where the parameters that are learned start."""
+"""Initial values of the learned parameters."""
 
 
 class HyperParameters(NamedTuple):
-    """What the user said of the priors: numbers are fixed, the rest is learned in the fit.
+    """The user's choice of priors: numbers are fixed, other parameters are learned in the fit.
 
-    `doc_topic_prior` is an array (K,), "auto" or "auto-symmetric"; the others a number or "auto".
-    `parents` are (lambda_S, lambda_T), the prior of the weights of the document and of the segment
-    before, or "auto": the parent that a zero excludes takes no tables.
+    `doc_topic_prior` is an array (K,), "auto" or "auto-symmetric"; the others are numbers or
+    "auto". `parents` are (lambda_S, lambda_T), the prior of the weights of the document and of the
+    previous segment, or "auto": a parent that is excluded by a zero takes no tables.
     """
 
     doc_topic_prior: Any
@@ -82,8 +82,8 @@ class TableSampler(TopicSampler):
     sampler : {"btigs", "cmgs", "ssa"}
     hyper : HyperParameters
     init : "random", (n_tokens,) or (K, W) array
-        Topics of the words in the first state; or the word probabilities of topics that the words
-        are first seated by.
+        Topics of the words in the first state; or word probabilities of topics by which the words
+        are first seated.
     init_streams, streams : lists of (4,) uint64 arrays
         Streams of the first state and of the sweeps, one for each shard.
     n_jobs : int or None
@@ -123,7 +123,7 @@ class TableSampler(TopicSampler):
         self._seat_words(init, init_streams)
 
     def _start_parameters(self, n_topics: int, sampler: str, hyper: HyperParameters) -> None:
-        """Set the parameters to what is given, or to where they start."""
+        """Set the parameters to their given or initial values."""
         self.sampler = sampler
         self.hyper = hyper
         start = hyper.doc_topic_prior
@@ -139,7 +139,7 @@ class TableSampler(TopicSampler):
 
     @property
     def chained(self) -> bool:
-        """Whether tables may order from the segment before."""
+        """Whether tables may order from the previous segment."""
         return self.parents[1] > 0.0
 
     @property
@@ -165,7 +165,7 @@ class TableSampler(TopicSampler):
         self._weights = sampler_weights(self._stirling, self.sampler)
 
     def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
-        """Make the first state: topics given or random, or one word after the other."""
+        """Create the first state: topics are given or random, or words are seated one by one."""
         if isinstance(init, np.ndarray) and init.ndim == 2:
             self._sweep_words(fixed_words(init), streams)
         else:
@@ -183,7 +183,7 @@ class TableSampler(TopicSampler):
         self._count_words()
 
     def _prior(self, s: int) -> Prior:
-        """Return the current parameters as kernels take them for shard `s`."""
+        """Return the current parameters for the kernels of shard `s`."""
         first, last = self._groups_of(s)
         own = np.clip(self._group_ptr[first : last + 1], *self._segment_bounds[s])
         return Prior(
@@ -195,7 +195,7 @@ class TableSampler(TopicSampler):
         )
 
     def _groups_of(self, s: int) -> tuple[int, int]:
-        """Return the run of concentrations that the segments of shard `s` have."""
+        """Return the range of concentrations that belong to the segments of shard `s`."""
         scope = self.hyper.concentration_scope
         if scope == "corpus":
             return 0, 1
@@ -236,10 +236,10 @@ class TableSampler(TopicSampler):
         return count_frequencies(tables, tables[0].shape[1])
 
     def _update_parents(self) -> None:
-        """Re-estimate lambda from the tables that segments ordered from either parent.
+        """Re-estimate lambda from the tables that segments order from either parent.
 
         The weight rho of a segment is a Dirichlet vector of two entries, and its tables are drawn
-        from it. First segments have one parent, and say nothing.
+        from it. First segments have one parent, and are uninformative.
         """
         frequencies = self._parent_frequencies()
         if len(frequencies.keys):
@@ -249,7 +249,7 @@ class TableSampler(TopicSampler):
             self.parents = float(learned[0]), float(learned[1])
 
     def _parent_frequencies(self) -> Frequencies:
-        """Return the frequencies of the tables ordered from either parent, of later segments."""
+        """Return the frequencies of the tables of later segments by parent."""
         found = []
         for corpus, state in zip(self._corpora, self.shards, strict=True):
             later = np.ones(len(corpus.segment_ptr) - 1, dtype=bool)
@@ -259,7 +259,7 @@ class TableSampler(TopicSampler):
         return count_frequencies(found, 2)
 
     def _update_discount(self, stream: NDArray[np.uint64]) -> None:
-        """Draw the discount, and make the ratios anew."""
+        """Draw the discount, and recompute the ratios."""
         p, q = self.hyper.discount_prior
         for of_tables, of_seatings in self._discount_evidence():
             p, q = p + of_tables, q + of_seatings
@@ -267,7 +267,7 @@ class TableSampler(TopicSampler):
         self._make_ratios()
 
     def _discount_evidence(self) -> list[tuple[float, float]]:
-        """Return what each shard draws, on a stream of its own, and says of the discount."""
+        """Return each shard's evidence on the discount, drawn from its own stream."""
         return [
             gather_discount_evidence(
                 self._corpora[s],
@@ -281,7 +281,7 @@ class TableSampler(TopicSampler):
         ]
 
     def _update_concentration(self) -> None:
-        """Draw the concentrations, from what each shard draws on a stream of its own."""
+        """Draw the concentrations, from evidence that each shard draws from its own stream."""
         evidence = self._concentration_evidence(has_prior=True)
         if self.hyper.concentration_scope == "corpus":
             shape, rate = 0.0, 0.0
@@ -291,14 +291,14 @@ class TableSampler(TopicSampler):
             self.concentration[0] = min(max(drawn, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
 
     def _concentration_evidence(self, *, has_prior: bool) -> list[tuple[float, float]]:
-        """Return what each shard draws and says of the concentration of the corpus.
+        """Return each shard's drawn evidence on the concentration of the corpus.
 
-        Concentrations that belong to documents or segments are drawn, and nothing is returned.
+        Concentrations of documents or segments are drawn instead, and nothing is returned.
 
         Parameters
         ----------
         has_prior : bool
-            Whether what the first shard says has the prior in it.
+            Whether the evidence of the first shard includes the prior.
         """
         prior, common = self.hyper.concentration_prior, self.hyper.concentration_scope == "corpus"
         customers, tables = self._customers_and_tables()
@@ -338,7 +338,7 @@ class TableSampler(TopicSampler):
 
     @property
     def assignments(self) -> Assignments:
-        """The state; of several shards put together, without the tables of SSA one by one."""
+        """The state; several shards are joined, without the individual tables of SSA."""
         if len(self.shards) == 1:
             return self.shards[0]
         names = Assignments._fields
@@ -352,7 +352,7 @@ class TableSampler(TopicSampler):
     }
 
     def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for what is averaged over the kept sweeps."""
+        """Return zeros for the quantities that are averaged over the kept sweeps."""
         n_segments = len(self._whole.segment_ptr) - 1
         scope = self.hyper.concentration_scope
         sums = {
@@ -404,11 +404,11 @@ class TableSampler(TopicSampler):
         )
 
     def _prior_of_joint(self, s: int) -> Prior:
-        """Return the parameters that the log joint is of."""
+        """Return the parameters of the log joint."""
         return self._prior(s)
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars that the trace records."""
         joint, *rest = super().scalars().items()
         of_parents = {}
         if min(self.parents) > 0.0:
@@ -443,10 +443,10 @@ class TableSampler(TopicSampler):
             self.parents,
         )
 
-    # What a chain over partitions asks of a sampler of one shard, and tells it
+    # Interface of a sampler of one shard to a chain over partitions
 
     def parameters(self) -> dict[str, Any]:
-        """Return what all shards need to know."""
+        """Return the parameters shared by all shards."""
         shared = {
             "doc_topic_prior": self.doc_topic_prior,
             "topic_word_prior": self.topic_word_prior,
@@ -458,16 +458,16 @@ class TableSampler(TopicSampler):
         return shared
 
     def take_parameters(self, parameters: dict[str, Any]) -> None:
-        """Set the parameters that all shards have."""
+        """Set the parameters shared by all shards."""
         has_other_ratios = self.discount != parameters["discount"]
         vars(self).update(parameters)
         if has_other_ratios:
             self._make_ratios()
 
     def statistics(self, *, is_first: bool) -> tuple[Any, ...]:
-        """Return what updates of parameters need of this shard after a sweep of its words.
+        """Return the statistics of this shard for updates of parameters after a sweep of its words.
 
-        All add up. Evidence that needs what is drawn before is left to `late_statistics`.
+        All are additive. Evidence that depends on earlier draws is left to `late_statistics`.
 
         Parameters
         ----------
@@ -484,13 +484,13 @@ class TableSampler(TopicSampler):
         )
 
     def late_statistics(self, *, is_first: bool) -> tuple[Any, ...]:
-        """Return what the draw of the concentration needs, given the discount."""
+        """Return the evidence for the draw of the concentration, given the discount."""
         if self.hyper.concentration != "auto":
             return ([],)
         return (self._concentration_evidence(has_prior=is_first),)
 
     def report(self) -> tuple[float, int, Any]:
-        """Return the log joint without the words' part, the tables and own concentrations."""
+        """Return the log joint without the words, the number of tables and own concentrations."""
         is_common = self.hyper.concentration_scope == "corpus"
         return self._log_prior(), self._n_tables(), None if is_common else self.concentration
 
@@ -499,14 +499,14 @@ class TableSampler(TopicSampler):
         return TableState(self)
 
     def copy(self) -> TableSampler:
-        """Return a sampler that holds the same state in arrays of its own."""
+        """Return a sampler with a copy of the same state."""
         other = super().copy()
         other._scratch = [empty_scratch(self.n_columns) for _ in self.shards]
         return other
 
 
 def _group_ptr(corpus: SegmentedCorpus, scope: str) -> NDArray[np.int64]:
-    """Return the segments that share a concentration: group g is ptr[g]:ptr[g + 1]."""
+    """Return groups of segments that share a concentration: group g is ptr[g]:ptr[g + 1]."""
     n_segments = len(corpus.segment_ptr) - 1
     if scope == "corpus":
         return as_readonly(np.array([0, n_segments]))

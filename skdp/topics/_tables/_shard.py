@@ -32,7 +32,7 @@ class TableSweep(ShardSweep):
     prior : Prior
     weights : Ratios
     left_out : array of int
-        Topics that words may not take; documents that have a table of one are left as they are.
+        Topics that words may not take; documents that have a table of such a topic are skipped.
     scratch, levels : as kernels take them
     """
 
@@ -67,7 +67,7 @@ class TableSweep(ShardSweep):
         self.levels = empty_levels(self.corpus, n_columns, chained=self._chained)
 
     def sweep(self, words: WordCounts, stream: NDArray[np.uint64]) -> Assignments:
-        """Draw topics and tables of all words once; change `words`, return the state."""
+        """Draw topics and tables of all words once; change `words` and return the state."""
         enter_words(words, self.prior.gamma, self.scratch)
         self.scratch.reciprocal[self.left_out] = 0.0
         kernels = sweeps_of(self.sampler, chained=self._chained)
@@ -82,7 +82,7 @@ class TableSweep(ShardSweep):
         return state
 
     def _runs(self) -> list[tuple[int, int]]:
-        """Return the runs of documents that have no word of a topic that is left out."""
+        """Return the ranges of documents without words of a topic that is left out."""
         served = self.state.document_tables
         light = self.left_out[self.left_out < served.shape[1]]
         left_out = served[:, light].any(axis=1)

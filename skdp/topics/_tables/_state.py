@@ -1,4 +1,4 @@
-"""What a chain of a table model shows of itself after a sweep."""
+"""Read-only view of the state of a table model's chain after a sweep."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TableState(LDAState):
 
     @property
     def tables_to_previous(self) -> NDArray[np.int32]:
-        """Tables whose dish was ordered from the segment before, (J, K); STM: all zero."""
+        """Tables whose dish was ordered from the previous segment, (J, K); STM: all zero."""
         to_document = self._sampler.assignments.tables
         to_previous = self._sampler.assignments.to_previous
         if to_previous.shape != to_document.shape:
@@ -30,7 +30,7 @@ class TableState(LDAState):
 
     @property
     def concentration(self) -> Any:
-        """Concentration b: a float, or one for each document or segment as an array."""
+        """Concentration b: a float, or an array with one for each document or segment."""
         concentration = self._sampler.concentration
         if self._sampler.hyper.concentration_scope == "corpus":
             return float(concentration[0])
@@ -43,7 +43,7 @@ class TableState(LDAState):
 
     @property
     def mixing_prior(self) -> tuple[float, float]:
-        """Prior (lambda_S, lambda_T) of the weights of a segment's parents; 0 excludes one."""
+        """Prior (lambda_S, lambda_T) of the weights of a segment's parents; 0 excludes a parent."""
         return self._sampler.parents
 
 
@@ -57,12 +57,12 @@ class OpenTableState(TableState):
 
     @property
     def tables_to_previous(self) -> NDArray[np.int32]:
-        """Tables whose dish was ordered from the segment before, (J, K); STM: all zero."""
+        """Tables whose dish was ordered from the previous segment, (J, K); STM: all zero."""
         return super().tables_to_previous[:, : self._sampler.n_topics]
 
     @property
     def top_weights(self) -> NDArray[np.float64]:
-        """Weights beta of the topics that have words, (K,); the rest is that of all others."""
+        """Weights beta of the topics that have words, (K,); all others have the rest."""
         return read_only(self._sampler.weights)
 
     @property
