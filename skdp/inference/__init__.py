@@ -1,4 +1,4 @@
-"""Chains: what runs, keeps, traces and aligns the samples of every estimator."""
+"""Markov chains: running them, keeping, tracing and aligning their samples, and diagnostics."""
 
 from skdp._part import Part
 from skdp.inference._alignment import align_labels
