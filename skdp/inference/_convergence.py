@@ -205,7 +205,7 @@ def warn_of_disagreement(estimator: Any, trace: Trace) -> None:
     Besides passing the test of `find_gap`, means have to differ by half a nat and a thousandth of
     the log joint, or by a component and a tenth of their number, because a large model has many
     modes and hardly any two chains find the same one. A scalar that still drifts in some chain
-    causes no such warning, because that drift has a warning of its own.
+    causes no such warning, because that drift has its own warning.
     """
     gaps: dict[str, Gap] = {}
     for name, least_share in _LEAST_SHARES.items():

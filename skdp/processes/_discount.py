@@ -92,8 +92,9 @@ def draw_seating_evidence(n, t, discount, values, row_ptr, rng):
     for z = 0. From the last customer to the first, draw whether it opened a table, and z if it did
     not.
 
-    The choice of the table that a customer joined is summed out: over sizes m_l, sum_l (m_l - a)
-    = n - a t. The distribution is that of sum (1 - z) in Teh's scheme, which draws a seating first.
+    The choice of the table that a customer joined is integrated out: over sizes m_l,
+    sum_l (m_l - a) = n - a t. The distribution is that of sum (1 - z) in Teh's scheme, which draws
+    a seating first.
     """
     a = discount
     evidence = 0
@@ -166,7 +167,7 @@ def sample_discount(
         p(a | N, T) propto a^(p-1) (1-a)^(q-1) prod_j (b_j | a)_{T_j} prod_k S^{N_jk}_{T_jk, a}
 
     of one a shared by all restaurants j and dishes k, where T_j = sum_k T_jk. The auxiliary
-    variables are those of [1]_, but the sizes of the tables are summed out.
+    variables are those of [1]_, but the sizes of the tables are integrated out.
 
     Parameters
     ----------

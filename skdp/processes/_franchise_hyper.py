@@ -76,7 +76,7 @@ class Sizes(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Pairs of customers and tables of cells with their counts; seatings are summed out.
+    """Pairs of customers and tables of cells with their counts; seatings are integrated out.
 
     Attributes
     ----------

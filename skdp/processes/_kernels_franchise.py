@@ -8,7 +8,7 @@ below it, and the observed customers. The joint is
 
     prod_u (theta | d)_(T_u) / (theta)_(C_u) prod_w S_d(c_uw, t_uw)  prod_w H(w)^(t_w at the root)
 
-with generalized Stirling numbers S_d: seatings are summed out, and the removal of a customer
+with generalized Stirling numbers S_d: seatings are integrated out, and the removal of a customer
 removes a table with probability S^{c-1}_{t-1} / S^c_t.
 
 | name | symbol | shape | meaning |

@@ -14,8 +14,8 @@ needed.
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | sizes, n_sizes | s | (A,) each | distinct sizes of tables, and the number of tables with each |
-| tables, n_tables | T_u | (B,) each | distinct numbers of tables, and restaurants with each |
-| customers, n_customers | C_u | (C,) each | distinct numbers of customers, and restaurants with each |
+| tables, n_tables | T_u | (B,) each | numbers of tables, and counts of restaurants |
+| customers, n_customers | C_u | (C,) each | numbers of customers, and counts of restaurants |
 | discount, concentration | d, theta | scalars | 0 <= d < 1, theta > 0 |
 """
 
