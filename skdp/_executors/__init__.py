@@ -1,4 +1,4 @@
-"""Where partitions are worked on: in threads of this process, or in the workers of Dask."""
+"""Executors for partitioned data: threads of this process, or Dask workers."""
 
 from skdp._executors._base import Executor, LostWorkerError
 from skdp._executors._calls import call_all

@@ -1,4 +1,4 @@
-"""What an executor does: four verbs."""
+"""The interface of executors, which keep partitions and call functions on them."""
 
 from __future__ import annotations
 
@@ -9,53 +9,53 @@ from typing import Any, Self
 from skdp.data._parts import Part
 
 _FAN = 8
-"""So many changes are summed in one step of the tree."""
+"""Number of changes that each node of the summation tree adds up."""
 
 Change = tuple[Any, ...]
-"""Numbers and arrays, which are summed place by place."""
+"""A tuple of numbers and arrays, which is summed elementwise."""
 
 
 class LostWorkerError(RuntimeError):
-    """A worker is gone, and with it the state of its partitions."""
+    """Raised when a worker has died, which loses the state of its partitions."""
 
 
 class Executor(ABC):
-    """State of partitions, made once and kept where it is worked on.
+    """Base class of executors: they build the state of each partition once and keep it in place.
 
-    It is used in a ``with`` block, which ends with `drop`, or has a finalizer that does. What is
-    called in other processes is found there by its name, so it has to be a function or a class of a
-    module.
+    Use an executor in a ``with`` block, which calls `drop` at its end, or give it a finalizer that
+    does. Other processes find callables by name, so each has to be a module-level function or
+    class.
     """
 
     @property
     def n_processes(self) -> int:
-        """Number of other processes that have partitions."""
+        """Number of other processes that hold partitions."""
         return 0
 
     @abstractmethod
     def place(self, parts: Sequence[Part], make: Callable[[Any], Any]) -> None:
-        """Open all partitions where they are to stay, and keep there what `make` makes of them.
+        """Open each partition in its final location, and keep the result of `make` as its state.
 
-        What was placed before is dropped.
+        Previously placed partitions are dropped.
         """
 
     @abstractmethod
     def call(self, partition: int, f: Callable[..., Any], *args: Any) -> Any:
-        """Begin ``f(state, *args)`` where the state of a partition is; return what stands for it.
+        """Start ``f(state, *args)`` where the state of a partition is; return a handle of the call.
 
-        Arguments that are `share`d are sent to a worker once.
+        Arguments that come from `share` are sent to each worker only once.
         """
 
     def sum(self, changes: Sequence[Any]) -> Change:
-        """Return the sum of the changes that calls return, place by place."""
+        """Return the elementwise sum of the changes that calls return."""
         total: Change = self.results([self.total(changes)])[0]
         return total
 
     def total(self, changes: Sequence[Any]) -> Any:
-        """Return what stands for that sum in calls, which need not come to this process.
+        """Return a handle of that sum for further calls; the sum may stay in another process.
 
-        It is taken in a tree that depends on the number of changes alone, so that its bits do not
-        depend on workers or on what is done first.
+        The summation tree depends only on the number of changes, so the result is the same to the
+        bit, whatever the workers and the order in which calls finish.
         """
         level = list(changes)
         while len(level) > 1:
@@ -64,36 +64,37 @@ class Executor(ABC):
 
     @abstractmethod
     def results(self, calls: Sequence[Any]) -> list[Any]:
-        """Return what calls return, in their order."""
+        """Return the results of calls, in the order of the calls."""
 
     @abstractmethod
     def keep(self, f: Callable[..., Any], *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
-        """Return the arrays ``f(state, *args)`` of all partitions, of these shapes, end to end.
+        """Concatenate the arrays ``f(state, *args)`` of all partitions, which have these shapes.
 
-        On a cluster it is a dask array: its chunks stay where they are, for as long as it is used.
+        On a cluster the result is a dask array, whose chunks stay on their workers as long as it is
+        in use.
         """
 
     @abstractmethod
     def go_on(self, n_jobs: int | None) -> None:
-        """Get ready for another fit to what was placed, with so many threads if they are one's own.
+        """Prepare for another fit to the placed partitions, with `n_jobs` threads if local.
 
         Raises
         ------
         LostWorkerError
-            If what was placed is gone.
+            If placed partitions are lost.
         """
 
     @abstractmethod
     def drop(self) -> None:
-        """Forget all partitions, and the calls that are not done."""
+        """Drop all partitions and cancel pending calls."""
 
     @abstractmethod
     def share(self, value: Any) -> Any:
-        """Return what stands for a value in calls for several partitions."""
+        """Return a handle of a value, to be an argument of calls for several partitions."""
 
     @abstractmethod
     def _add(self, changes: Sequence[Any]) -> Any:
-        """Return what stands for the sum of a few changes, from the first to the last."""
+        """Return a handle of the sum of a few changes, added from first to last."""
 
     def __enter__(self) -> Self:
         return self
@@ -107,12 +108,12 @@ def _groups(level: Sequence[Any]) -> list[Sequence[Any]]:
 
 
 def add_changes(*changes: Change) -> Change:
-    """Return the sum of changes, from the first to the last."""
+    """Return the sum of changes, added from first to last."""
     return tuple(_sum_up(values) for values in zip(*changes, strict=True))
 
 
 def _sum_up(values: Sequence[Any]) -> Any:
-    """Return the sum of values, which may know a better way than one by one: `sum_up`."""
+    """Return the sum of values, by their method `sum_up` if they have one."""
     if hasattr(values[0], "sum_up"):
         return values[0].sum_up(values)
     total = values[0]

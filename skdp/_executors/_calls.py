@@ -1,4 +1,4 @@
-"""A few calls at a time, many times over: what a sweep has in its threads."""
+"""Parallel calls with little overhead, for the many short tasks of a sweep."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ T = TypeVar("T")
 def call_all(
     tasks: Sequence[Callable[[], T]], n_jobs: int | None, *, require: str | None = None
 ) -> list[T]:
-    """Return what tasks return, in threads unless another joblib backend is in force.
+    """Return the results of tasks, which run in threads unless another joblib backend is active.
 
-    Joblib looks every hundredth of a second whether threads are done, which is long beside a sweep.
-    So its threads are replaced by a pool that waits for them.
+    Joblib polls its threads every hundredth of a second, which is long compared to a sweep, so a
+    thread pool that waits for them replaces them.
 
     Parameters
     ----------
     tasks : sequence of callables
-        Without arguments. Where processes are in force they are pickled.
+        Functions without arguments. A backend of processes pickles them.
     n_jobs : int or None
-        As joblib counts it.
+        Number of threads, in joblib's convention.
     require : "sharedmem" or None
-        That tasks write to memory of this process.
+        "sharedmem" if tasks write to memory of this process.
     """
     n_jobs = check_jobs(n_jobs)
     n_threads = min(effective_n_jobs(n_jobs), len(tasks))
@@ -39,7 +39,7 @@ def call_all(
     if type(backend) is ThreadingBackend:
         with ThreadPoolExecutor(n_threads) as pool:
             return list(pool.map(lambda task: task(), tasks))
-    # Tasks work in place: joblib's memory maps of large arrays could not be written.
+    # Tasks work in place, but joblib's memory maps of large arrays are read-only.
     return list(
         Parallel(n_jobs=n_jobs, prefer="threads", require=require, max_nbytes=None)(
             delayed(task)() for task in tasks

@@ -1,4 +1,4 @@
-"""Which executor a user has chosen."""
+"""The choice of the executor, which depends on the active joblib backend."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from skdp._executors._local import LocalExecutor
 
 
 def find_client() -> Any:
-    """Return the client of Dask if `joblib.parallel_config("dask")` is in force, else None."""
+    """Return the Dask client if `joblib.parallel_config("dask")` is active, else None."""
     backend, _ = get_active_backend()
     is_dask = type(backend).__name__ == "DaskDistributedBackend"
     return backend.client if is_dask else None
 
 
 def choose_executor(n_jobs: int | None) -> Executor:
-    """Return the executor of Dask where it was chosen, else one of `n_jobs` threads."""
+    """Return a Dask executor if that backend is active, else one with `n_jobs` threads."""
     client = find_client()
     if client is None:
         return LocalExecutor(n_jobs)

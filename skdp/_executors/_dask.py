@@ -22,17 +22,16 @@ from skdp._executors._homes import (
 from skdp.data._parts import Part
 
 _POLL = 0.5
-"""Seconds between two looks at who is still there: a task pinned to a worker that is gone waits
-for ever."""
+"""Seconds between two checks of the workers: a task pinned to a lost worker would wait forever."""
 
 _PATIENCE = 30
-"""Seconds to wait for a worker when there is none."""
+"""Seconds to wait for a worker if there are none."""
 
 _SILENCE = 20
-"""Seconds of waiting for calls after which workers may have been paused."""
+"""Seconds of waiting for calls after which we check for paused workers."""
 
 _HEARSAY = 10
-"""Seconds in which the scheduler hears of a loss that broke a connection."""
+"""Seconds within which the scheduler notices the loss of a worker that broke a connection."""
 
 
 class DaskExecutor(Executor):
@@ -48,21 +47,21 @@ class DaskExecutor(Executor):
         self._home = uuid4().hex
         self._addresses: list[str] = []
         self._workers: list[str] = []
-        """Of each partition."""
+        """The address of each partition's worker."""
         self._calls: list[Any] = []
 
     @property
     def n_processes(self) -> int:
-        """Number of workers that have partitions."""
+        """Number of workers that hold partitions."""
         return len(set(self._workers))
 
     def place(self, parts: Sequence[Part], make: Callable[[Any], Any]) -> None:
-        """Open and make all partitions in the workers that are there now.
+        """Open all partitions and build their states in the current workers.
 
         Raises
         ------
         RuntimeError
-            If there are no workers, or one has other versions than this process.
+            If there are no workers, or the versions of one differ from those of this process.
         """
         self.drop()
         self._addresses = self._find_workers()
@@ -83,8 +82,8 @@ class DaskExecutor(Executor):
                 )
 
     def _place_part(self, part: Part, worker: str, make: Callable[[Any], Any]) -> Any:
-        """Return the future of a partition that is opened and made in a worker."""
-        # Nothing here holds on to what is found, so that workers drop it once it is placed.
+        """Return the future of a task that opens a partition and builds its state in a worker."""
+        # We keep no reference to the source, so that workers drop it once it is placed.
         found = None
         if part.is_delayed:
             found = self._client.compute(part.source, workers=[worker], sync=False)
@@ -99,7 +98,7 @@ class DaskExecutor(Executor):
         Raises
         ------
         LostWorkerError
-            If the client is closed, or its scheduler is gone.
+            If the client is closed or its scheduler does not respond.
         """
         try:
             here = list(self._client.nthreads())
@@ -109,14 +108,14 @@ class DaskExecutor(Executor):
                     f"The scheduler of the Dask cluster does not answer: {error}"
                 ) from error
             here = []
-        if self._client.status != "running":  # it may have been closed in between
+        if self._client.status != "running":  # it may have been closed meanwhile
             raise LostWorkerError("The client of the Dask cluster is closed.")
         return here
 
     def _versions(self, parts: Sequence[Part], calls: Sequence[Any]) -> list[Any]:
-        """Return the versions that workers report once they have placed their partitions.
+        """Return the versions that workers report after placing their partitions.
 
-        An error that Dask raises while it computes a partition names that partition.
+        An error that Dask raises while computing a partition names that partition.
         """
         with self._telling_losses():
             self._await(calls)
@@ -138,7 +137,7 @@ class DaskExecutor(Executor):
         return addresses
 
     def _submit(self, name: str, worker: str | None, f: Callable[..., Any], *args: Any) -> Any:
-        """Return the future of a task, on a certain worker unless that is None."""
+        """Return the future of a task, pinned to `worker` unless that is None."""
         pinned = {} if worker is None else {"workers": [worker], "allow_other_workers": False}
         with self._telling_losses():
             call = self._client.submit(
@@ -148,9 +147,9 @@ class DaskExecutor(Executor):
         return call
 
     def call(self, partition: int, f: Callable[..., Any], *args: Any) -> Any:
-        """Begin a call on the partition's worker."""
+        """Start a call on the partition's worker."""
         worker = self._workers[partition]
-        # The dashboard shows a key up to its first word that is not of letters alone.
+        # The dashboard shows a key up to its first word that is not all letters.
         name = getattr(f, "__name__", type(f).__name__).removesuffix("_part").replace("_", "-")
         return self._submit(name, worker, call_partition, self._home, partition, f, *args)
 
@@ -158,12 +157,12 @@ class DaskExecutor(Executor):
         return self._submit("sum", None, add_changes, *changes)
 
     def results(self, calls: Sequence[Any]) -> list[Any]:
-        """Return what calls return.
+        """Return the results of calls.
 
         Raises
         ------
         LostWorkerError
-            If a worker is gone that has partitions.
+            If a worker that holds partitions is lost.
         """
         with self._telling_losses():
             self._await(calls)
@@ -172,7 +171,7 @@ class DaskExecutor(Executor):
         return found
 
     def _await(self, calls: Sequence[Any]) -> None:
-        """Wait until calls have ended, in whatever way."""
+        """Wait until calls have finished or failed."""
         from distributed import wait
 
         pending = list(calls)
@@ -194,7 +193,7 @@ class DaskExecutor(Executor):
         """Warn if the fit waits for workers that Dask has paused."""
         try:
             found = self._client.scheduler_info(n_workers=-1)
-        except TypeError:  # older versions always tell of all workers
+        except TypeError:  # older versions always return all workers
             found = self._client.scheduler_info()
         workers = found["workers"]
         paused = [a for a in self._addresses if workers.get(a, {}).get("status") == "paused"]
@@ -208,18 +207,18 @@ class DaskExecutor(Executor):
             )
 
     def keep(self, f: Callable[..., Any], *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
-        """Return a dask array, which `drop` leaves where it is.
+        """Return a dask array that survives `drop`.
 
         Raises
         ------
         LostWorkerError
-            If a worker is gone that has partitions.
+            If a worker that holds partitions is lost.
         """
         import dask
         import dask.array as da
 
-        # Another worker may try after a loss: it says that the partition is not there, while a
-        # task that has to run where no worker is would wait for ever.
+        # After a loss another worker may run the call, which then fails because the partition is
+        # missing; a task that is pinned to a lost worker would wait forever.
         calls = [
             self._client.submit(
                 call_partition, self._home, s, f, *args, key=f"skdp-keep-{uuid4().hex}",
@@ -240,14 +239,14 @@ class DaskExecutor(Executor):
         )
 
     def go_on(self, n_jobs: int | None) -> None:
-        """Raise if workers are gone that have partitions, or the whole cluster."""
+        """Raise LostWorkerError if workers that hold partitions are lost, or the whole cluster."""
         self._check_workers()
 
     @contextlib.contextmanager
     def _telling_losses(self) -> Iterator[None]:
-        """Tell as a loss what came of one.
+        """Return a context that raises LostWorkerError for errors caused by a lost worker.
 
-        A connection breaks at once, but the scheduler hears of its worker's end a little later.
+        A connection breaks at once, but the scheduler notices the end of a worker a little later.
         """
         try:
             yield
@@ -265,7 +264,7 @@ class DaskExecutor(Executor):
             raise
 
     def _check_workers(self) -> None:
-        """Raise LostWorkerError if workers are gone that have partitions, or the whole cluster."""
+        """Raise LostWorkerError if workers with partitions are lost, or the whole cluster."""
         lost = sorted(set(self._addresses).difference(self._list_workers()))
         if lost:
             numbers = [s for s, worker in enumerate(self._workers) if worker in lost]
@@ -275,12 +274,12 @@ class DaskExecutor(Executor):
             )
 
     def share(self, value: Any) -> Any:
-        """Return the future of a value that is sent to a worker once.
+        """Return the future of a value that is sent to each worker only once.
 
         Raises
         ------
         LostWorkerError
-            If a worker is gone that has partitions.
+            If a worker that holds partitions is lost.
         """
         with self._telling_losses():
             key = f"skdp-shared-{uuid4().hex}"
@@ -289,8 +288,8 @@ class DaskExecutor(Executor):
         return shared
 
     def drop(self) -> None:
-        """Forget the partitions in all workers that are there."""
-        with contextlib.suppress(Exception):  # a cluster that is gone has forgotten them
+        """Drop the partitions in all remaining workers."""
+        with contextlib.suppress(Exception):  # a cluster that has ended holds no partitions
             self._client.cancel(self._calls)
             here = set(self._addresses).intersection(self._client.nthreads())
             if here:
@@ -299,7 +298,7 @@ class DaskExecutor(Executor):
 
 
 def _is_of_a_connection(error: Exception) -> bool:
-    """Return whether an error tells of a connection, not of a file."""
+    """Return whether an error concerns a connection rather than a file."""
     from distributed.comm import CommClosedError
 
     return isinstance(error, (CommClosedError, ConnectionError))

@@ -1,4 +1,4 @@
-"""What runs in the workers of Dask: partitions stay in the memory of their process."""
+"""Functions that run in Dask workers, where partitions stay in the memory of the process."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from skdp._executors._spool import spool
 from skdp.data._parts import Part
 
 HOMES: dict[str, dict[int, Any]] = {}
-"""For every executor that has partitions in this process, their states by number."""
+"""Partition states by number, for each executor that holds partitions in this process."""
 
 
 class NotHereError(RuntimeError):
-    """The state of a partition is not in this process: it is another one than before."""
+    """Raised if this process does not hold the state of a partition, as after a restart."""
 
 
 def describe_versions() -> str:
-    """Return the versions that bits depend on."""
+    """Return the versions of the packages that results depend on."""
     others = ", ".join(f"{name} {version(name)}" for name in ("numba", "numpy"))
     return f"skdp {skdp.__version__}, {others}"
 
 
 def place_partition(home: str, part: Part, found: Any, make: Callable[[Any], Any]) -> str:
-    """Open a partition, or take what Dask computed of it, and keep its state; return versions."""
+    """Open a partition, or accept Dask's result for it, and keep its state; return versions."""
     container = part.open() if found is None else spool(part.accept(found), part.where)
     HOMES.setdefault(home, {})[part.number] = make(container)
     return describe_versions()
 
 
 def call_partition(home: str, partition: int, f: Callable[..., Any], *args: Any) -> Any:
-    """Return ``f(state, *args)``."""
+    """Return ``f(state, *args)`` for the state of a partition."""
     try:
         state = HOMES[home][partition]
     except KeyError:
@@ -44,10 +44,10 @@ def call_partition(home: str, partition: int, f: Callable[..., Any], *args: Any)
 
 
 def drop_home(home: str) -> None:
-    """Forget the partitions of an executor."""
+    """Drop the partitions of an executor."""
     HOMES.pop(home, None)
 
 
 def count_homes() -> int:
-    """Return how many executors have partitions in this process."""
+    """Return the number of executors that hold partitions in this process."""
     return len(HOMES)

@@ -1,4 +1,4 @@
-"""Partitions in this process: threads work on them, files stay mapped."""
+"""An executor for partitions in this process: threads work on them, and files stay mapped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LocalExecutor(Executor):
     Parameters
     ----------
     n_jobs : int or None
-        Threads, as joblib counts them. They do not change results.
+        Number of threads, in joblib's convention. It does not change results.
     """
 
     def __init__(self, n_jobs: int | None):
@@ -29,7 +29,7 @@ class LocalExecutor(Executor):
         self._states: list[Any] = []
 
     def place(self, parts: Sequence[Part], make: Callable[[Any], Any]) -> None:
-        """Open and make all partitions."""
+        """Open all partitions and build their states."""
 
         def begin(part: Part) -> Any:
             container = part.open()
@@ -38,15 +38,15 @@ class LocalExecutor(Executor):
         self._states = self.results([self._pool.submit(begin, part) for part in parts])
 
     def call(self, partition: int, f: Callable[..., Any], *args: Any) -> Future[Any]:
-        """Begin a call in a thread; arguments may be sums that are under way."""
+        """Start a call in a thread; arguments may be pending sums."""
         known = [arg.result() if isinstance(arg, Future) else arg for arg in args]
         return self._pool.submit(f, self._states[partition], *known)
 
     def results(self, calls: Sequence[Future[Any]]) -> list[Any]:
         """Return the results of calls.
 
-        After an error, calls that have not begun are cancelled and the others come to their end:
-        whoever handles the error finds no thread at work.
+        After an error, calls that have not started are canceled and running calls are awaited, so
+        no thread is at work when the error is handled.
         """
         try:
             return [call.result() for call in calls]
@@ -60,21 +60,21 @@ class LocalExecutor(Executor):
         return total
 
     def share(self, value: Any) -> Any:
-        """Return the value: threads see it."""
+        """Return the value itself, which threads share."""
         return value
 
     def keep(self, f: Callable[..., Any], *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
-        """Return the arrays in one, which is mapped to a file if it is large."""
+        """Return the concatenated array, which is mapped to a file if it is large."""
         found = self.results([self.call(s, f, *args) for s in range(len(shapes))])
         whole = zeros((sum(shape[0] for shape in shapes), *shapes[0][1:]))
         return np.concatenate(found, out=whole)
 
     def go_on(self, n_jobs: int | None) -> None:
-        """Use so many threads from now on."""
+        """Set the number of threads."""
         self._pool.shutdown()
         self._pool = ThreadPoolExecutor(effective_n_jobs(check_jobs(n_jobs)))
 
     def drop(self) -> None:
-        """Forget the partitions and end the threads."""
+        """Drop the partitions and end the threads."""
         self._states = []
         self._pool.shutdown(cancel_futures=True)

@@ -1,4 +1,4 @@
-"""How fast a fit to partitions goes, in words."""
+"""The throughput of a fit to partitions, described in words."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ _MEGA = 1e6
 
 
 class Pace:
-    """What a line of `verbose` says of the steps since the last line.
+    """Throughput since the last line of `verbose` output.
 
     Parameters
     ----------
     n_partitions : int
     n_units : int
-        So many units are worked on in a step.
+        Number of units that a step processes.
     unit : str
-        Name of several of them, such as "tokens".
+        Plural name of the units, such as "tokens".
     step : str
         Name of a step, such as "sweep".
     """
@@ -28,21 +28,21 @@ class Pace:
         self._step = step
 
     def begin(self, n_steps: int, n_moved: int) -> None:
-        """Begin to count from a number of steps and of bytes."""
+        """Start measuring at a number of steps and of bytes."""
         self._begin(perf_counter(), n_steps, n_moved)
 
     def _begin(self, time: float, n_steps: int, n_moved: int) -> None:
         self._time, self._n_steps, self._n_moved = time, n_steps, n_moved
 
     def describe(self, n_steps: int, n_left: int, n_moved: int) -> str:
-        """Return what has come about since the last time.
+        """Return a description of the throughput since the last call.
 
         Parameters
         ----------
         n_steps, n_left : int
-            Steps done, and still to do.
+            Numbers of steps done and steps left.
         n_moved : int
-            Bytes that have been sent between processes since the fit began.
+            Number of bytes sent between processes since the fit began.
         """
         now = perf_counter()
         seconds = now - self._time
@@ -58,7 +58,7 @@ class Pace:
 
 
 def _duration(seconds: float) -> str:
-    """Return a duration in its largest unit."""
+    """Return a duration in seconds, minutes or hours, depending on its length."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     if seconds < 120 * 60:

@@ -1,4 +1,4 @@
-"""A data set whose partitions an executor has placed, and sums over them."""
+"""A data set whose partitions an executor has placed, with sums over the partitions."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from skdp.data._partitioned import Partitioned
 
 
 class Placed:
-    """Base class: partitions that an executor has placed.
+    """Base class of data sets whose partitions an executor has placed.
 
     Parameters
     ----------
     X : Partitioned
     executor : Executor
     make : callable
-        What is kept of a partition.
+        Function that turns an opened partition into the state that is kept.
 
     Attributes
     ----------
     n_features, n_partitions : int
     n_moved : int
-        Bytes that were sent between processes in sweeps.
+        Number of bytes sent between processes in sweeps.
     """
 
     def __init__(self, X: Partitioned, executor: Executor, make: Callable[[Any], Any]):
@@ -35,44 +35,44 @@ class Placed:
         executor.place(X._parts, make)
 
     def count_moved(self, n_sent: int, n_summed: int) -> None:
-        """Count the bytes of the changes of a sweep, and of their sum, that other processes need.
+        """Count the bytes of a sweep's changes, and of their sum, that move between processes.
 
-        Of changes spread evenly, one in as many as there are processes is where it is summed.
+        If the changes are spread evenly, a fraction 1 / n_processes is already where it is summed.
         """
         if n_processes := self._executor.n_processes:
             n_others = n_processes - 1
             self.n_moved += n_others * (n_sent // n_processes + n_summed)
 
     def share(self, value: Any) -> Any:
-        """Return what stands for a value in calls for all partitions."""
+        """Return a handle of a value, to be an argument of calls for all partitions."""
         return self._executor.share(value)
 
     def sum(
         self, f: Callable[..., Any], *args: Any, each: list[Any] | None = None
     ) -> tuple[Any, ...]:
-        """Return the sum of what `f` returns of all partitions, lists end to end.
+        """Return the sum of the results of `f` over all partitions; lists are concatenated.
 
         Parameters
         ----------
         f : callable
-            It returns a tuple.
+            Function that returns a tuple.
         *args
-            After the partition.
+            Arguments after the partition.
         each : list or None, default=None
-            A last argument for each partition.
+            The last argument for each partition.
         """
         return self._executor.sum(self._call_all(f, args, each))
 
     def total(self, f: Callable[..., Any], *args: Any, each: list[Any] | None = None) -> Any:
-        """Return what stands for that sum in later calls; it stays where the partitions are."""
+        """Return a handle of that sum for later calls; the sum stays where the partitions are."""
         return self._executor.total(self._call_all(f, args, each))
 
     def result(self, total: Any) -> Any:
-        """Return what `total` stands for."""
+        """Return the value of a handle that `total` returned."""
         return self._executor.results([total])[0]
 
     def first(self, f: Callable[..., Any], *args: Any) -> Any:
-        """Return what `f` returns of the first partition."""
+        """Return the result of `f` for the first partition."""
         return self._executor.results([self._executor.call(0, f, *args)])[0]
 
     def _call_all(
@@ -84,12 +84,12 @@ class Placed:
     # Files
 
     def write_files(self, f: Callable[..., Any], folder: Path) -> None:
-        """Let all partitions write files in `folder`, by what returns a list of one file's size.
+        """Write a file for each partition in `folder`; `f` returns a list with the file's size.
 
         Raises
         ------
         OSError
-            If that fails, or this process does not find the files.
+            If writing fails or this process does not find the files.
         """
         paths = self._paths(folder)
         (sizes,) = self.sum(f, each=paths)

@@ -1,4 +1,4 @@
-"""Predictions for partitions: here at once, or on a cluster when they are asked for."""
+"""Predictions for partitions: computed at once in this process, or lazily on a cluster."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from skdp.data._parts import Part
 def predict_parts(
     estimator: Any, method: str, X: Partitioned, shape: tuple[int, ...] | None = None
 ) -> Any:
-    """Return what a method of a fitted estimator says of all samples.
+    """Return the predictions of a fitted estimator for all samples.
 
     Parameters
     ----------
     estimator : estimator
     method : str
-        Of a container; it returns an array or a list, with an entry for each sample.
+        Name of a method that takes a container and returns an array or a list, with an entry for
+        each sample.
     X : Partitioned
     shape : tuple of int or None, default=None
-        Of an entry in an array of floats; None: the method returns a list.
+        Shape of an entry if the method returns an array of floats; None if it returns a list.
 
     Returns
     -------
     array or list; with joblib's backend of Dask dask.array.Array or dask.bag.Bag
     """
     alone = copy(estimator)
-    alone.n_jobs = 1  # the partitions have the threads
+    alone.n_jobs = 1  # the threads are shared among partitions
     if find_client() is not None:
         return _promise(alone, method, X, shape)
     found = joblib.Parallel(n_jobs=check_jobs(estimator.n_jobs), prefer="threads")(
@@ -46,12 +47,12 @@ def predict_parts(
 
 
 def _promise(estimator: Any, method: str, X: Partitioned, shape: tuple[int, ...] | None) -> Any:
-    """Return a lazy collection of Dask."""
+    """Return the predictions as a lazy Dask collection."""
     import dask
 
-    sent = dask.delayed(estimator, traverse=False)  # once, not with every partition
+    sent = dask.delayed(estimator, traverse=False)  # sent once, not with every partition
     task = dask.delayed(_predict_part)
-    key = f"skdp-{method.replace('_', '-')}-{uuid4().hex}"  # which the dashboard shows
+    key = f"skdp-{method.replace('_', '-')}-{uuid4().hex}"  # shown in the dashboard
     calls = [
         task(sent, method, part.without_source(), part.source, dask_key_name=f"{key}-{part.number}")
         if part.is_delayed
@@ -79,6 +80,6 @@ def _promise(estimator: Any, method: str, X: Partitioned, shape: tuple[int, ...]
 
 
 def _predict_part(estimator: Any, method: str, part: Part, found: Any = None) -> Any:
-    """Return what the method says of the samples of a partition."""
+    """Return the predictions for the samples of a partition."""
     container = part.open() if found is None else part.accept(found)
     return getattr(estimator, method)(container)

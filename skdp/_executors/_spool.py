@@ -1,6 +1,6 @@
-"""Arrays in files that have no name: mapped to memory, and gone with the process.
+"""Arrays that are mapped to unnamed temporary files, which end with the process.
 
-Such memory can be taken back at any time, since what is in it is on the disk.
+The system can reclaim such memory at any time, because its content is on disk.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LEAST = 2**16
-"""Bytes of an array that is worth a file."""
+"""Smallest number of bytes for which an array gets a file."""
 
 
 def spool(container: Any, where: str) -> Any:
-    """Return a container whose arrays are in files, if they are large.
+    """Return a container whose large arrays are in files.
 
     Parameters
     ----------
     container : Ragged
     where : str
-        What errors call it.
+        Name of the container in error messages.
 
     Raises
     ------
@@ -62,20 +62,20 @@ def zeros(shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
         return np.zeros(shape, dtype)
     with tempfile.TemporaryFile(prefix="skdp-", dir=spool_folder()) as file:
         _reserve(file.fileno(), n_bytes)
-        # An exact ndarray. The map outlives the file's descriptor, and the file the map alone.
+        # Return a plain ndarray. The map outlives the file descriptor, and keeps the file alive.
         return np.asarray(np.memmap(file, dtype, "r+", shape=shape))
 
 
 def _reserve(descriptor: int, n_bytes: int) -> None:
-    """Give a file its size: a full disk would end the process when the map is written to."""
+    """Allocate a file: otherwise a full disk would kill the process on a write to the map."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(descriptor, 0, n_bytes)
-    else:  # systems whose files are never larger than what is written
+    else:  # systems whose files are not sparse
         os.truncate(descriptor, n_bytes)
 
 
 def spool_folder() -> str:
-    """Return the folder for files: that of the worker, in one of Dask, else that of the system."""
+    """Return the folder for files: the local one of a Dask worker, else the system's."""
     distributed = sys.modules.get("distributed")
     if distributed is not None:
         try:

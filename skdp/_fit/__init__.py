@@ -1,4 +1,4 @@
-"""How a fit runs: the loop, the procedures that it drives, and the base class of estimators."""
+"""The machinery of fits: the loop, its procedures, and the base classes of estimators."""
 
 from skdp._fit._chain_estimator import ChainEstimator
 from skdp._fit._estimator import IterativeEstimator

@@ -19,11 +19,11 @@ from skdp.inference._sweeps import SweepIterator
 from skdp.inference._trace import Trace
 
 _LEAST_BYTES = 2.0**12
-"""The least memory of a chain, whatever its data."""
+"""The minimum memory of a chain in bytes, whatever its data."""
 
 
 class ChainEstimator(IterativeEstimator):
-    """Base class: parameters of chains, their procedure, and the attributes that all have.
+    """Base class with the parameters of chains, their procedure, and common attributes.
 
     A subclass implements `_check_input` (X as a container), `_start_sampler` (the sampler of a new
     chain) and `_make_averages`, and extends `_fitted_attributes`.
@@ -58,7 +58,7 @@ class ChainEstimator(IterativeEstimator):
         return self.max_iter // 2 if self.burn_in is None else self.burn_in
 
     def _start_sampler(self, data: Any, root: np.random.SeedSequence, c: int) -> Any:
-        """Return the sampler of a new chain, with random streams of its own."""
+        """Return the sampler of a new chain with its own random streams."""
         raise NotImplementedError
 
     def _make_averages(self) -> Any:
@@ -66,14 +66,14 @@ class ChainEstimator(IterativeEstimator):
         raise NotImplementedError
 
     def _n_jobs_of_chain(self) -> int | None:
-        """Return the number of threads of a sweep: several chains have the threads themselves."""
+        """Return the number of threads per sweep: 1 if several chains share the threads."""
         return self.n_jobs if self.n_chains == 1 else 1
 
     def _make_procedure(self, data: Any) -> Any:
         return self._make_sampling(Sampling, data)
 
     def _make_sampling(self, kind: Any, data: Any, **options: Any) -> Any:
-        """Return a kind of `Sampling` of chains over a container."""
+        """Return an instance of `kind`, a subclass of `Sampling`, for a container."""
         return kind(
             data,
             self._start_sampler,
@@ -123,7 +123,7 @@ class ChainEstimator(IterativeEstimator):
         return SweepIterator(chain, sampling.plan(chain).without_keeping())
 
     def _make_runner(self) -> Any:
-        """Return an estimator with the same parameters, for a chain that leaves this one alone."""
+        """Return an estimator with the same parameters, whose chain does not change this one."""
         return clone(self)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -136,7 +136,7 @@ class ChainEstimator(IterativeEstimator):
         warn_of_disagreement(self, trace)
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
-        """Return the attributes that all have, and the place of the best chain in `_best_chain`."""
+        """Return the common attributes, with the index of the best chain in `_best_chain`."""
         chains = state.runs
         best = int(np.argmax([chain.mean_log_joint for chain in chains]))
         return {

@@ -49,7 +49,7 @@ class Checkpoints:
 
     @contextmanager
     def holding_paths(self) -> Iterator[None]:
-        """Return a context in which no other fit has the paths of the checkpoints."""
+        """Return a context in which no other fit can use the paths of the checkpoints."""
         with ExitStack() as stack:
             paths = {os.path.realpath(each.path): each.path for each in self}
             for path in paths.values():
@@ -60,12 +60,12 @@ class Checkpoints:
     def write_first(self, procedure: Procedure) -> None:
         """Write the state before the first step if partitions hold parts of it.
 
-        They lose these parts with a worker, and the fit then goes back to the checkpoint.
+        If a worker is lost, so are its parts, and the fit returns to the checkpoint.
 
         Raises
         ------
         OSError
-            If that fails: later checkpoints would fail, too.
+            If writing fails, because later checkpoints would fail, too.
         """
         if not procedure.is_distributed:
             return
@@ -86,14 +86,14 @@ class Checkpoints:
             each._save(self._estimator)
 
     def content(self, procedure: Procedure, state: FitState, files: PartFiles) -> CheckpointContent:
-        """Return what a file holds: the settings and the runs without their data."""
+        """Return the content of a file: the settings and the runs without their data."""
         settings = copy.deepcopy(self._settings())
         runs = [procedure.detached(run) for run in state.runs]
         parts = procedure.write_parts(files, state)
         return CheckpointContent(settings, replace(state, runs=runs), parts)
 
     def restore(self, procedure: Procedure, data: Any) -> FitState | None:
-        """Return the state that a checkpoint holds, None if there is no file yet.
+        """Return the state in a checkpoint, None if there is no file yet.
 
         Raises
         ------

@@ -15,7 +15,7 @@ from skdp._sklearn_compat import JOBS, CallbackSupportMixin, EstimatorMixin, Int
 
 
 class IterativeEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
-    """Base class: parameters, and the steps of a fit in the order in which `FitLoop` takes them.
+    """Base class with common parameters, and the steps of a fit in the order of `FitLoop`.
 
     A subclass implements `_validate_parameters`, `_check_input`, `_make_procedure` and
     `_fitted_attributes`.
@@ -40,7 +40,7 @@ class IterativeEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
     """Parameters that may change before a fit continues from a checkpoint."""
 
     _feature_attributes: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_")
-    """Attributes that describe X, recorded before there is a result."""
+    """Attributes that describe X, which are recorded before there is a result."""
 
     _optional_attributes: ClassVar[frozenset[str]] = frozenset()
     """Fitted attributes that not every fit has."""
@@ -50,7 +50,7 @@ class IterativeEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         raise NotImplementedError
 
     def _check_input(self, X: Any, y: Any = None) -> Any:
-        """Return X, and y where a fit needs one, as a container, and record its features."""
+        """Return X, and y if a fit needs one, as a container, and record its features."""
         raise NotImplementedError
 
     def _make_procedure(self, data: Any) -> Procedure:
@@ -58,7 +58,7 @@ class IterativeEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         raise NotImplementedError
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
-        """Return the fitted attributes by name; with `final` the runs are used up."""
+        """Return the fitted attributes by name; with `final` the runs may be consumed."""
         raise NotImplementedError
 
     def _fit(self, X: Any, y: Any = None, **options: Any) -> Self:

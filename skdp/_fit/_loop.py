@@ -1,4 +1,4 @@
-"""The loop of a fit: the only place where an estimator's fit runs."""
+"""The loop of a fit, in which the fits of all estimators run."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from skdp.inference._convergence import warn_user
 from skdp.inference._interrupt import InterruptGuard
 
 _ROUNDS = 50
-"""The number of times that several runs together stop in a fit, to report and be interrupted."""
+"""The number of times that several runs pause together in a fit, for reports and interrupts."""
 
 
 class FitLoop:
     """A fit from X to attributes: warm start, steps, interrupts, checkpoints, progress.
 
-    The estimator validates X (`_check_input`), names the procedure (`_make_procedure`), and makes
+    The estimator validates X (`_check_input`), makes the procedure (`_make_procedure`), and makes
     the attributes (`_fitted_attributes`); the procedure does the steps. All attributes are set at
-    once at the end. Until then only the features of X are recorded, and taken back if there is no
-    result. However the fit ends, the runs that it leaves behind are whole, or known to be torn.
+    once at the end. Until then only the features of X are recorded, and reset if there is no
+    result. However the fit ends, the runs that it leaves are complete, or marked as torn.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class FitLoop:
             self._data = estimator._check_input(X, y, **options)
             self.procedure = estimator._make_procedure(self._data)
             self.state = self._begin()
-            self._keep(FitState([], self.state.root, is_torn=True))  # pessimistic until it succeeds
+            self._keep(FitState([], self.state.root, is_torn=True))  # pessimistic until success
             if self.checkpoints:
                 self._sign()
                 self.checkpoints.write_first(self.procedure)
@@ -83,7 +83,7 @@ class FitLoop:
     # Steps
 
     def _begin(self) -> FitState:
-        """Return the state of a checkpoint, of the last fit, or before the first step."""
+        """Return the state from a checkpoint or the last fit, else that before the first step."""
         restored = self.checkpoints.restore(self.procedure, self._data)
         if restored is not None:
             return self._attached(restored)
@@ -101,7 +101,7 @@ class FitLoop:
         return self._attached(last)
 
     def _attached(self, state: FitState) -> FitState:
-        """Return a state whose runs have the data again."""
+        """Return a state whose runs have their data attached."""
         for run in state.runs:
             self.procedure.attach(run)
         return replace(state, runs=list(state.runs))
@@ -150,7 +150,7 @@ class FitLoop:
     # Attributes
 
     def _show(self, *, final: bool) -> None:
-        """Set the fitted attributes; with `final` the runs are used up."""
+        """Set the fitted attributes; with `final` the runs may be consumed."""
         self.estimator._set_fitted_attributes(
             self.estimator._fitted_attributes(
                 self.procedure.showing(self.state, final=final), final=final
@@ -181,9 +181,9 @@ class FitLoop:
             self.state.digest = joblib.hash(self._data)
 
     def _keep_runs(self) -> None:
-        """Leave the runs to a later fit, without the data.
+        """Keep the runs for a later fit, without the data.
 
-        The parts of runs that partitions hold stay there only for a warm start.
+        Parts of runs in partitions are kept only for a warm start.
         """
         if self.procedure.is_distributed and not self.estimator.warm_start:
             return
@@ -200,18 +200,18 @@ class FitLoop:
 
     @property
     def n_steps(self) -> int:
-        """Number of steps that the fit has done."""
+        """Number of completed steps of the fit."""
         return max(map(self.procedure.n_steps, self.state.runs))
 
     def checkpoint(self, files: PartFiles) -> CheckpointContent:
-        """Return the content of a checkpoint file; `files` are for the parts of partitions."""
+        """Return the content of a checkpoint file; `files` are for the partitions' parts."""
         return self.checkpoints.content(self.procedure, self.state, files)
 
     # Contexts
 
     @contextmanager
     def _recording_features(self) -> Iterator[None]:
-        """Return a context that restores the features of the last X if nothing is shown."""
+        """Return a context that restores the features of the last X if there is no result."""
         estimator = self.estimator
         attributes, names = vars(estimator), estimator._feature_attributes
         before = {name: attributes[name] for name in names if name in attributes}
@@ -226,7 +226,7 @@ class FitLoop:
                 attributes.update(before)
 
     def _announcing_compilation(self) -> AbstractContextManager[None]:
-        """Return a context that tells those who follow the fit when kernels are compiled."""
+        """Return a context that announces compilation of kernels if the fit shows progress."""
         if not (self.estimator.verbose or shows_progress(self.estimator)):
             return nullcontext()
 

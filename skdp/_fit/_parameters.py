@@ -20,10 +20,10 @@ def is_equal(value: Any, other: Any) -> bool:
             return False
         mine, others = (part.get_params(deep=False) for part in (value, other))
         return all(is_equal(mine[name], others[name]) for name in mine)
-    with suppress(ValueError):  # lists of arrays that differ in length have no array
+    with suppress(ValueError):  # lists of arrays of different lengths cannot become arrays
         if np.array_equal(np.asarray(value), np.asarray(other)):
             return True
-    return joblib.hash(value) == joblib.hash(other)  # objects without an equality of their own
+    return joblib.hash(value) == joblib.hash(other)  # objects without their own equality
 
 
 def fixed_parameters(estimator: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from skdp.inference._chain import Chain
 from skdp.inference._convergence import warn_user
 
 _MOST_LOSSES = 3
-"""The number of losses of workers in a row, without a checkpoint in between, that ends a fit."""
+"""The number of consecutive worker losses, without a checkpoint in between, that ends a fit."""
 
 
 class PartitionedSampling(Sampling):
@@ -41,7 +41,7 @@ class PartitionedSampling(Sampling):
 
     @contextmanager
     def running(self, state: FitState) -> Iterator[None]:
-        """Return a context that measures throughput, and knows the state as torn after a loss."""
+        """Return a context that measures throughput, and marks the state as torn after a loss."""
         n_units = self._data.n_units * self._n_chains
         self._pace = Pace(self._data.n_partitions, n_units, self._unit, self.step_name)
         self._pace.begin(max(map(self.n_steps, state.runs)), self._data.n_moved)
@@ -61,7 +61,7 @@ class PartitionedSampling(Sampling):
         return f"{super().progress(runs)}, {pace}"
 
     def advance_all(self, runs: list[Any], plans: list[Any], n_steps: int) -> list[Any]:
-        """Advance one chain after another: the partitions have the threads or the workers."""
+        """Advance one chain after another, because partitions share the threads or workers."""
         return [self.advance(run, plan, n_steps) for run, plan in zip(runs, plans, strict=True)]
 
     def showing(self, state: FitState, *, final: bool = False) -> FitState:
@@ -80,7 +80,7 @@ class PartitionedSampling(Sampling):
         return super().showing(state, final=final)
 
     def attach(self, run: Chain) -> None:
-        """Give a chain and its running means their partitions back."""
+        """Attach the partitions to a chain and its running means."""
         super().attach(run)
         if hasattr(run.averages, "attach"):
             run.averages.attach(run.sampler)
@@ -96,7 +96,7 @@ class PartitionedSampling(Sampling):
         return folder.name
 
     def read_parts(self, files: PartFiles, name: str | None) -> None:
-        """Give partitions the parts that `write_parts` has written."""
+        """Load the parts that `write_parts` has written into the partitions."""
         if name is not None:
             self._data.read(files.find(name))
 
@@ -107,8 +107,8 @@ def fit_partitions(estimator: Any, X: Any) -> Any:
     Parameters
     ----------
     estimator : ChainEstimator
-        Its `_check_input` takes an executor, and `_check_partitions` raises for parameters that
-        partitions do not allow.
+        An estimator whose `_check_input` takes an executor, and whose `_check_partitions` raises
+        for parameters that partitions do not allow.
     X : PartitionedCorpus or PartitionedPanel
 
     Returns
@@ -127,9 +127,9 @@ def fit_partitions(estimator: Any, X: Any) -> Any:
             _warn_of_loss(estimator, error, n_losses)
 
 
-@with_callbacks  # which are set up again after a loss
+@with_callbacks  # which sets them up for each attempt
 def _fit_once(estimator: Any, X: Any) -> Any:
-    """Fit partitions, from a checkpoint if there is one, until a worker is lost."""
+    """Fit partitions, from a checkpoint if there is one; a loss of a worker ends the attempt."""
     executor = choose_executor(estimator.n_jobs)
     try:
         return estimator._fit(X, executor=executor)
@@ -148,7 +148,7 @@ def _n_written(estimator: Any) -> int:
 
 
 def _warn_of_loss(estimator: Any, error: LostWorkerError, n_losses: int) -> None:
-    """Warn that a worker is lost, or raise if the fit cannot continue from a checkpoint."""
+    """Warn of a lost worker, or raise if the fit cannot continue from a checkpoint."""
     checkpoints = list_checkpoints(estimator)
     if not checkpoints:
         raise LostWorkerError(
@@ -179,7 +179,7 @@ def is_over_partitions(state: FitState) -> bool:
 
 
 def check_no_warm_start(estimator: Any, X: Any) -> None:
-    """Raise TypeError with `warm_start`."""
+    """Raise TypeError if the estimator has `warm_start=True`."""
     if estimator.warm_start:
         raise TypeError(
             f"warm_start=True takes no {type(X).__name__}, whose partitions are dropped after "

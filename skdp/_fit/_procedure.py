@@ -1,4 +1,4 @@
-"""What a model brings to the loop of a fit."""
+"""The interface between a model and the loop of a fit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skdp.callback._part_files import PartFiles
 
 
 class Procedure:
-    """How a model is fitted: where its runs start, what a step is, and when a run is done.
+    """Base class of procedures, which define the start, the steps and the end of runs.
 
     A run is a Markov chain, or the ascent from one start to a local maximum. Subclasses implement
     `start`, `plan`, `advance`, `n_steps`, `has_result`, `progress` and `warn_unless_converged`.
@@ -26,7 +26,7 @@ class Procedure:
     steps_in_place : bool
         Whether `advance` changes the run that it is given: an error then leaves the run torn.
     keeps_runs : bool
-        Whether a fit that was interrupted leaves its runs to a later one.
+        Whether an interrupted fit leaves its runs to a later fit.
     n_jobs : int or None
         Number of threads that share the runs.
     """
@@ -42,12 +42,12 @@ class Procedure:
         raise NotImplementedError
 
     def plan(self, run: Any) -> Any:
-        """Return the argument of `advance` that stays the same during a fit."""
+        """Return the argument `plan` of `advance`, which stays the same during a fit."""
         raise NotImplementedError
 
     @staticmethod
     def advance(run: Any, plan: Any, n_steps: int) -> Any:
-        """Return a run after `n_steps` more steps, or fewer if it is done before."""
+        """Return a run after `n_steps` more steps, or fewer if it ends before."""
         raise NotImplementedError
 
     @staticmethod
@@ -57,11 +57,11 @@ class Procedure:
 
     @staticmethod
     def has_result(run: Any) -> bool:
-        """Return whether attributes can be made of a run that was interrupted."""
+        """Return whether attributes can be made from an interrupted run."""
         raise NotImplementedError
 
     def progress(self, runs: list[Any]) -> str:
-        """Return the end of a line of `verbose`."""
+        """Return the end of a line of `verbose` output."""
         raise NotImplementedError
 
     def warn_unless_converged(self, estimator: Any, state: FitState) -> None:
@@ -69,7 +69,7 @@ class Procedure:
         raise NotImplementedError
 
     def is_done(self, run: Any) -> bool:
-        """Return whether a run has no more steps to do."""
+        """Return whether a run has no steps left."""
         return self.n_steps(run) >= self.max_steps
 
     def advance_all(self, runs: list[Any], plans: list[Any], n_steps: int) -> list[Any]:
@@ -88,13 +88,13 @@ class Procedure:
         return state
 
     def may_show(self, estimator: Any, state: FitState) -> bool:
-        """Return whether attributes can be made of a fit that was interrupted."""
+        """Return whether attributes can be made from an interrupted fit."""
         return all(map(self.has_result, state.runs))
 
     # Runs without their data
 
     def attach(self, run: Any) -> None:
-        """Give a run its data back."""
+        """Attach the data to a run."""
 
     @staticmethod
     def detach(run: Any) -> None:
@@ -102,7 +102,7 @@ class Procedure:
 
     @staticmethod
     def detached(run: Any) -> Any:
-        """Return a run without its data, to be written at once; `run` itself keeps them."""
+        """Return a copy of a run without its data, to be written at once."""
         return run
 
     # Parts of the state that are outside this process
@@ -117,4 +117,4 @@ class Procedure:
         return None
 
     def read_parts(self, files: PartFiles, name: str | None) -> None:
-        """Give partitions the parts that `write_parts` has written."""
+        """Load the parts that `write_parts` has written into the partitions."""

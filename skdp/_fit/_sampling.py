@@ -1,4 +1,4 @@
-"""Fits by Markov chains."""
+"""The procedure of fits by Markov chains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from skdp.inference._trace import Trace
 
 
 class SamplingSettings(NamedTuple):
-    """Numbers of sweeps of a chain, and of those that it keeps."""
+    """Parameters for the length of a chain and the sweeps that it keeps and stores."""
 
     max_iter: int
     burn_in: int
@@ -35,10 +35,10 @@ class Sampling(Procedure):
     ----------
     data : container
     start_sampler : callable
-        ``start_sampler(data, root, c)`` returns the sampler of chain `c`, with random streams of
-        its own.
+        ``start_sampler(data, root, c)`` returns the sampler of chain `c` with its own random
+        streams.
     make_averages : callable
-        Returns the running means of a new chain.
+        Function that returns the running means of a new chain.
     settings : SamplingSettings
     n_chains : int
     n_jobs : int or None
@@ -77,7 +77,7 @@ class Sampling(Procedure):
         return self.start_chains(self._n_chains)
 
     def start_chains(self, n_chains: int) -> FitState:
-        """Return `n_chains` new chains, each with random streams of its own."""
+        """Return `n_chains` new chains, each with its own random streams."""
         root = make_seed_sequence(self._random_state)
         chains = [
             Chain(self._start_sampler(self._data, root, c), self._make_averages())
@@ -93,7 +93,7 @@ class Sampling(Procedure):
 
     @staticmethod
     def advance(run: Chain, plan: Schedule, n_steps: int) -> Chain:
-        """Return a chain after `n_steps` more sweeps, as far as the schedule goes."""
+        """Return a chain after `n_steps` more sweeps, or fewer if the schedule ends before."""
         for _ in islice(run.run(plan), n_steps):
             pass
         return run
@@ -114,13 +114,13 @@ class Sampling(Procedure):
         return f"log joint {joints}"
 
     def showing(self, state: FitState, *, final: bool = False) -> FitState:
-        """Return chains that have all kept and stored a sample, if need be the current state."""
+        """Return chains with at least one kept and stored sample, if need be the current state."""
         return replace(state, runs=[chain.showing(final=final) for chain in state.runs])
 
     def may_show(self, estimator: Any, state: FitState) -> bool:
-        """Return whether an interrupted fit sets attributes; warn if they show the burn-in.
+        """Return whether an interrupted fit sets attributes; warn if they are from the burn-in.
 
-        The result of an earlier fit is worth more than a state of the burn-in, and stays.
+        The result of an earlier fit is worth more than a state of the burn-in, so it is kept.
         """
         if not super().may_show(estimator, state):
             return False
@@ -129,7 +129,7 @@ class Sampling(Procedure):
             return True
         if estimator.__sklearn_is_fitted__():
             return False
-        with suppress(UserWarning):  # where it is an error, the interrupt still counts
+        with suppress(UserWarning):  # if filters make it an error, the interrupt still counts
             warn_user(
                 f"{type(estimator).__name__}: the fit was interrupted in its burn-in, after "
                 f"{min(n_sweeps)} sweep(s). Its attributes show the current state as the only "
@@ -150,7 +150,7 @@ class Sampling(Procedure):
             )
 
     def attach(self, run: Chain) -> None:
-        """Give a chain its data back."""
+        """Attach the data to a chain."""
         run.sampler.attach(self._data)
 
     @staticmethod
@@ -160,5 +160,5 @@ class Sampling(Procedure):
 
     @staticmethod
     def detached(run: Chain) -> Chain:
-        """Return a chain without its data."""
+        """Return a copy of a chain without its data."""
         return run.detached()

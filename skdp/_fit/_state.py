@@ -1,4 +1,4 @@
-"""The state of a fit: its runs, and what tells whether another fit can continue them."""
+"""The state of a fit: its runs, and the conditions for another fit to continue them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FitState:
     digest : str
         Hash of the data.
     is_torn : bool
-        Whether a step of a run was begun and not ended: nothing can continue from there.
+        Whether a step of a run was interrupted, so that no fit can continue from there.
     """
 
     runs: list[Any]

@@ -1,1 +1,1 @@
-"""Numbers: kernels and their cache, vector instructions, elementary functions, random draws."""
+"""Numerical tools: kernels and their cache, SIMD, elementary functions, and random draws."""

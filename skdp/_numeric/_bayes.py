@@ -11,7 +11,7 @@ from skdp._numeric._typing import Floats
 def log_posterior(log_joint: Floats, log_prior: Floats) -> Floats:
     """Return the log probability of each class given each row.
 
-    A row that every class gives the probability 0 is evidence for none of them: it has the prior.
+    A row that has probability 0 in every class is evidence for none of them, so it gets the prior.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def log_posterior(log_joint: Floats, log_prior: Floats) -> Floats:
     Returns
     -------
     (N, K) array
-        Natural logarithms; the exponentials of a row have the sum 1.
+        Natural logarithms; the exponentials of a row sum to 1.
     """
     possible = np.any(log_joint != -np.inf, axis=1, keepdims=True)
     logs = np.where(possible, log_joint, log_prior)

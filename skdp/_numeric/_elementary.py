@@ -1,4 +1,4 @@
-"""Exponentials and logarithms without a branch or a call: a loop of them becomes vectors."""
+"""Exponentials and logarithms without branches or calls, so that loops can be vectorized."""
 
 # mypy: ignore-errors
 
@@ -10,9 +10,9 @@ from skdp._numeric._simd import bits_of_double, double_of_bits
 
 @njit_forceinline
 def fast_exp(x):
-    """Return exp(x) for x <= 0 to 1e-14, and at least 1e-307: a loop of it becomes vectors.
+    """Return exp(x) for x <= 0 to 1e-14, and at least 1e-307; loops can be vectorized.
 
-    x = n log 2 + r with a whole n; exp(r) by its Taylor series, |r| < .35.
+    x = n log 2 + r with an integer n; exp(r) is computed by its Taylor series, |r| < .35.
     """
     x = max(x, -707.0)
     n = np.floor(x * 1.4426950408889634 + 0.5)
@@ -34,12 +34,12 @@ def fast_exp(x):
 
 @njit_forceinline
 def fast_log(x):
-    """Return log(x) to 1e-15 for x that is neither 0 nor subnormal: a loop of it becomes vectors.
+    """Return log(x) to 1e-15 if x is neither 0 nor subnormal; loops can be vectorized.
 
     x = 2^n y with sqrt(1/2) <= y < sqrt(2), log(y) = 2 artanh(z), z = (y - 1) / (y + 1).
     """
     bits = bits_of_double(x)
-    # The bits of 2^52 + i are those of 2^52, plus i: a conversion without conversion instruction.
+    # The bits of 2^52 + i are those of 2^52, plus i: this converts i without an instruction for it.
     n = double_of_bits((bits >> 52) | 0x4330000000000000) - 4503599627371519.0
     y = double_of_bits((bits & 0x000FFFFFFFFFFFFF) | 0x3FF0000000000000)
     large = y > 1.4142135623730951

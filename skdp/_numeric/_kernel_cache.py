@@ -1,10 +1,10 @@
-"""The cache of machine code: each compiled kernel in a file that is named by its ingredients.
+"""The cache of machine code, in which each compiled kernel has a file named by its ingredients.
 
 A kernel's machine code depends on the kernel's own code, on the code and the constants that it
 refers to, directly or not, on the types of its arguments, and on the compiler and the processor.
 The file name is a hash of all of these. A file is therefore never out of date, two versions of a
 kernel have two files, and all clones, environments and installed versions share the code that they
-have in common. An edit compiles the kernels that it changes; comments and docstrings are no
+have in common. After an edit only the changed kernels are compiled; comments and docstrings are not
 ingredients.
 """
 
@@ -38,25 +38,25 @@ from numba.misc.appdirs import AppDirs
 
 MEGABYTE = 2**20
 DEFAULT_SIZE = 1024
-"""How many megabytes the files may take, where SKDP_CACHE_SIZE does not say otherwise."""
+"""Default limit for the size of all files in megabytes, which SKDP_CACHE_SIZE overrides."""
 
 HOUR = 3600.0
 """No file that was written or read within the last hour is deleted."""
 
 PRUNE_EVERY = 256
-"""A process looks at the size of the folder when it writes its first file, and so often after."""
+"""A process checks the size of the folder at its first write, and after this many more."""
 
 _VERSIONED = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}
-"""Packages whose version stands for all that they hold."""
+"""Packages whose content is identified by their version."""
 
 _OUTPUT_ONLY = re.compile("CACHE|THREAD|DUMP|TRACE|WARN|HIGHLIGHT|COLOR|CUDA|GDB|DEVELOPER_MODE")
-"""Options of numba that do not change machine code."""
+"""Names of numba's options that do not affect machine code."""
 
 _DAMAGES = (
     AttributeError, EOFError, ImportError, IndexError, KeyError, OSError, RuntimeError, TypeError,
     ValueError, pickle.PickleError,
 )  # fmt: skip
-"""Errors of files that cannot be read or written, and of a numba that rebuilds code differently."""
+"""Errors for files that cannot be read or written, or that another numba version has written."""
 
 _reported: set[str] = set()
 
@@ -68,7 +68,7 @@ _Intrinsic: Any = type(intrinsic(lambda context: None))
 
 @contextlib.contextmanager
 def listening_for_compilation(tell: Callable[[], None]) -> Iterator[None]:
-    """Call `tell` once if a kernel is compiled within the context, just before the first one is.
+    """Return a context that calls `tell` once, just before the first compilation of a kernel.
 
     Parameters
     ----------
@@ -95,19 +95,19 @@ def _is_versioned(module: str) -> bool:
 
 
 class UnknownIngredientError(Exception):
-    """A kernel refers to an object whose content has no hash here."""
+    """Raised if a kernel refers to an object that cannot be hashed."""
 
 
 class _Ingredients:
-    """A hash of functions and of all that they refer to by name.
+    """A hash of functions and of everything that they refer to by name.
 
-    The global names of a function are looked up in its module as it is now, so that the hash is of
-    the code and the constants that numba compiles, not of files, which may have been edited since.
+    The global names of a function are looked up in its loaded module, so that the hash covers the
+    code and the constants that numba compiles, not files, which may have been edited since.
 
     Attributes
     ----------
     functions : dict
-        The functions that went in, each with the number of its turn.
+        The hashed functions, with their sequence numbers.
     """
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class _Ingredients:
         self._hash.update(f"{kind} {len(text)} {text}\n".encode("utf-8", "surrogatepass"))
 
     def add(self, value: Any) -> None:
-        """Put in a value that code refers to.
+        """Add a value that code refers to.
 
         Raises
         ------
@@ -159,7 +159,7 @@ class _Ingredients:
             self.add(part)
 
     def _add_object(self, value: Any) -> None:
-        """Put in a module, class or function: by its name if a version stands for the rest."""
+        """Add a module, class or function: only its name if its package has a version."""
         is_module = isinstance(value, python_types.ModuleType)
         module = value.__name__ if is_module else getattr(value, "__module__", None)
         name = getattr(value, "__qualname__", getattr(value, "__name__", ""))
@@ -175,11 +175,11 @@ class _Ingredients:
             raise UnknownIngredientError(f"{type(value).__qualname__} {module}.{name}")
 
     def _add_class(self, made: type) -> None:
-        """Put in a class of ours: its bases, its fields if it is a named tuple, its methods."""
+        """Add a class of skdp: its bases, its methods, and its fields if it is a named tuple."""
         self._write("class", f"{made.__module__}.{made.__qualname__}")
         self.add([*made.__bases__, getattr(made, "_fields", ())])
         for name, part in sorted(vars(made).items()):
-            part = getattr(part, "__func__", part)  # of a class method, or a static one
+            part = getattr(part, "__func__", part)  # unwrap class methods and static methods
             if isinstance(part, python_types.FunctionType | property):
                 self._write("method", name)
                 self.add(part)
@@ -199,7 +199,7 @@ class _Ingredients:
                 self._add_global(name, function.__globals__[name], names)
 
     def _add_global(self, name: str, value: Any, names: tuple[str, ...]) -> None:
-        """Put in a value by its name; of a module of ours, what the names may refer to."""
+        """Add a global value; for a module of skdp, the attributes that the names may refer to."""
         self._write("global", name)
         if isinstance(value, python_types.ModuleType) and not _is_versioned(value.__name__):
             for attribute in names:
@@ -212,7 +212,7 @@ class _Ingredients:
 
 @cache
 def _summarize(code: python_types.CodeType) -> tuple[str, tuple[str, ...]]:
-    """Return the text of code without line numbers and docstrings, and the names that it uses."""
+    """Return a digest of code without line numbers and docstrings, and the names that it uses."""
     parts, names = _Ingredients(), set(code.co_names)
     parts._write("code", repr((code.co_code, code.co_varnames, code.co_freevars)))
     parts._write("names", repr((code.co_names, code.co_cellvars, code.co_flags)))
@@ -231,11 +231,11 @@ def _summarize(code: python_types.CodeType) -> tuple[str, tuple[str, ...]]:
 
 
 def _may_have_docstring(code: python_types.CodeType) -> bool:
-    """Tell whether the first constant of a function is its docstring, or None without one."""
+    """Return whether the first constant of a function is its docstring, or None instead of one."""
     has_docstring = getattr(inspect, "CO_HAS_DOCSTRING", None)
-    if has_docstring is not None:  # since Python 3.14, where no None stands for a missing one
+    if has_docstring is not None:  # since Python 3.14, in which missing docstrings leave no None
         return bool(code.co_flags & has_docstring)
-    return not code.co_name.startswith("<")  # as those of lambdas and comprehensions do
+    return not code.co_name.startswith("<")  # lambdas and comprehensions have such names
 
 
 def fingerprint(function: Any) -> str:
@@ -248,7 +248,7 @@ def fingerprint(function: Any) -> str:
     Raises
     ------
     UnknownIngredientError
-        If it refers to an object that is no code, no number, no text and no collection of these.
+        If it refers to an object that is not code, a number, text or a collection of these.
     """
     ingredients = _Ingredients()
     ingredients.add(function)
@@ -256,7 +256,7 @@ def fingerprint(function: Any) -> str:
 
 
 def _describe_type(kind: Any) -> str:
-    """Return the text of a type; that of numba leaves out the modules of named tuples."""
+    """Return the name of a type, with the modules of named tuples, which numba's names lack."""
     if isinstance(kind, types.NamedTuple | types.NamedUniTuple):
         made = kind.instance_class
         parts = ", ".join(_describe_type(part) for part in kind.types)
@@ -269,7 +269,7 @@ def _describe_type(kind: Any) -> str:
 
 
 def describe_compiler() -> list[str]:
-    """Return the versions and numba's options on which machine code depends."""
+    """Return the versions and the numba options on which machine code depends."""
     versions = [sys.implementation.cache_tag, platform.python_version(), numba.__version__]
     options = [
         f"{name}={value!r}"
@@ -281,19 +281,19 @@ def describe_compiler() -> list[str]:
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of the files, or None if there is no place for one.
+    """Return the folder of the files, or None if there is no place for a folder.
 
-    It is within numba's: NUMBA_CACHE_DIR, else the user's cache folder.
+    It is inside numba's cache folder: NUMBA_CACHE_DIR, else the user's cache folder.
     """
     chosen = vars(config)["CACHE_DIR"]
     if chosen:
         return Path(chosen).absolute() / "skdp"
     users = Path(AppDirs(appname="numba", appauthor=False).user_cache_dir)
-    return users / "skdp" if users.is_absolute() else None  # "~" where nobody is at home
+    return users / "skdp" if users.is_absolute() else None  # "~..." without a home directory
 
 
 def largest_size() -> float:
-    """Return how many bytes the files may take: SKDP_CACHE_SIZE, in megabytes, or the default."""
+    """Return the size limit of all files in bytes, from SKDP_CACHE_SIZE or the default."""
     text = os.environ.get("SKDP_CACHE_SIZE", "")
     try:
         megabytes = float(text or DEFAULT_SIZE)
@@ -306,25 +306,25 @@ def largest_size() -> float:
 
 
 def prune(folder: Path, size: float) -> None:
-    """Delete the files that have not been used for longest, until the others fit into a size.
+    """Delete the least recently used files until the others fit into a size.
 
     Parameters
     ----------
     folder : Path
     size : float
-        In bytes. Files that were used within the last hour stay, whatever they take.
+        Size in bytes. Files that were used within the last hour stay, whatever their size.
     """
     found = []
     with os.scandir(folder) as entries:
         for entry in entries:
-            with contextlib.suppress(OSError):  # another process deletes, too
+            with contextlib.suppress(OSError):  # another process may delete files, too
                 status = entry.stat()
                 if entry.is_file():
                     found.append((status.st_mtime, status.st_size, entry.path))
     total = sum(n_bytes for _, n_bytes, _ in found)
     now = time.time()
     for last_used, n_bytes, path in sorted(found):
-        is_unfinished = path.endswith(".tmp")  # by a process that was killed
+        is_unfinished = path.endswith(".tmp")  # left by a killed process
         if now - last_used > HOUR and (total > size or is_unfinished):
             with contextlib.suppress(OSError):
                 os.unlink(path)
@@ -338,17 +338,17 @@ def _warn_once(subject: str, message: str) -> None:
 
 
 class KernelCache:
-    """The cache of one kernel, through which all its machine code passes.
+    """The cache of a kernel, through which all its machine code passes.
 
-    A fault costs no more than the time to compile again. A file that cannot be read or is damaged
-    is compiled again and replaced; where no file can be written, code stays in memory. Each of the
-    two is reported once in a process.
+    A fault costs only the time of another compilation. If a file is unreadable or damaged, the
+    kernel is recompiled and the file replaced; if no file can be written, code stays in memory.
+    Each of the two is reported once per process.
 
     Parameters
     ----------
     kernel : numba's dispatcher
     is_for_python : callable without arguments
-        Whether the code that is compiled now will be called from Python.
+        Function that returns whether the code being compiled will be called from Python.
     """
 
     _n_written = 0
@@ -359,15 +359,15 @@ class KernelCache:
 
     @property
     def cache_path(self) -> str | None:
-        """The folder of the files, as numba's own caches have it."""
+        """The folder of the files, as in numba's own caches."""
         folder = cache_folder()
         return None if folder is None else str(folder)
 
     def flush(self) -> None:
-        """Do nothing: no file is out of date."""
+        """Do nothing, because no file is ever out of date."""
 
     def path_of(self, signature: Any, target_context: Any) -> Path | None:
-        """Return the file for arguments of some types, or None if there can be no file."""
+        """Return the path of the file for argument types, or None if there can be no file."""
         folder = cache_folder()
         if folder is None:
             _warn_once("folder", _NO_FOLDER)
@@ -385,7 +385,7 @@ class KernelCache:
         return folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.nbc"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the compiled function, or None if there is none that can be read."""
+        """Return the compiled function, or None if there is no readable file."""
         target_context.refresh()
         compiled, path = None, self.path_of(signature, target_context)
         if path is not None:
@@ -403,7 +403,7 @@ class KernelCache:
         return compiled
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Write a compiled function, if that can be done."""
+        """Write a compiled function to its file, if possible."""
         path = self.path_of(signature, compiled.target_context)
         if path is None or compiled.library.has_dynamic_globals:
             return
@@ -429,19 +429,19 @@ def _arguments(signature: Any) -> tuple[Any, ...]:
 def _read(path: Path, target_context: Any) -> Any:
     """Return the compiled function in a file.
 
-    The file begins with a checksum, since damaged machine code would end the interpreter.
+    The file begins with a checksum, because damaged machine code would crash the interpreter.
     """
     content = path.read_bytes()
     checksum, content = content[:32], content[32:]
     if hashlib.sha256(content).digest() != checksum:
         raise ValueError("the file is damaged")
-    with contextlib.suppress(OSError):  # of another user, or on a disk that cannot be written
+    with contextlib.suppress(OSError):  # the file of another user, or on a read-only disk
         os.utime(path)
     return CompileResult._rebuild(target_context, *pickle.loads(content))
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file under another name and rename it, so that no process reads half of it."""
+    """Write a file under another name and rename it, so that no process reads a partial file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{uuid.uuid4().hex}.tmp")
     try:
@@ -454,7 +454,7 @@ def _write(path: Path, content: bytes) -> None:
 
 def _forgive(error: Exception, path: Path, verb: str, consequence: str) -> None:
     if isinstance(error, TimeoutError) and error.errno is None:
-        raise error  # by a signal handler, not by a file
+        raise error  # from a signal handler, not from file access
     _warn_once(
         verb,
         f"The cache of compiled code could not be {verb} ({error!r}): {path}. {consequence}. If "

@@ -1,4 +1,4 @@
-"""The one door to numba: how every kernel of skdp is compiled."""
+"""The interface to numba, through which all kernels of skdp are compiled."""
 
 import contextlib
 import gc
@@ -17,25 +17,25 @@ from numba.core.errors import TypingError
 from skdp._numeric._kernel_cache import KernelCache
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-"""No kernel is handed to C, and what would allow that takes a twenty-fifth of all compile time."""
+"""No kernel is called from C, and wrappers for C would take a twenty-fifth of all compile time."""
 
 
 def _find_known_options() -> frozenset[str]:
-    """Return the options that numba's compiler for the processor knows."""
+    """Return the options that numba's compiler for the processor supports."""
     target = getattr(numba.njit(lambda: None), "targetdescr", None)
     return frozenset(dir(getattr(target, "options", None)))
 
 
 _KNOWN_OPTIONS = _find_known_options()
-"""numba promises few options. Kernels compile without what it no longer knows: only slower."""
+"""Options of this numba, which guarantees few: kernels work without the others, only slower."""
 
 
 def as_readonly(array: Any) -> Any:
     """Return a read-only view of an array that a kernel only reads.
 
-    To numba a read-only array is of another type than one that can be written, for which it would
-    compile the kernel, and all that it calls, once more. What comes from users, containers or files
-    may be either: at the door it is made one.
+    In numba read-only and writable arrays have different types, for which it would compile the
+    kernel, and everything that it calls, separately. Arrays from users, containers or files may be
+    either, so make them read-only before the call.
     """
     view = np.asarray(array).view()
     view.flags.writeable = False
@@ -45,23 +45,23 @@ def as_readonly(array: Any) -> Any:
 def njit(function: Callable[..., Any], **options: Any) -> Any:
     """Compile `function` lazily, without the GIL, and cache the machine code on disk.
 
-    ``error_model="numpy"`` spares a branch in every division. Neither fast-math (it would make
-    results depend on the compiler's mood) nor ``prange`` (joblib owns the threads) is used.
+    ``error_model="numpy"`` saves a branch in every division. Neither fast-math (results would
+    depend on choices of the compiler) nor ``prange`` (joblib manages the threads) is used.
     """
     _name_by_constants(function)
     kernel = numba.njit(function, **_known({**_OPTIONS, **options}))
-    if hasattr(kernel, "_cache"):  # numba compiles at all, and asks a cache there
+    if hasattr(kernel, "_cache"):  # otherwise compilation is disabled
         entry = _Entry(kernel)
         kernel._cache = KernelCache(kernel, is_for_python=entry.is_needed)
     return kernel
 
 
 def is_safe_in_python(result: Any) -> bool:
-    """Tell whether a kernel may return values of a type to Python: numbers and tuples of them.
+    """Return whether a kernel may return values of a type to Python: numbers and tuples of numbers.
 
-    numba makes arrays and named tuples with the help of Python code (it unpickles their classes),
-    and does not check whether that has worked. Signal handlers run as soon as Python code does, and
-    if one raises there, numba goes on with a null pointer.
+    numba makes arrays and named tuples by running Python code (it unpickles their classes), and
+    does not check for errors. Signal handlers run as soon as Python code does, and if one raises
+    there, numba continues with a null pointer.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def is_safe_in_python(result: Any) -> bool:
 
 @contextlib.contextmanager
 def _collecting_no_garbage() -> Iterator[None]:
-    """Do not look for garbage: compilers make many objects that stay, a tenth of their time."""
+    """Return a context without garbage collection, which takes a tenth of the compile time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -89,7 +89,7 @@ def _collecting_no_garbage() -> Iterator[None]:
 class _Entry:
     """The entry point of a kernel for Python, which is compiled when Python calls the kernel.
 
-    It takes as long to compile as many a kernel itself, and most calls come from kernels.
+    Compiling it takes as long as many kernels themselves, and most calls come from kernels.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class _Entry:
         kernel._compiler._customize_flags = self.set_flags
 
     def is_needed(self) -> bool:
-        """Tell whether the kernel is compiled because Python has called it."""
+        """Return whether the kernel is compiled because Python has called it."""
         return getattr(self._calls, "kernel", None) is self._kernel
 
     def compile_for_args(self, *args: Any, **params: Any) -> Any:
@@ -122,7 +122,7 @@ class _Entry:
             self._calls.kernel = before
 
     def compile(self, signature: Any) -> Any:
-        """Compile the kernel for arguments of some types, again if the entry point is missing."""
+        """Compile the kernel for argument types, a second time if the entry point is missing."""
         arguments = tuple(sigutils.normalize_signature(signature)[0])
         if self.is_needed() and arguments in self._missing:
             self._missing.discard(arguments)
@@ -131,18 +131,18 @@ class _Entry:
             return self._compile(signature)
 
     def set_flags(self, flags: Any) -> Any:
-        """Tell numba whether to compile an entry point."""
+        """Set the flag that determines whether numba compiles an entry point."""
         if not self.is_needed():
             flags.no_cpython_wrapper = True
         return self._set_flags(flags)
 
     def add_overload(self, compiled: Any) -> None:
-        """Register compiled code, for Python only if it has an entry point.
+        """Register compiled code, which Python can call only if it has an entry point.
 
         Raises
         ------
         TypeError
-            If Python is to get what it cannot be handed safely.
+            If the result cannot be returned to Python safely.
         """
         if self.is_needed():
             result = compiled.signature.return_type
@@ -160,11 +160,11 @@ class _Entry:
 
 
 def _name_by_constants(function: Callable[..., Any]) -> None:
-    """Give a kernel that encloses constants a name of its own.
+    """Give a unique name to a kernel that encloses constants.
 
     Kernels that one function makes with different constants have the same name and signature.
-    numba names their machine code by both: a process that loads two of them, compiled by other
-    processes, could run one in the place of the other.
+    numba names their machine code by both, so a process that loads two of them, compiled by other
+    processes, could run one instead of the other.
     """
     if function.__closure__:
         constants = repr([cell.cell_contents for cell in function.__closure__])
@@ -176,7 +176,7 @@ def _known(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def njit_internal(function: Callable[..., Any], **options: Any) -> Any:
-    """Compile a part of a kernel, which kernels alone may call: from Python it is a TypeError."""
+    """Compile a part of kernels, which only kernels may call: Python gets a TypeError."""
     part = njit(function, no_cpython_wrapper=True, **options)
 
     def refuse(*args: Any, **params: Any) -> Any:
@@ -191,54 +191,55 @@ def njit_internal(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def njit_loop(function: Callable[..., Any]) -> Any:
-    """Compile an inner loop that makes no array.
+    """Compile an inner loop that makes no arrays.
 
-    It owns none of the arrays it sees, so it needs no reference counts. Left on, they cost two
-    atomic instructions for every array that a step of the loop touches: half the time of a sweep.
+    It owns none of its arrays, so it needs no reference counts. These would cost two atomic
+    instructions for every array that a step of the loop uses: half the time of a sweep.
     """
     return njit(function, _nrt=False)
 
 
 def njit_outlined(function: Callable[..., Any], *, makes_arrays: bool = False) -> Any:
-    """Compile a long and rare part of inner loops by itself, once and not into each of them.
+    """Compile a long, rarely executed part of inner loops once, instead of into each loop.
 
-    What a loop is compiled with passes on to what it calls, unless that says otherwise.
+    A loop passes its compiler options on to the functions that it calls, unless they override them.
     """
     return njit(function, _nrt=makes_arrays, forceinline=False)
 
 
 def njit_internal_nogc(function: Callable[..., Any]) -> Any:
-    """Compile an inner loop that kernels alone may call."""
+    """Compile an inner loop that only kernels may call."""
     return njit_internal(function, _nrt=False)
 
 
 def njit_forceinline(function: Callable[..., Any]) -> Any:
-    """Compile a step of an inner loop into the loop: calls would copy the arrays' headers."""
+    """Compile a step of an inner loop into the loop, because calls would copy array headers."""
     return njit(function, _nrt=False, forceinline=True)
 
 
 def njit_inlined(function: Callable[..., Any]) -> Any:
-    """Compile a long step of an inner loop into the loop; kernels alone may call it."""
+    """Compile a long step of an inner loop into the loop; only kernels may call it."""
     return njit_internal(function, _nrt=False, forceinline=True)
 
 
 def njit_inlined_source(function: Callable[..., Any]) -> Any:
-    """Return a section of a long kernel, which is copied into the kernel before that is compiled.
+    """Return a section of a long kernel, which is copied into the kernel before compilation.
 
-    What is compiled by itself is optimized by itself, and again, with all that it calls, in each
-    kernel around it. Sections are not: a kernel that is called at one place costs half as much.
-    They are for the outer levels of a kernel, whose options they share.
+    A function that is compiled separately is optimized on its own, and then once more, with all
+    that it calls, in each kernel around it. Sections are not, so a section that is called at one
+    place takes half as long to compile. They are for the outer levels of a kernel, whose options
+    they share.
     """
     return numba.njit(function, **_known({**_OPTIONS, "inline": "always"}))
 
 
 def count_register_bits() -> int:
-    """Return the bits of all vector registers for which numba compiles.
+    """Return the total number of bits of the vector registers for which numba compiles.
 
-    As numba does, this heeds NUMBA_CPU_FEATURES and NUMBA_ENABLE_AVX; the name of a processor
-    alone says nothing.
+    Like numba, this respects NUMBA_CPU_FEATURES and NUMBA_ENABLE_AVX; the name of the processor
+    does not suffice.
     """
-    settings: Any = config  # numba makes its attributes as it is imported
+    settings: Any = config  # numba makes its attributes during import
     if settings.CPU_FEATURES is None:
         features = {name for name, has in llvm.get_host_cpu_features().items() if has}
         if not settings.ENABLE_AVX:
@@ -256,15 +257,15 @@ def count_register_bits() -> int:
 
 
 def check_arguments(name: str, arguments: Any, kinds: Any) -> None:
-    """Raise for arguments that an intrinsic was not written for: it would misread them.
+    """Raise TypingError for arguments of types that an intrinsic would misread.
 
     Parameters
     ----------
     name : str
-        Of the intrinsic.
+        Name of the intrinsic.
     arguments : sequence of numba types
     kinds : sequence of numba types, or of classes of them
-        What each must be. Arrays may be read-only.
+        The required types. Arrays may be read-only.
 
     Raises
     ------

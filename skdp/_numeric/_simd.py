@@ -1,11 +1,11 @@
-"""Vector instructions that LLVM does not find on its own.
+"""SIMD code that LLVM does not generate on its own.
 
 A categorical draw over n weights needs their running sum, and a running sum is a chain of
 dependent additions that no compiler may reorder without fast-math. But a draw may visit the
-categories in any order, so let the sum run in `LANES` independent lanes, category i continuing
-the sum of category i - LANES, and visit the categories lane by lane. Written as LLVM vectors this
-is one multiplication and two additions a block of LANES categories, and no branch that depends on
-the draw, on any machine: LLVM splits the vectors into whatever registers the processor has.
+categories in any order, so the sum runs in `LANES` independent lanes, in which category i continues
+the sum of category i - LANES, and the draw visits the categories lane by lane. Written as LLVM
+vectors this takes one multiplication and two additions per block of LANES categories, and no branch
+that depends on the draw, on any machine: LLVM splits the vectors into the processor's registers.
 """
 
 # mypy: ignore-errors
@@ -23,16 +23,16 @@ from skdp._numeric._numba import check_arguments, njit_forceinline
 from skdp._numeric._random import next_double
 
 LANES = 16
-"""Lanes of the running sum: weights are padded with zeros to a multiple of it."""
+"""Number of lanes of the running sum: weights are padded with zeros to a multiple of it."""
 
-_LINE = 64  # bytes of a line of the cache
+_LINE = 64  # bytes of a cache line
 
 _float = ir.FloatType()
 _int16, _int32, _int64 = (ir.IntType(bits) for bits in (16, 32, 64))
 _vector = ir.VectorType(_float, LANES)
 _zero = ir.Constant(_vector, [0.0] * LANES)
 
-# What the arguments of intrinsics must be: what they read is at the places that these types say.
+# The required types of the arguments of intrinsics, which read memory as laid out by these types.
 _rows, _floats, _ids = (
     types.Array(dtype, n_dims, "C")
     for dtype, n_dims in ((types.float32, 2), (types.float32, 1), (types.int32, 1))
@@ -41,24 +41,24 @@ _index = types.Integer
 
 
 def padded(n: int) -> int:
-    """Return `n` rounded up to a whole number of blocks of `LANES`."""
+    """Return `n` rounded up to a multiple of `LANES`."""
     return -(-n // LANES) * LANES
 
 
 def aligned_zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
-    """Return an array of zeros that begins where a line of the cache does.
+    """Return an array of zeros that begins at a cache line.
 
-    A block of `LANES` floats is as long as a line: it then lies in one line, not across two.
+    A block of `LANES` floats is as long as a cache line, and then lies in one line, not across two.
     """
     sizes = shape if isinstance(shape, tuple) else (shape,)
     n_bytes = int(math.prod(sizes)) * np.dtype(dtype).itemsize
     room = np.zeros(n_bytes + _LINE, dtype=np.uint8)
-    begin = -room.__array_interface__["data"][0] % _LINE  # sooner than `ctypes`
+    begin = -room.__array_interface__["data"][0] % _LINE  # faster than `ctypes`
     return room[begin : begin + n_bytes].view(dtype).reshape(shape)
 
 
 def _of_any(array, n_dims):
-    """Return the type of contiguous arrays with the numbers that an array has."""
+    """Return the type of contiguous arrays with `n_dims` dimensions and an array's dtype."""
     return types.Array(getattr(array, "dtype", types.float64), n_dims, "C")
 
 
@@ -83,7 +83,7 @@ def _block(builder, data, i):
 
 
 def _row_pointer(context, builder, signature, arguments, position):
-    """Return the pointer to the first entry of a row: argument `position` of argument before."""
+    """Return the pointer to the first entry of a row of the array before argument `position`."""
     array = _array(context, builder, signature, arguments, position - 1)
     (_, width) = cgutils.unpack_tuple(builder, array.shape, 2)
     row = context.cast(builder, arguments[position], signature.args[position], types.int64)
@@ -95,7 +95,7 @@ def _integer(context, builder, signature, arguments, position):
 
 
 def _total(builder, vector):
-    """Return the sum of the lanes: halves are added until one lane is left."""
+    """Return the sum of the lanes, by adding halves until one lane is left."""
     n_lanes = LANES
     while n_lanes > 1:
         n_lanes //= 2
@@ -106,7 +106,7 @@ def _total(builder, vector):
 
 
 def _sum_blocks(builder, n, weigh, out):
-    """Store the running sums of blocks ``weigh(i)`` behind the lanes' starts; return the total."""
+    """Store the running sums of blocks ``weigh(i)`` after the lanes' starts; return the total."""
     start, step = ir.Constant(_int64, 0), ir.Constant(_int64, LANES)
     ends = builder.gep(out, [step])
     running = cgutils.alloca_once(builder, _vector)
@@ -125,9 +125,9 @@ def _sum_blocks(builder, n, weigh, out):
 
 
 def _products(context, builder, signature, arguments):
-    """Return n and ``weigh(i)``, which gives the weights ``(matrix[row] + offset) * factor``.
+    """Return n and a function ``weigh(i)`` for the weights ``(matrix[row] + offset) * factor``.
 
-    The first arguments are ``matrix, row, offset, factor``.
+    The first arguments of the intrinsic are ``matrix, row, offset, factor``.
     """
     factor = _array(context, builder, signature, arguments, 3)
     (n,) = cgutils.unpack_tuple(builder, factor.shape, 1)
@@ -145,7 +145,7 @@ def _products(context, builder, signature, arguments):
 def sum_product(typing_context, matrix, row, offset, factor, sums, sums_row):
     """Sum ``(matrix[row, i] + offset) * factor[i]`` into ``sums[sums_row]``; return the total.
 
-    ``sums[sums_row, :LANES]`` is where the lanes start, what follows the sums within a lane.
+    ``sums[sums_row, :LANES]`` are the sums before each lane, followed by the sums within lanes.
     """
     check_arguments(
         "sum_product",
@@ -164,7 +164,7 @@ def sum_product(typing_context, matrix, row, offset, factor, sums, sums_row):
 
 @intrinsic
 def total_product(typing_context, matrix, row, offset, factor):
-    """Return the total of `sum_product` alone."""
+    """Return only the total of `sum_product`."""
     check_arguments(
         "total_product", (matrix, row, offset, factor), (_rows, _index, types.float32, _floats)
     )
@@ -205,7 +205,7 @@ def sum_listed(typing_context, ids, values, begin, n, factor, sums, sums_row):
         out = _row_pointer(context, builder, signature, arguments, 6)
 
         def weigh(i):
-            # Loads one by one: the gather instruction takes longer.
+            # Load entries one by one, because the gather instruction is slower.
             picked = ir.Constant(_vector, ir.Undefined)
             for lane in range(LANES):
                 entry = builder.gep(ids, [builder.add(i, ir.Constant(_int64, lane))])
@@ -224,7 +224,8 @@ def sum_listed(typing_context, ids, values, begin, n, factor, sums, sums_row):
 def find_sum(typing_context, sums, sums_row, n, target):
     """Return the entry at which the `n` running sums of ``sums[sums_row]`` pass `target`.
 
-    Below 0 it is the first one, beyond the total the last one, of the `n` (a multiple of LANES).
+    For a target below 0 it is the first entry, beyond the total the last. `n` is a multiple of
+    LANES.
     """
     check_arguments("find_sum", (sums, sums_row, n, target), (_rows, _index, _index, types.float32))
     signature = types.int64(sums, sums_row, n, target)
@@ -237,7 +238,7 @@ def find_sum(typing_context, sums, sums_row, n, target):
         rest = _broadcast(builder, arguments[3])
         rest = builder.fsub(rest, builder.load(_block(builder, starts, start), align=4))
 
-        # Entries whose end, lane by lane, is not beyond the target: they come before the wanted.
+        # Count the entries before the wanted one: those whose sums do not exceed the target.
         n_before = cgutils.alloca_once(builder, _int64)
         n_lanes = cgutils.alloca_once(builder, _int64)
         builder.store(start, n_before)
@@ -248,7 +249,7 @@ def find_sum(typing_context, sums, sums_row, n, target):
             mask = builder.bitcast(builder.fcmp_ordered("<=", end, rest), _int16)
             count = builder.zext(builder.call(population, [mask]), _int64)
             builder.store(builder.add(builder.load(n_before), count), n_before)
-            builder.store(count, n_lanes)  # of the last block: lanes left behind as a whole
+            builder.store(count, n_lanes)  # in the last block: the number of lanes passed entirely
 
         def at_most(value, bound):
             return builder.select(builder.icmp_signed("<", value, bound), value, bound)
@@ -264,7 +265,7 @@ def find_sum(typing_context, sums, sums_row, n, target):
 
 @intrinsic
 def locate(typing_context, ids, begin, n, k):
-    """Return i with ``ids[i] == k``, begin <= i < begin + n (n a multiple of LANES), or -1."""
+    """Return i with ``ids[i] == k`` and begin <= i < begin + n, or -1; n is a multiple of LANES."""
     check_arguments("locate", (ids, begin, n, k), (_ids, _index, _index, _index))
     signature = types.int64(ids, begin, n, k)
 
@@ -297,7 +298,7 @@ def locate(typing_context, ids, begin, n, k):
 
 @intrinsic
 def evaluate_polynomial(typing_context, values, row, x, y):
-    """Return the sum of c_ij x^i y^j, i <= 8, j <= 7; c_00, c_01, ... begin at ``values[row]``.
+    """Return the sum of c_ij x^i y^j, i <= 8, j <= 7; c_00, c_01, ... start at ``values[row]``.
 
     `values` is a contiguous matrix of doubles. A coefficient that is NaN makes the sum NaN.
     """
@@ -348,9 +349,9 @@ def evaluate_polynomial(typing_context, values, row, x, y):
 
 @intrinsic
 def assume_nonnegative(typing_context, i):
-    """Return the integer `i`, which is not negative, as an index.
+    """Return the integer `i`, which must not be negative, as an index.
 
-    An array looks at every index whether it counts from the end, unless it is known that it cannot.
+    This saves the test for negative indices, which count from the end, in every access to an array.
     """
     check_arguments("assume_nonnegative", (i,), (_index,))
     signature = types.int64(i)
@@ -367,7 +368,7 @@ def assume_nonnegative(typing_context, i):
 def draw_product(matrix, row, offset, factor, sums, rng):
     """Draw i with probability proportional to ``(matrix[row, i] + offset) * factor[i]``.
 
-    Exact to single precision: every probability is right to about 1e-7 of the total.
+    The draw is exact to single precision: errors of probabilities are about 1e-7 of the total.
 
     Parameters
     ----------
@@ -385,7 +386,7 @@ def draw_product(matrix, row, offset, factor, sums, rng):
     total = sum_product(matrix, row, offset, factor, sums, 0)
     target = np.float32(next_double(rng)) * total
     i = find_sum(sums, 0, factor.shape[0], target)
-    # Rounding may lead to a category of weight zero next to the drawn one: step back.
+    # Rounding may lead to a category of weight zero next to the right one, so step back.
     for _ in range(factor.shape[0]):
         if (matrix[row, i] + offset) * factor[i] > 0.0:
             break
@@ -395,7 +396,7 @@ def draw_product(matrix, row, offset, factor, sums, rng):
 
 @intrinsic
 def prefetch(typing_context, matrix, row):
-    """Ask for the cache lines of ``matrix[row]`` (2-D, contiguous) before they are needed."""
+    """Prefetch the cache lines of ``matrix[row]`` (2-D, contiguous)."""
     check_arguments("prefetch", (matrix, row), (_of_any(matrix, 2), _index))
     signature = types.void(matrix, row)
 
@@ -423,7 +424,7 @@ def prefetch(typing_context, matrix, row):
 
 @intrinsic
 def prefetch_entry(typing_context, vector, i):
-    """Ask for the cache line of ``vector[i]``."""
+    """Prefetch the cache line of ``vector[i]``."""
     check_arguments("prefetch_entry", (vector, i), (_of_any(vector, 1), _index))
     signature = types.void(vector, i)
 
@@ -443,7 +444,7 @@ def prefetch_entry(typing_context, vector, i):
 
 @intrinsic
 def double_of_bits(typing_context, bits):
-    """Return the number whose bits are those of an integer of 64 bits."""
+    """Return the float with the same bits as a 64-bit integer."""
     check_arguments("double_of_bits", (bits,), (_index,))
 
     def codegen(context, builder, signature, arguments):
@@ -454,7 +455,7 @@ def double_of_bits(typing_context, bits):
 
 @intrinsic
 def bits_of_double(typing_context, x):
-    """Return the integer of 64 bits that has the bits of a number."""
+    """Return the 64-bit integer with the same bits as a float."""
     check_arguments("bits_of_double", (x,), (types.Float,))
 
     def codegen(context, builder, signature, arguments):

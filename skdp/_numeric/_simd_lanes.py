@@ -1,12 +1,13 @@
-"""Vector instructions for many problems of one shape that are solved side by side.
+"""SIMD code for many problems of the same shape that are solved side by side.
 
-Entry w of every row of an array belongs to problem w: a row has ``ROW_BYTES``, so many problems at
-a time. Multiplying the matrices of all problems then needs neither padding nor sums across the
-entries of a vector, however small the matrices, and a matrix that all problems share is read entry
-by entry. Arrays are two-dimensional, (rows, problems), contiguous, of float64 or float32; positions
-and strides count rows. Blocks of the result stay in registers: LLVM would not keep them there.
+Entry w of every row of an array belongs to problem w, and a row has ``ROW_BYTES`` bytes, which
+determines the number of simultaneous problems. Multiplying the matrices of all problems then needs
+neither padding nor sums across the entries of a vector, however small the matrices, and a matrix
+that all problems share is read entry by entry. Arrays are two-dimensional, (rows, problems),
+contiguous, of float64 or float32; positions and strides count rows. Blocks of the result stay in
+registers, where LLVM would not keep them on its own.
 
-One problem alone, if its matrices are large enough, has its columns side by side instead:
+A single problem, if its matrices are large enough, has its columns side by side instead:
 `flat_block` and `dot_block`, in flat arrays, and `row_block` of `_simd_rows`.
 """
 
@@ -29,26 +30,27 @@ VECTOR_BYTES = 64
 
 
 class BlockSizes(NamedTuple):
-    """How much of a result the blocks keep in registers: each size has code of its own.
+    """Sizes of the results that blocks keep in registers; there is separate code for each size.
 
-    Results do not depend on it: every entry is the same sum in the same order.
+    Results do not depend on the sizes, because every entry is the same sum in the same order. All
+    tuples are in descending order.
 
     Attributes
     ----------
     mix_rows : tuple of int
-        Rows of a result of `mix_block`, the largest first, as all that follow.
+        Numbers of rows of a result of `mix_block`.
     product_rows : tuple of int
-        Rows, and columns, of a result of `product_block`.
+        Numbers of rows, and of columns, of a result of `product_block`.
     count_rows : tuple of int
-        Rows of a result of `count_block` and `flat_block`.
+        Numbers of rows of a result of `count_block` and `flat_block`.
     count_vectors : int
-        Most vectors of such a row.
+        Largest number of vectors of such a row.
     dot_rows : tuple of int
-        Rows of a matrix that `dot_block` multiplies with a vector at a time.
+        Numbers of rows of a matrix that `dot_block` multiplies with a vector at a time.
     row_vectors : tuple of int
-        Vectors of a row of a result of `row_block` with one row.
+        Numbers of vectors in a row of a result of `row_block` with one row.
     rows_vectors : tuple of int
-        The same with `_simd_rows.TOGETHER` rows.
+        Numbers of vectors in a row of a result of `row_block` with `_simd_rows.TOGETHER` rows.
     """
 
     mix_rows: tuple[int, ...]
@@ -61,7 +63,7 @@ class BlockSizes(NamedTuple):
 
     @classmethod
     def of(cls, n_vectors: int) -> BlockSizes:
-        """Return sizes for registers that hold so many vectors of `VECTOR_BYTES` bytes."""
+        """Return sizes for registers that hold `n_vectors` vectors of `VECTOR_BYTES` bytes."""
         if n_vectors >= 32:  # AVX-512
             return cls(
                 (12, 10, 8, 4, 2, 1), (4, 2, 1), (8, 4, 2, 1), 3, (8, 4, 2, 1), (8, 4, 2, 1),
@@ -80,7 +82,7 @@ int32, int64 = ir.IntType(32), ir.IntType(64)
 
 
 class Code:
-    """What the code of all intrinsics here is built of."""
+    """Building blocks for the code of all intrinsics in this module."""
 
     def __init__(self, context, builder, signature, arguments, dtype):
         self.context, self.builder = context, builder
@@ -109,7 +111,7 @@ class Code:
         )
 
     def scalar(self, position):
-        """Return a number among the arguments, in all entries of a vector."""
+        """Return a vector whose entries all equal a number among the arguments."""
         wanted = types.float64 if self.item_bytes == 8 else types.float32
         value = self.context.cast(
             self.builder, self.arguments[position], self.signature.args[position], wanted
@@ -124,7 +126,7 @@ class Code:
         return self.builder.mul(a, b, flags=["nsw"])
 
     def place(self, data, row, half=0):
-        """Return the pointer to a vector of a row, its first or second half."""
+        """Return the pointer to a vector of a row: its first or second half."""
         half = ir.Constant(int64, half) if isinstance(half, int) else half
         begin = self.times(row, self.row_lanes)
         return self.vector_at(data, self.add(begin, self.times(half, self.lanes)))
@@ -148,14 +150,14 @@ class Code:
         return self.builder.call(self.fma, [a, b, c])
 
     def loop(self, n):
-        """Return a context of the loop over 0, ..., n - 1 that gives the index."""
+        """Return a context of a loop over 0, ..., n - 1 that provides the index."""
         return cgutils.for_range(self.builder, n, intp=int64)
 
     def accumulators(self, n):
         return [cgutils.alloca_once(self.builder, self.vector) for _ in range(n)]
 
     def cases(self, value, numbers):
-        """Yield each of some numbers, where code for it is to be written: one runs."""
+        """Yield each of some numbers to write its code; only the code for `value` runs."""
         function = self.builder.function
         end = function.append_basic_block("end")
         switch = self.builder.switch(value, end)
@@ -365,7 +367,7 @@ def _write_dot(code):
                 builder.store(code.multiply_add(x, y, builder.load(total)), total)
         for t, total in enumerate(sums):
             value, n = builder.load(total), code.lanes
-            while n > 1:  # halves are added until one entry is left
+            while n > 1:  # add halves until one entry is left
                 n //= 2
                 picks = ir.VectorType(int32, n)
                 low = builder.shuffle_vector(value, value, ir.Constant(picks, list(range(n))))
@@ -377,7 +379,7 @@ def _write_dot(code):
 
 
 def _write_transpose(code):
-    """Write the code of `transpose_block`: halves are exchanged, then quarters, and so on."""
+    """Write the code of `transpose_block`, which exchanges halves, then quarters, and so on."""
     builder, n = code.builder, code.lanes
     rows, result = code.data(0), code.data(2)
     first, column, width = code.integer(1), code.integer(3), code.integer(4)
@@ -437,7 +439,7 @@ def _write_largest(code):
     for total in sums:
         builder.store(floor, total)
 
-    def larger(a, b):  # b where a is no number
+    def larger(a, b):  # b if a is NaN
         return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
     with code.loop(n_rows) as loop:
@@ -451,14 +453,14 @@ def _write_largest(code):
 
 
 def make_intrinsic(name, write, arguments, kinds):
-    """Return signature and code of an intrinsic.
+    """Return the signature and the code of an intrinsic.
 
-    `kinds` has a letter for each argument: m a matrix, v a vector, both of one type of floats and
-    contiguous, x a number, i an integer.
+    `kinds` has a letter for each argument: m for a matrix and v for a vector, both contiguous and
+    of one floating-point type, x for a number, i for an integer.
     """
     dtype = getattr(arguments[0], "dtype", None)
     if dtype not in (types.float64, types.float32):
-        dtype = types.float64  # whatever it is, it is refused
+        dtype = types.float64  # the check below refuses any other type
     by_letter = {
         "m": types.Array(dtype, 2, "C"),
         "v": types.Array(dtype, 1, "C"),
@@ -475,7 +477,7 @@ def make_intrinsic(name, write, arguments, kinds):
 
 
 def make_size(rows):
-    """Return a step that tells how many of the rows that are left a block does next."""
+    """Return a function for the size of the next block, given the number of rows left."""
 
     @njit_forceinline
     def size(n_left):
@@ -496,7 +498,8 @@ count_size, dot_size = make_size(COUNT_ROWS), make_size(DOT_ROWS)
 def mix_block(typing_context, matrix, entry, rows, first, n_terms, result, out, n_rows, is_added):
     """Mix rows: result[out + t] = sum_b matrix[entry + b n_rows + t] rows[first + b].
 
-    `matrix` is one-dimensional; n_rows is of MIX_ROWS. With `is_added` it is added to `result`.
+    `matrix` is one-dimensional; n_rows is in MIX_ROWS. With `is_added` the sum is added to
+    `result`.
     """
     arguments = matrix, entry, rows, first, n_terms, result, out, n_rows, is_added
     return make_intrinsic("mix_block", _write_mix, arguments, "vimiimiii")
@@ -510,8 +513,8 @@ def product_block(
     """Multiply: result[out0 + a out_a + b out_b] = sum_c left[...] right[...], problem by problem.
 
     The rows are left0 + a left_a + c left_c and right0 + b right_b + c right_c;
-    n_a and n_b are of PRODUCT_ROWS. With `is_added` it is added to `result`, row a times
-    ``scale[scale0 + a]``; otherwise `scale` is not looked at.
+    n_a and n_b are in PRODUCT_ROWS. With `is_added` the product is added to `result`, with row a
+    multiplied by ``scale[scale0 + a]``; otherwise `scale` is not used.
     """
     arguments = (
         left, left0, left_a, left_c, right, right0, right_b, right_c,
@@ -524,8 +527,8 @@ def product_block(
 def count_block(typing_context, rows, first, n_rows, terms, column, width, result, out, n_vectors):
     """Sum over problems: result[out + t, i] += sum_w rows[first + t, w] terms[w, i].
 
-    For n_rows of COUNT_ROWS and the `n_vectors` vectors of columns i from `column` on, at most
-    COUNT_VECTORS; `terms` and `result` have `width` columns.
+    This is done for n_rows (in COUNT_ROWS) values of t, and for `n_vectors` vectors (at most
+    COUNT_VECTORS) of columns i from `column` on; `terms` and `result` have `width` columns.
     """
     arguments = rows, first, n_rows, terms, column, width, result, out, n_vectors
     return make_intrinsic("count_block", _write_count, arguments, "miimiimii")
@@ -536,11 +539,11 @@ def flat_block(
     typing_context, left, left0, left_a, left_c, right, right0, right_c,
     result, out0, out_a, n_a, n_vectors, n_c, is_added,
 ):  # fmt: skip
-    """Multiply two matrices of one problem, in flat arrays, the right one's rows whole vectors.
+    """Multiply two matrices of one problem in flat arrays; rows of the right one are vectors.
 
     result[out0 + a out_a + i] = sum_c left[left0 + a left_a + c left_c] right[right0 + c right_c
-    + i] for n_a, of COUNT_ROWS, of a and `n_vectors` vectors of i, at most COUNT_VECTORS. With
-    `is_added` it is added to `result`. Positions count entries.
+    + i] for n_a (in COUNT_ROWS) values of a and `n_vectors` vectors (at most COUNT_VECTORS) of i.
+    With `is_added` the product is added to `result`. Positions count entries.
     """
     arguments = (
         left, left0, left_a, left_c, right, right0, right_c,
@@ -553,8 +556,8 @@ def flat_block(
 def dot_block(typing_context, left, left0, right, right0, right_a, n_vectors, result, out, n_a):
     """Multiply a matrix of one problem with a vector, in flat arrays.
 
-    result[out + a] = sum_i left[left0 + i] right[right0 + a right_a + i] for n_a, of DOT_ROWS, of a
-    and `n_vectors` vectors of i.
+    result[out + a] = sum_i left[left0 + i] right[right0 + a right_a + i] for n_a (in DOT_ROWS)
+    values of a and `n_vectors` vectors of i.
     """
     arguments = left, left0, right, right0, right_a, n_vectors, result, out, n_a
     return make_intrinsic("dot_block", _write_dot, arguments, "viviiivii")
@@ -569,20 +572,20 @@ def transpose_block(typing_context, rows, first, result, column, width):
 
 @intrinsic
 def scale_rows(typing_context, source, first, n_rows, factors, factor, result, out):
-    """Write result[out + i] = source[first + i] factors[factor] for n_rows of i."""
+    """Write result[out + i] = source[first + i] factors[factor] for n_rows values of i."""
     arguments = source, first, n_rows, factors, factor, result, out
     return make_intrinsic("scale_rows", _write_scale, arguments, "miimimi")
 
 
 @intrinsic
 def add_products(typing_context, left, left0, right, right0, n_rows, result, out):
-    """Add left[left0 + i] right[right0 + i] to result[out + i] for n_rows of i."""
+    """Add left[left0 + i] right[right0 + i] to result[out + i] for n_rows values of i."""
     arguments = left, left0, right, right0, n_rows, result, out
     return make_intrinsic("add_products", _write_add_products, arguments, "mimiimi")
 
 
 @intrinsic
 def raise_rows(typing_context, rows, first, n_rows, floor, result, out):
-    """Raise what is below `floor` to it; write the largest entries of n_rows to result[out]."""
+    """Raise entries below `floor` to it; write the maximum over n_rows rows to result[out]."""
     arguments = rows, first, n_rows, floor, result, out
     return make_intrinsic("raise_rows", _write_largest, arguments, "miixmi")

@@ -1,4 +1,4 @@
-"""Vector instructions for products of vectors with one matrix, its columns side by side."""
+"""SIMD code for products of vectors with a matrix whose columns are side by side."""
 
 # mypy: ignore-errors
 
@@ -17,10 +17,10 @@ from skdp._numeric._simd_lanes import (
 )
 
 TOGETHER = 4
-"""Rows that `row_block` multiplies at a time, if it is not one."""
+"""Number of rows that `row_block` multiplies at a time, if more than one."""
 
 VECTOR_DOUBLES = VECTOR_BYTES // 8
-"""Entries of float64 in a vector."""
+"""Number of float64 entries in a vector."""
 
 row_size, rows_size = make_size(ROW_VECTORS), make_size(ROWS_VECTORS)
 
@@ -67,9 +67,10 @@ def row_block(
 ):  # fmt: skip
     """Multiply rows with a matrix: result[out + t, i] = sum_c left[row + t, c] right[c, i].
 
-    For n_rows, 1 or `TOGETHER`, of t and `n_vectors` vectors of columns i from `column` on, of
-    ROW_VECTORS or ROWS_VECTORS. `left` has n_c columns, `right` and `result` have `width`, whole
-    vectors. How many rows there are does not matter to any of them: sums have one order.
+    This is done for n_rows (1 or `TOGETHER`) values of t, and for `n_vectors` vectors (in
+    ROW_VECTORS or ROWS_VECTORS) of columns i from `column` on. `left` has n_c columns, `right` and
+    `result` have `width`, a multiple of the vector length. Results of a row do not depend on the
+    number of rows, because the order of summation is the same.
     """
     arguments = left, row, n_c, right, column, width, result, out, n_rows, n_vectors
     return make_intrinsic("row_block", _write_row, arguments, "miimiimiii")

@@ -1,4 +1,4 @@
-"""Middles and spreads of columns, from which priors without a given scale are made."""
+"""Middles and spreads of columns, which set the scale of priors if none is given."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ SMALLEST_REACH = 1e-150
 """Squares of smaller numbers underflow."""
 
 _LEFT_OUT = {"narrow": (0.05, 0.759), "wide": (0.01, 0.925)}
-"""The share of largest deviations that is left out, and the mean square of normal values then."""
+"""The fraction of largest deviations to omit, and the mean square of the others if normal."""
 
 _SHARE_OF_NOISE = 0.25
 _RESOLUTION = 1e-6
-"""Of the largest deviation: sums of squares hold about twice as many digits."""
+"""Fraction of the largest deviation: sums of squares have about twice as many digits."""
 
 
 class Spreads(NamedTuple):
-    """Middles and spreads of columns; one value, however large, changes only the reach.
+    """Middles and spreads of columns; a single value, however large, changes only the reach.
 
     Attributes
     ----------
     middles : (D,) array
-        Medians; 0 without a value.
+        Medians; 0 for a column without values.
     variances, wide_variances : (D,) arrays
-        Those of normal values with the same mean squared deviations from the middles without the
-        largest 5 % and 1 %, so that rare values of a column hardly count, or do; plain ones where
-        these are 0, and 1 where a column is constant.
+        Variances of normal values with the same mean squared deviations from the middles, without
+        the largest 5 % (so that rare values hardly count) or 1 % (so that they do). If such a
+        variance is 0, it is replaced by the plain mean square, or by 1 for a constant column.
     reaches : (D,) array
         Largest deviations from the middles.
     counts : (D,) array
@@ -45,7 +45,7 @@ class Spreads(NamedTuple):
 
     @property
     def resolutions(self) -> Floats:
-        """The smallest deviations that sums with the largest one can resolve, (D,)."""
+        """(D,) array of the smallest deviations that sums with the largest one can resolve."""
         return _RESOLUTION * self.reaches
 
 
@@ -55,7 +55,7 @@ def find_spreads(values: Floats) -> Spreads:
     Parameters
     ----------
     values : (N, D) array
-        NaN is a missing value.
+        Values, with NaN for a missing value.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def find_spreads(values: Floats) -> Spreads:
 
 
 def _trimmed_variance(deviations: Floats, share: float, expected: float) -> float:
-    """Return the mean square of sorted deviations without a share of the largest ones."""
+    """Return the mean square of sorted deviations, without a fraction of the largest."""
     squares = deviations**2
     n_kept = len(squares) - math.ceil(share * len(squares))
     trimmed = squares[:n_kept].mean() / expected if n_kept else 0.0
@@ -91,23 +91,22 @@ def _trimmed_variance(deviations: Floats, share: float, expected: float) -> floa
 
 
 def standardize(values: Floats, middles: Floats, scales: Floats) -> Floats:
-    """Return columns less their middles, in units of their scales, rounded to eight decimals.
+    """Return columns minus their middles, in units of their scales, rounded to eight decimals.
 
-    Without the last digits, what is found in them does not depend on the unit of the data, not even
-    if there are ties.
+    Rounding makes results independent of the unit of the data, even if there are ties.
     """
     return np.asarray(np.round((values - middles) / scales, 8))
 
 
 def find_noise_rates(variances: Floats, resolutions: Floats, counts: Floats) -> Floats:
-    """Return rates of the Gamma priors of the precisions of noise, with a shape of 1.
+    """Return rates of Gamma priors with shape 1 for the precisions of noise.
 
-    A fourth of the variances, or more: the noise that follows is not much smaller than the
-    resolution, however many values there are.
+    They are a fourth of the variances, or more if needed to keep the noise from being much smaller
+    than the resolution, however many values there are.
 
     Parameters
     ----------
     variances, resolutions, counts : (D,) arrays
-        As of `Spreads`.
+        Attributes of `Spreads`.
     """
     return np.maximum(_SHARE_OF_NOISE * variances, resolutions**2 * (1.0 + 0.5 * counts))

@@ -1,12 +1,13 @@
-"""Sums of numbers whose bits depend neither on their order nor on who adds up what.
+"""Sums of numbers whose bits depend neither on the order nor on the grouping of the terms.
 
-A number is split into whole numbers of units, and whole numbers add up exactly, in any order: the
-sum over a data set is that of its parts, however it is cut. The first unit is 1, each of the next
-two 2^-30 of the one before, so that of a number less than 2^-60 is lost, whatever its size.
+A number is split into integer multiples of units, and integers add up exactly, in any order: the
+sum over a data set is the sum over its parts, however it is split. The first unit is 1, and each of
+the next two is 2^-30 of the one before, so the error of a number is less than 2^-60, whatever its
+size.
 
 | name | shape | meaning |
 |---|---|---|
-| sums | (3,) int64 | so many of each unit |
+| sums | (3,) int64 | multiples of each unit |
 """
 
 # mypy: ignore-errors
@@ -18,8 +19,8 @@ import numpy as np
 from skdp._numeric._numba import njit_internal_nogc, njit_loop
 
 LARGEST = 2.0**36
-"""Numbers further from 0 count as this, such as a log probability of minus infinity; the largest
-are log factorials of counts up to three billion, of which 10^8 may be added up."""
+"""Numbers are clipped to this distance from 0, such as a log probability of minus infinity. The
+largest are log factorials of counts up to three billion, of which 10^8 may be added up."""
 
 _RATIO = 2.0**30
 
@@ -38,19 +39,19 @@ def add_exactly(x, sums):
 
 @njit_loop
 def add_all(values, sums):
-    """Add numbers, (n,), to sums."""
+    """Add (n,) numbers to sums."""
     for i in range(values.shape[0]):
         add_exactly(values[i], sums)
 
 
 def sum_exactly(values):
-    """Return the sums of numbers, (n,)."""
+    """Return the sums of (n,) numbers."""
     sums = np.zeros(3, dtype=np.int64)
     add_all(values, sums)
     return sums
 
 
 def round_sum(sums):
-    """Return sums as the nearest float."""
+    """Return the float that is nearest to the sums."""
     whole, first, second = (int(x) for x in sums)
     return ((whole << 60) + (first << 30) + second) / (1 << 60)

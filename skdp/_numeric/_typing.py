@@ -1,4 +1,4 @@
-"""Names of the arrays' types."""
+"""Type aliases for arrays."""
 
 import numpy as np
 from numpy.typing import NDArray

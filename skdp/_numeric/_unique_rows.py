@@ -1,4 +1,4 @@
-"""The distinct rows of an array, found without code that a signal handler could break."""
+"""The distinct rows of an array, computed without code that a signal handler could break."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class UniqueRows(NamedTuple):
     ----------
     distinct : array of shape (n_distinct, n_columns)
     places : array of shape (n_rows,)
-        ``distinct[places]`` are the rows.
+        ``distinct[places]`` equals the rows.
     counts : array of shape (n_distinct,)
     firsts : array of shape (n_distinct,)
-        ``rows[firsts]`` are the distinct rows, where they occur first.
+        Indices of the first occurrences: ``rows[firsts]`` equals the distinct rows.
     """
 
     distinct: NDArray[Any]
@@ -28,16 +28,16 @@ class UniqueRows(NamedTuple):
 
 
 def unique_rows(rows: NDArray[Any]) -> UniqueRows:
-    """Return the distinct rows.
+    """Return the distinct rows of an array.
 
-    ``np.unique(rows, axis=0)`` finds the same by comparing structured values, for which numpy runs
-    Python code. If a signal handler raises there, numpy replaces its exception by "Cannot compare
-    structured arrays", so that a Ctrl-C would become a TypeError.
+    ``np.unique(rows, axis=0)`` gives the same result by comparing structured values, for which
+    numpy runs Python code. If a signal handler raises there, numpy replaces its exception by
+    "Cannot compare structured arrays", so that a Ctrl-C would become a TypeError.
 
     Parameters
     ----------
     rows : array of shape (n_rows, n_columns)
-        Without missing values.
+        Rows without missing values.
     """
     n_rows, n_columns = rows.shape
     order = np.lexsort(rows.T[::-1]) if n_columns else np.arange(n_rows)

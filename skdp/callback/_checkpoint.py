@@ -18,12 +18,12 @@ from skdp.inference._convergence import warn_user
 
 _MAGIC = "skdp checkpoint "
 _FORMAT = f"{_MAGIC}2 "
-"""What files begin with. Those of the first format had no hash of their content."""
+"""The beginning of files. The first format had no hash of the content."""
 _LONGEST_HEADER = 1000
 
 
 class CheckpointContent(NamedTuple):
-    """What a checkpoint file holds, beside who wrote it.
+    """The content of a checkpoint file, besides its header.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class CheckpointContent(NamedTuple):
     state : FitState
         The runs without their data.
     parts : str or None
-        Name of the folder with what partitions hold, in a fit to partitions.
+        In a fit to partitions, the name of the folder with the parts that partitions hold.
     """
 
     settings: dict[str, Any]
@@ -44,8 +44,8 @@ class Checkpoint:
     """Callback that writes a fit to a file at intervals, from which another fit can continue.
 
     If `path` holds a checkpoint, ``model.set_callbacks(Checkpoint(path)).fit(X)`` continues from
-    it, in another process or after a crash, and returns the same bits as a fit that was never
-    stopped. So you can run the same script again without changes.
+    it, in another process or after a crash, and returns bit for bit the result of a fit that was
+    never stopped. So you can rerun the same script without changes.
 
     Parameters
     ----------
@@ -68,27 +68,28 @@ class Checkpoint:
     -----
     A checkpoint is also written at the end of a fit, and when the fit is interrupted between two
     sweeps. `fit` raises ValueError if `path` holds anything but a checkpoint of the same estimator,
-    parameters, data and version of skdp, if one byte of it has changed, or if another fit that is
-    under way uses it. Only `max_iter`, `n_jobs`, `verbose`, `warm_start` and parameters that
-    matter only after the fit may differ: with a larger `max_iter` the fit continues. A
-    `random_state` that is a generator is assumed to be the same.
+    parameters, data and version of skdp, if one byte of it has changed, or if another running fit
+    uses it. Only `max_iter`, `n_jobs`, `verbose`, `warm_start` and parameters that matter only
+    after the fit may differ: with a larger `max_iter` the fit continues. A `random_state` that is a
+    generator is assumed to be the same.
 
     There is a locked file ``<path>.skdp-lock`` while a fit runs. The lock ends with the process,
-    and the next fit clears what a fit that was killed has left. Some network drives have no such
-    locks: there only fits of the same process are noticed.
+    and the next fit removes the leftover files of a fit that was killed. Some network drives have
+    no such locks: there only fits of the same process are detected.
 
-    Files are written next to `path`, flushed to the disk and renamed, so there is always a complete
-    one. They are pickles: continue only from files that you trust. They hold the state of chains,
+    Files are written next to `path`, flushed to disk and renamed, so there is always a complete
+    file. They are pickles: continue only from files that you trust. They hold the state of chains,
     such as the topic of every word, but not the data.
 
-    In a fit to partitions, a `PartitionedCorpus` say, every partition writes what it holds of the
-    chains to a file in the folder ``<path>.parts``, which the client and all workers of a cluster
-    have to see, and which belongs to the file. There the first checkpoint is written before the
-    first sweep, and raises OSError where it cannot be. When a worker is lost, the fit goes back to
-    the last checkpoint by itself, with a warning; the third loss in a row is an error.
+    In a fit to partitions, such as a `PartitionedCorpus`, every partition writes its part of the
+    chains to a file in the folder ``<path>.parts``. This folder belongs to the checkpoint, and the
+    client and all workers of a cluster must have access to it. The first checkpoint of such a fit
+    is written before the first sweep, and OSError is raised if that fails. When a worker is lost,
+    the fit automatically returns to the last checkpoint, with a warning; the third loss in a row is
+    an error.
 
     Several chains run some sweeps at a time, at most a fiftieth of `max_iter`, before a checkpoint
-    can be written. In a grid search all fits would write to the same file, and all but one raise an
+    can be written. In a grid search all fits would write to the same file, so all but one raise an
     error.
 
     Examples
@@ -137,7 +138,7 @@ class Checkpoint:
         self.every_seconds = every_seconds
         self._n_written = 0
         self._parts: str | None = None
-        """Name of the folder of partitions that goes with the file."""
+        """Name of the folder of partition files that belongs to the checkpoint file."""
 
     def __repr__(self) -> str:
         return (
@@ -203,9 +204,9 @@ class Checkpoint:
     # The file
 
     def _save(self, estimator: Any) -> None:
-        """Write the fit of an estimator that is under way.
+        """Write a checkpoint of the running fit of an estimator.
 
-        Where that fails, on a full disk, say, the fit goes on with a warning.
+        If that fails, for example because the disk is full, the fit continues with a warning.
         """
         try:
             self._write(estimator)
@@ -218,7 +219,7 @@ class Checkpoint:
         self._time = time.monotonic()
 
     def _write(self, estimator: Any) -> None:
-        """Write the fit of an estimator that is under way, or leave what there was."""
+        """Write a checkpoint of the running fit; if that fails, the previous one remains."""
         header = f"{_FORMAT}{skdp.__version__} {type(estimator).__name__}\n"
         files = PartFiles(self.path)
         try:
@@ -230,8 +231,11 @@ class Checkpoint:
             files.keep(self._parts)
 
     def _load(self, estimator: Any) -> CheckpointContent | None:
-        """Return what the file holds of a fit of this kind of estimator, None if there is none."""
-        if not self.path.absolute().parent.is_dir():  # told now, not when the first one is due
+        """Return the content of the file, None if there is no file.
+
+        The file must come from a fit of the same class of estimator.
+        """
+        if not self.path.absolute().parent.is_dir():  # before work that no checkpoint would save
             raise FileNotFoundError(f"The folder of the checkpoint {self.path} does not exist.")
         self._parts = None
         if not self.path.exists():
@@ -247,7 +251,7 @@ class Checkpoint:
         return content
 
     def _check_format(self, header: bytes) -> None:
-        """Raise unless the first line is that of a file which ends with a hash."""
+        """Raise ValueError unless the first line is that of a file with a hash at its end."""
         if not header.startswith(_MAGIC.encode()):
             raise ValueError(f"{self.path} is not a checkpoint of skdp.")
         if not header.startswith(_FORMAT.encode()):
@@ -257,7 +261,7 @@ class Checkpoint:
             )
 
     def _check_header(self, header: bytes, estimator: Any) -> None:
-        """Raise unless this version wrote the file, in a fit of the same estimator."""
+        """Raise ValueError unless this version wrote the file in a fit of the same estimator."""
         version, _, name = header.decode().removeprefix(_FORMAT).rstrip("\n").partition(" ")
         if version != skdp.__version__:
             raise ValueError(

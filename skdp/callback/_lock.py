@@ -1,4 +1,4 @@
-"""Locks of the operating system, by which one fit at a time has the path of a checkpoint."""
+"""Locks of the operating system, which give the path of a checkpoint to one fit at a time."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment,unused-ignore]  # a module where there is one
+    fcntl = None  # type: ignore[assignment,unused-ignore]  # a module on other systems
     import msvcrt
 
 _held: dict[str, object] = {}
-"""The paths that fits of this process have, by their real names. System locks are those of a
-process, so they do not tell its threads apart."""
+"""The real paths that fits of this process hold. System locks belong to a process, so they do not
+distinguish its threads."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_held.clear)
@@ -26,12 +26,12 @@ def held(path: Path) -> Iterator[None]:
     """Return a context in which no other fit writes checkpoints to `path`.
 
     The lock is on a file next to `path` that is removed afterwards. It ends with the process,
-    however that ends. Where files cannot be locked, only fits of this process are noticed.
+    however that ends. If files cannot be locked, only fits of this process are detected.
 
     Raises
     ------
     ValueError
-        If another fit has the path.
+        If another fit holds the path.
     """
     key, mine, pid = os.path.normcase(os.path.realpath(path)), object(), os.getpid()
     if _held.setdefault(key, mine) is not mine:
@@ -49,11 +49,11 @@ def held(path: Path) -> Iterator[None]:
 
 
 def _open_locked(path: Path, beside: Path) -> int | None:
-    """Return the descriptor of a file that is locked, None where there are no locks."""
+    """Return the descriptor of a locked file, None if files cannot be locked."""
     while True:
         try:
             descriptor = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError:  # the folder cannot be written to, which the first checkpoint will say
+        except OSError:  # the folder is not writable, which the first checkpoint will report
             return None
         try:
             _lock(descriptor)
@@ -66,7 +66,7 @@ def _open_locked(path: Path, beside: Path) -> int | None:
         with contextlib.suppress(OSError):
             if os.path.samestat(os.fstat(descriptor), os.stat(beside)):
                 return descriptor
-        os.close(descriptor)  # of a file that its owner has removed meanwhile
+        os.close(descriptor)  # its owner has removed the file meanwhile
 
 
 def _lock(descriptor: int) -> None:
@@ -79,8 +79,8 @@ def _lock(descriptor: int) -> None:
 
 
 def _release(descriptor: int, beside: Path) -> None:
-    """Remove the file of a lock, and close it."""
-    if fcntl is not None:  # removed while it is locked: another fit may have its own a moment later
+    """Remove the file of a lock and close it."""
+    if fcntl is not None:  # remove it while locked: another fit may lock its own right after
         with contextlib.suppress(OSError):
             beside.unlink()
         os.close(descriptor)

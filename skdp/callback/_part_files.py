@@ -1,4 +1,4 @@
-"""Where partitions write what they hold of a fit, beside the checkpoint that names it."""
+"""Files for the parts of a fit that partitions hold, next to the checkpoint that names them."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ _GENERATION = re.compile(r"step-\d{8,}-[0-9a-f]{8}")
 
 
 def part_header(path: Path) -> bytes:
-    """Return what the file of a partition begins with: one of another step is none to read."""
+    """Return the header of a partition's file, which identifies the step that it belongs to."""
     return f"skdp partition {path.parent.name}/{path.name}\n".encode()
 
 
 class PartFiles:
     """The folders that belong to a checkpoint, each with the files of all partitions at a step.
 
-    The checkpoint names the folder that goes with it. So it is written after that folder is
-    complete, and others are removed after it is written: there is a whole one at any time.
+    The checkpoint names its folder. It is written after that folder is complete, and other folders
+    are removed after that, so there is a complete folder at any time.
 
     Parameters
     ----------
     path : Path
-        Of the checkpoint.
+        Path of the checkpoint.
     """
 
     def __init__(self, path: Path):
         self._folder = path.absolute().with_name(f"{path.name}.parts")
 
     def make(self, n_steps: int) -> Path:
-        """Return a new folder for what partitions hold after so many steps."""
+        """Return a new folder for the parts that partitions hold after `n_steps` steps."""
         folder = self._folder / f"step-{n_steps:08d}-{uuid4().hex[:8]}"
         folder.mkdir(parents=True)
         return folder
 
     def find(self, name: str) -> Path:
-        """Return the folder with a name."""
+        """Return the path of the folder with a name."""
         return self._folder / name
 
     def keep(self, name: str | None) -> None:
-        """Remove all folders but one."""
+        """Remove all folders except `name`."""
         if not self._folder.is_dir():
             return
         for folder in self._folder.iterdir():

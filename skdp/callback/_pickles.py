@@ -1,4 +1,4 @@
-"""Pickles with a hash of their content, which tells when a file has been changed."""
+"""Pickles with a hash of their content, by which changes of a file are detected."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Content = TypeVar("Content")
 
 
 class _HashingWriter:
-    """A file to write to, and the hash of all that was written."""
+    """A file for writing, with the hash of all bytes written."""
 
     def __init__(self, file: IO[bytes]):
         self._file = file
         self.hash = hashlib.sha256()
 
     def write(self, data: Any) -> int:
-        """Write bytes and take them into the hash."""
+        """Write bytes and add them to the hash."""
         self.hash.update(data)
         return self._file.write(data)
 
@@ -39,7 +39,7 @@ def write_checked(path: Path, content: Any, header: bytes) -> int:
 
 
 def read_checked(path: Path, header: bytes) -> list[Any]:
-    """Return the list of a file that `write_checked` wrote with this header.
+    """Return the list in a file that `write_checked` wrote with this header.
 
     Raises
     ------
@@ -54,9 +54,9 @@ def read_checked(path: Path, header: bytes) -> list[Any]:
 
 
 def check_unchanged(file: BinaryIO, path: Path) -> None:
-    """Raise ValueError unless a file ends with the hash of all bytes before; go to its beginning.
+    """Raise ValueError unless a file ends with the hash of all bytes before; rewind the file.
 
-    It is to be called before `unpickle`: a changed pickle can end the process.
+    Call this before `unpickle`, because a changed pickle can crash the process.
     """
     found = hashlib.sha256()
     n_left = file.seek(0, os.SEEK_END) - found.digest_size
@@ -71,7 +71,7 @@ def check_unchanged(file: BinaryIO, path: Path) -> None:
 
 
 def unpickle(file: BinaryIO, path: Path, kind: type[Content]) -> Content:
-    """Return the object of a kind that a file holds, from its current place on."""
+    """Return the object of class `kind` that is pickled at the current position of a file."""
     try:
         content = pickle.load(file)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Ragged containers of samples, and the checks that make them of whatever a user passes."""
+"""Ragged containers of samples, and the checks that make them from user input."""
 
 from skdp.data._concatenate import concatenate
 from skdp.data._partitioned_corpus import PartitionedCorpus

@@ -1,4 +1,4 @@
-"""Trees with at most two children a node, and back."""
+"""Conversion of trees to at most two children per node, and back."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from skdp.data._brackets import Item
 from skdp.data._parse_tree import ParseTree, _build, name_other
 
 MARK = "@"
-"""What labels of intermediate nodes begin with."""
+"""Prefix of the labels of intermediate nodes."""
 
 SIBLING = "|"
-"""Comes before each sibling that an intermediate node remembers."""
+"""Separator before each sibling in the label of an intermediate node."""
 
 ABOVE = "^"
-"""Comes between a label and its ancestors."""
+"""Separator between a label and its ancestors."""
 
 
 def binarize(tree: ParseTree, horizontal_order: int = 0, vertical_order: int = 1) -> ParseTree:
@@ -26,22 +26,22 @@ def binarize(tree: ParseTree, horizontal_order: int = 0, vertical_order: int = 1
     nodes with one child stay, except that a node whose only child is a node with the same label is
     dropped, because the rule X -> X carries no information.
 
-    By default labels tell nothing of what is around a node. The orders change that: a grammar read
-    off the trees then has finer symbols ([2]_).
+    By default labels carry no information about the context of a node. The orders change that: a
+    grammar read off the trees then has finer symbols ([2]_).
 
     Parameters
     ----------
     tree : ParseTree
         Its labels must not begin with "@", nor contain "^" if `vertical_order` > 1.
     horizontal_order : int, default=0
-        Number of siblings that labels of new nodes remember, at least 0. 1: ``(X A B C D)`` becomes
+        Number of siblings in the labels of new nodes, at least 0. 1: ``(X A B C D)`` becomes
         ``(X A (@X|A B (@X|B C D)))``; 2: the second new node is @X|A|B. A word counts as a sibling
-        without a label. "|" and a backslash in X and its children get a backslash before them.
+        without a label. "|" and backslashes in X and its children are escaped by a backslash.
     vertical_order : int, default=1
-        One more than the number of ancestors that labels of phrases remember, at least 1. 2: an NP
-        below an S is NP^S; 3: if that is below a VP, NP^S^VP. Phrases are nodes that are not
-        preterminals; near the root they remember fewer ancestors, and the root is S^. New nodes
-        remember those of their X (@NP^S) and plain siblings.
+        One more than the number of ancestors in the labels of phrases, at least 1. 2: an NP below
+        an S is NP^S; 3: if that is below a VP, NP^S^VP. Phrases are nodes that are not
+        preterminals; near the root they have fewer ancestors, and the root is S^. Labels of new
+        nodes include the ancestors of their X (@NP^S) and plain siblings.
 
     Returns
     -------
@@ -50,12 +50,12 @@ def binarize(tree: ParseTree, horizontal_order: int = 0, vertical_order: int = 1
     Raises
     ------
     ValueError
-        If a label begins with "@" or contains "^" where it must not, or an order is not an integer
-        in its range.
+        If a label begins with "@", or contains "^" although `vertical_order` > 1, or if an order is
+        not an integer in its range.
 
     See Also
     --------
-    debinarize : Removes the intermediate nodes again.
+    debinarize : Removes the intermediate nodes.
 
     References
     ----------
@@ -113,7 +113,7 @@ def _without_repeats(tree: ParseTree) -> list[Item]:
 def _with_ancestors(items: list[Item], order: int) -> list[Item]:
     """Return the flat form with `order` - 1 ancestors in the labels of phrases."""
     marked = list(items)
-    above: list[tuple[str, ...]] = [()]  # of what comes next: ancestors, the parent first
+    above: list[tuple[str, ...]] = [()]  # ancestors of the items to come, the parent first
     for i in range(len(items) - 1, -1, -1):  # the root first, last children before first ones
         item, ancestors = items[i], above.pop()
         if isinstance(item, str):
@@ -125,20 +125,20 @@ def _with_ancestors(items: list[Item], order: int) -> list[Item]:
             )
         above.extend([(label, *ancestors)[: order - 1]] * n)
         if n > 1 or not isinstance(items[i - 1], str):
-            # The root's, too, has the sign: else it would be the symbol of preterminals.
+            # Also mark the root, whose symbol would otherwise be that of preterminals.
             marked[i] = label + ABOVE + ABOVE.join(ancestors), n
     return marked
 
 
 def _label_of(child: ParseTree | str, vertical_order: int) -> str:
-    """Return the label without ancestors."""
+    """Return the label of a node without ancestors, "" for a word."""
     if isinstance(child, str):
         return ""
     return child.label.partition(ABOVE)[0] if vertical_order > 1 else child.label
 
 
 def _remember(label: str, siblings: Sequence[str]) -> str:
-    """Return a label with those of siblings; others give another one."""
+    """Return a label that includes the labels of siblings, unambiguously."""
     if not siblings:
         return label
     parts = (
@@ -157,7 +157,7 @@ def debinarize(tree: ParseTree, vertical_order: int = 1) -> ParseTree:
     tree : ParseTree
         Nodes whose label begins with "@" are intermediate; the root must not be.
     vertical_order : int, default=1
-        That of `binarize`. If it is greater than 1, labels end before their first "^".
+        The order passed to `binarize`. If it is greater than 1, labels end before their first "^".
 
     Returns
     -------
@@ -187,7 +187,7 @@ def debinarize(tree: ParseTree, vertical_order: int = 1) -> ParseTree:
         raise ValueError(f"The root must not be an intermediate node, got {tree.label!r}.")
     stack: list[
         list[ParseTree | str]
-    ] = []  # what stands in the place of a node: it or its children
+    ] = []  # for each node, the node itself, or its children if it is intermediate
     for item in tree._flat():
         if isinstance(item, str):
             stack.append([item])

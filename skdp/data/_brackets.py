@@ -1,8 +1,8 @@
-"""Bracketed text, and the flat form of trees that it is read into.
+"""Parsing of bracketed text into the flat form of trees.
 
-The flat form lists the nodes and words of a tree from the left to the right, a node after all that
-is below it: a word is a str, a node its label and its number of children. Loops over it take the
-place of recursion, which deep trees would not survive.
+The flat form lists the nodes and words of a tree from left to right, with each node after its
+descendants: a word is a str, a node its label and its number of children. Loops over it replace
+recursion, which would fail for deep trees.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from skdp.data._byte_order_mark import without_byte_order_mark
 Item = str | tuple[str, int]
 
 Skip = Callable[[int, int, str], None]
-"""Takes note of a malformed tree: its first line, its last line, and what is wrong."""
+"""Records a malformed tree: its first line, its last line, and the error."""
 
 _WHITE = " \t\n\r\f\v"
 _BEFORE = _WHITE + "\ufeff"
@@ -40,23 +40,23 @@ def parse_brackets(
     root_label : str
         Label of an outermost bracket that has none and does not hold one tree.
     where : str
-        What messages begin with.
+        Prefix of error messages.
     skip : callable or None
-        Called for malformed trees, which are then left out. None: they raise a ValueError with the
-        number of the line, from 1.
+        Function that is called for malformed trees, which are then left out. None: they raise a
+        ValueError with the number of the line, from 1.
     """
     if skip is not None:
         lines = list(lines)
-        for first, last in _find_never_closed(lines):  # they would swallow the trees after them
+        for first, last in _find_never_closed(lines):  # they would swallow the following trees
             skip(first, last, _NEVER_CLOSED)
             lines[first - 1 : last] = [""] * (last - first + 1)
     items: list[Item] = []
-    # Of open brackets: the label ("" as long as there is none), the number of children, the line.
+    # For each open bracket: the label ("" if there is none yet), the number of children, the line.
     labels: list[str] = []
     counts: list[int] = []
     opened: list[int] = []
     fresh = False  # the last token opened a bracket
-    fault = ""  # of a tree that is left out
+    fault = ""  # the error in a tree to leave out
     stray = 0  # the last line with something outside of brackets
 
     def complain(what: str) -> str:
@@ -127,7 +127,7 @@ def _find_never_closed(lines: list[str]) -> Iterator[tuple[int, int]]:
     ]
     rises = (rest.count("(") - rest.count(")") for rest in rests)
     depths = list(accumulate(rises, initial=0))
-    lowest = list(accumulate(reversed(depths[1:]), min))[::-1]  # behind a line and all after it
+    lowest = list(accumulate(reversed(depths[1:]), min))[::-1]  # after this line or any later one
     begin = 0
     while begin < len(lines):
         end = begin + 1
@@ -139,14 +139,14 @@ def _find_never_closed(lines: list[str]) -> Iterator[tuple[int, int]]:
 
 
 def escape_brackets(word: str) -> str:
-    """Return a word with the treebank's names of round brackets in their place."""
+    """Return a word with round brackets replaced by their treebank names."""
     return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
 def as_in_treebanks(word: str) -> str:
-    """Return the form in which all spellings of a word are one.
+    """Return the canonical form of all spellings of a word.
 
-    A bracket has its treebank's name, in capitals, and there are no byte order marks.
+    Brackets are replaced by their treebank names in capitals, and byte order marks are removed.
     """
     if word.isalnum():
         return word

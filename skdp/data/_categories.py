@@ -1,4 +1,4 @@
-"""Categories of a column: what it holds, as codes."""
+"""The categories of a column, and the codes that represent them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ class Column:
     Attributes
     ----------
     name : str
-        What messages call the column.
+        Name of the column in messages.
     values : (n,) array
-        The categories, in an order that the order of rows does not change: sorted, or where that
-        cannot be (objects), by type and then sorted, or else as they first came.
+        The categories, in an order that does not depend on the order of rows: sorted, or if that is
+        impossible (objects), by type and then sorted. Objects of a type without an order are in the
+        order of their first occurrence.
     """
 
     name: str
@@ -35,7 +36,7 @@ class Column:
 
     @classmethod
     def of(cls, values: Values, name: str) -> tuple[Column, Places]:
-        """Return the column that holds values, and their codes."""
+        """Return the column with the categories of `values`, and the codes of `values`."""
         if values.dtype.kind in "biuf":
             _check_finite(values, name)
             found, codes = np.unique(values, return_inverse=True)
@@ -46,12 +47,12 @@ class Column:
         return cls(name, as_objects(order)), _look_up(listed, order)
 
     def find(self, values: Values) -> Places:
-        """Return the codes of values, -1 for one that is no category.
+        """Return the codes of values, -1 for a value that is not a category.
 
         Raises
         ------
         TypeError
-            If none is of the kind of the categories: numbers, say, where these are strings.
+            If no value is of the kind of the categories, such as numbers if these are strings.
         """
         if values.dtype.kind in "biuf":
             _check_finite(values, self.name)
@@ -67,7 +68,7 @@ class Column:
         return _look_up(listed, {value: i for i, value in enumerate(self.values.tolist())})
 
     def take(self, codes: Places) -> Values:
-        """Return the categories that codes stand for."""
+        """Return the categories with the given codes."""
         return self.values[codes]
 
 
@@ -85,7 +86,7 @@ def _raise_not_finite(value: Any, name: str) -> None:
 
 
 def _distinct(values: Iterable[Any], name: str) -> list[Any]:
-    """Return the distinct values, in the order in which they came."""
+    """Return the distinct values in the order of their first occurrence."""
     try:
         found = list(dict.fromkeys(values))
     except TypeError:
@@ -113,7 +114,7 @@ def _is_infinite(value: Any) -> bool:
 
 
 def _arrange(values: list[Any]) -> list[Any]:
-    """Return values in an order that depends on nothing else, where that is possible."""
+    """Return values in an order that depends only on the values, if that is possible."""
     try:
         return sorted(values)
     except TypeError:
@@ -131,7 +132,7 @@ def _arrange(values: list[Any]) -> list[Any]:
 
 
 def _look_up(values: Iterable[Any], codes: dict[Any, int]) -> Places:
-    """Return the codes of values, -1 for one that has none."""
+    """Return the codes of values, -1 for a value without a code."""
     return np.array([codes.get(value, -1) for value in values], dtype=np.int64)
 
 

@@ -1,4 +1,4 @@
-"""Columns of text and other categories as codes, where a model is of categories."""
+"""Encoding of columns of text and other categories as codes, for models of categories."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skdp.data._categories import Column
 from skdp.data._columns import as_objects, columns_of, is_frame, names_of
 
 Categories = list[NDArray[Any] | None]
-"""For each column its categories, in the order of their codes; None: it holds numbers."""
+"""The categories of each column in the order of their codes; None for a column of numbers."""
 
 
 def with_codes(
@@ -22,32 +22,32 @@ def with_codes(
     *,
     reset: bool,
 ) -> tuple[Any, Categories | None]:
-    """Return X with codes in the columns of categories that are not numbers, and these categories.
+    """Encode the columns of categories that are not numbers; return X with codes, and categories.
 
     Parameters
     ----------
     X : table, or list of tables
         Data frames, arrays and lists of rows; anything else is returned as it is.
     find_columns : callable
-        ``find_columns(n_columns, names)`` returns which columns are of categories.
+        ``find_columns(n_columns, names)`` returns the indices of the columns of categories.
     known : list or None
         Categories of the fit.
     reset : bool
-        True (in ``fit``): the categories are those in X. False: they are `known`.
+        True (in ``fit``): use the categories in X. False: use `known`.
 
     Raises
     ------
     ValueError
         If a category is missing or, without `reset`, unknown.
     TypeError
-        If a column of categories holds numbers, and in the fit it did not, or the other way round.
+        If a column of categories holds numbers, but did not in the fit, or vice versa.
     """
     tables, remake = _as_tables(X)
     if not tables:
         return X, known
     width = len(tables[0])
     if any(len(table) != width for table in tables):
-        return X, known  # the checks that follow name the table
+        return X, known  # later checks raise an error that names the table
     names = _text_names(X if is_frame(X) else X[0])
     categories: Categories = [None] * width if reset or known is None else list(known)
     codes: dict[int, list[NDArray[Any]]] = {}
@@ -85,7 +85,7 @@ def _recall(values: NDArray[Any] | None, name: str) -> Column:
 
 
 def _holds_categories(parts: list[NDArray[Any]]) -> bool:
-    """Tell whether a column holds anything that is neither a number nor missing."""
+    """Return whether a column holds any text."""
     return any(
         part.dtype.kind in "USTO" and any(isinstance(value, str | bytes) for value in part.tolist())
         for part in parts
@@ -99,7 +99,7 @@ def _text_names(table: Any) -> list[str] | None:
 
 
 def _as_tables(X: Any) -> tuple[list[list[NDArray[Any]]], Callable[[dict[int, Any]], Any]]:
-    """Return the columns of each table in X, and what makes X again with other columns."""
+    """Return the columns of each table in X, and a function that replaces columns of X."""
     if is_frame(X) or _may_hold_text(X):
         return [_columns_of(X)], lambda codes: _replaced(X, {d: c[0] for d, c in codes.items()})
     if not isinstance(X, list | tuple) or len(X) == 0:
@@ -122,7 +122,7 @@ def _as_tables(X: Any) -> tuple[list[list[NDArray[Any]]], Callable[[dict[int, An
 
 
 def _as_rows(sequence: Any) -> Any:
-    """Return a list of values, or of rows, as an array of objects; others as they are."""
+    """Return a list of values or rows with text as an array of objects, other values unchanged."""
     widths = {len(row) if isinstance(row, list | tuple) else 0 for row in sequence}
     if len(widths) != 1 or not any(_has_text(row) for row in sequence):
         return sequence
@@ -140,7 +140,7 @@ def _has_text(value: Any) -> bool:
 
 
 def _may_hold_text(values: Any) -> bool:
-    """Tell whether values are a column or a table of numpy or pandas that may hold text."""
+    """Return whether values are a numpy array or a pandas column that may hold text."""
     kind = getattr(getattr(values, "dtype", None), "kind", "")
     n_dims = getattr(values, "ndim", 0)
     is_series = hasattr(values, "iloc") and n_dims == 1
@@ -155,7 +155,7 @@ def _columns_of(table: Any) -> list[NDArray[Any]]:
 
 
 def _replaced(table: Any, columns: dict[int, NDArray[Any]]) -> Any:
-    """Return a table with other values in some columns."""
+    """Return a table with some columns replaced."""
     if not is_frame(table):
         values = np.asarray(table).astype(object)
         for d, column in columns.items():

@@ -1,4 +1,4 @@
-"""Data frames of pandas and polars, and tables of Arrow: their columns, and what is missing."""
+"""Columns and missing values of pandas and polars data frames and Arrow tables."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from skdp._checks import check_unmasked
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether X is a data frame of pandas or polars, or a table of Arrow."""
+    """Return whether X is a pandas or polars data frame, or an Arrow table."""
     kinds = ("iloc", "__dataframe__", "__arrow_c_stream__")
     return len(getattr(X, "shape", ())) == 2 and any(hasattr(X, kind) for kind in kinds)
 
 
 def columns_of(frame: Any) -> list[NDArray[Any]]:
-    """Return the columns of a data frame, each an (n,) array of its own type."""
-    if hasattr(frame, "iloc"):  # pandas, where names may occur twice
+    """Return the columns of a data frame, each as an (n,) array of its own type."""
+    if hasattr(frame, "iloc"):  # pandas, in which names may occur twice
         return [frame.iloc[:, j].to_numpy() for j in range(frame.shape[1])]
     return [_as_column(frame[name]) for name in names_of(frame)]
 
@@ -30,18 +30,18 @@ def names_of(frame: Any) -> list[Any]:
 
 
 def _as_column(series: Any) -> NDArray[Any]:
-    """Return a column of polars or Arrow; structured values and very long integers as objects."""
+    """Return a polars or Arrow column; structured values and very long integers become objects."""
     try:
         column = np.asarray(series)
         if column.ndim == 1:
             return column
-    except Exception:  # what numpy does not have; each library raises its own errors
+    except Exception:  # types that numpy lacks, for which each library raises its own errors
         pass
     return as_objects(series.to_list() if hasattr(series, "to_list") else series.to_pylist())
 
 
 def as_objects(values: Iterable[Any]) -> NDArray[Any]:
-    """Return values, tuples among them, as the elements of an array."""
+    """Return values, which may be tuples, as the elements of an array of objects."""
     listed = list(values)
     array = np.empty(len(listed), dtype=object)
     for i, value in enumerate(listed):
@@ -50,9 +50,9 @@ def as_objects(values: Iterable[Any]) -> NDArray[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value is None, or differs from itself, as NaN, NaT and pandas' NA do.
+    """Return whether a value is None or differs from itself, as do NaN, NaT and pandas' NA.
 
-    A tuple is missing if a part of it is.
+    A tuple is missing if any of its parts is.
     """
     if isinstance(value, tuple):
         return any(map(is_missing, value))
@@ -60,17 +60,17 @@ def is_missing(value: Any) -> bool:
         return value is None
     try:
         return not bool(value == value)
-    except TypeError:  # the truth of pandas' NA is unknown
+    except TypeError:  # pandas' NA has no truth value
         return True
 
 
 def to_numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """Return objects as numbers, NaN where a value is missing.
+    """Return objects as numbers, NaN if a value is missing.
 
     Raises
     ------
     TypeError, ValueError
-        If one is no number, or hidden by a mask.
+        If a value is not a number, or is masked.
     """
     numbers = np.empty(values.shape)
     flat = numbers.reshape(-1)

@@ -1,4 +1,4 @@
-"""Containers one after the other."""
+"""Concatenation of containers."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Container = TypeVar("Container", bound=Ragged)
 
 
 def concatenate(containers: Iterable[Container]) -> Container:
-    """Return the samples of several containers in one.
+    """Return the samples of several containers in one container.
 
     Parameters
     ----------
     containers : list of SegmentedCorpus, of SequencePanel or of TokenSequences
-        All of one kind and with the same number of features.
+        Containers of one kind with the same number of features.
 
     Returns
     -------
     container of the same kind
-        The samples of the first container, then those of the second, and so on.
+        The samples of the first container, then of the second, and so on.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Containers as folders of .npy files."""
+"""Reading and writing of containers as folders of .npy files."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Folder = str | os.PathLike[str]
 
 
 def write_arrays(folder: Folder, arrays: dict[str, NDArray[Any] | None]) -> None:
-    """Write arrays into a folder, which is made if there is none; None removes a file.
+    """Write arrays into a folder, which is created if needed; None removes a file.
 
-    All are written before the first one takes the place of an older file: if anything fails, the
-    folder holds what it held. A file is replaced, not written to: an array may be mapped to it.
+    All arrays are written before the first one replaces an older file: if anything fails, the
+    folder is unchanged. Files are replaced, not overwritten, because arrays may be mapped to them.
     """
     place = check_path(folder, "folder")
     place.mkdir(parents=True, exist_ok=True)
@@ -36,29 +36,29 @@ def write_arrays(folder: Folder, arrays: dict[str, NDArray[Any] | None]) -> None
 
 
 def read_array(folder: Folder, name: str, mmap_mode: str | None = None) -> NDArray[Any]:
-    """Return an array of a folder, mapped to its file if wanted.
+    """Return an array in a folder, mapped to its file if `mmap_mode` is not None.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it holds no array, or one of objects.
+        If it does not hold an array, or holds an array of objects.
     """
     path = _find(folder, name)
     if mmap_mode is not None and 0 in read_shape(folder, name):
-        mmap_mode = None  # nothing cannot be mapped
+        mmap_mode = None  # empty arrays cannot be mapped
     try:
         if mmap_mode is not None:
             return npy.open_memmap(path, mmap_mode)
         with open(path, "rb") as file:
             return np.asarray(npy.read_array(file, allow_pickle=False))
-    except Exception as error:  # damaged heads raise errors of many types
+    except Exception as error:  # damaged headers raise errors of many types
         raise _damage(path, error) from None
 
 
 def read_shape(folder: Folder, name: str) -> tuple[int, ...]:
-    """Return the shape of an array of a folder, without reading more than the file's head.
+    """Return the shape of an array in a folder, reading only the header of the file.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def _find(folder: Folder, name: str) -> Path:
 
 
 def _damage(path: Path, error: Exception) -> Exception:
-    """Return the error to raise in place of another one; those of the system name the file."""
+    """Return an error that names the file, which errors of the system already do."""
     if isinstance(error, OSError) and error.filename is not None:
         return error
     return ValueError(f"{path} is damaged or holds no numbers: {error}")

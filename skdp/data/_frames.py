@@ -1,4 +1,4 @@
-"""Long data frames, a row per step, as sequences."""
+"""Sequences from long data frames, which have one row per step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skdp.data._ragged import Offsets, offsets
 def read_frame(
     frame: Any, by: Any, time: Any, columns: Any
 ) -> tuple[NDArray[np.float64], Offsets, list[Any]]:
-    """Return the observations of all sequences end to end, and where they begin and end.
+    """Return the concatenated observations of all sequences, and the offsets of sequences.
 
     Parameters
     ----------
@@ -28,14 +28,14 @@ def read_frame(
     values : (n_observations, D) array
     ptr : (n_sequences + 1,) array
     names : list
-        Of the columns of the observations.
+        Names of the columns of the observations.
 
     Raises
     ------
     TypeError
-        If `frame` is no data frame of pandas.
+        If `frame` is not a pandas data frame.
     ValueError
-        If it has not the columns, or they do not hold what they should.
+        If a column is missing or holds invalid values.
     """
     if not (hasattr(frame, "columns") and hasattr(frame, "groupby")):
         raise TypeError(f"frame must be a pandas data frame, got {type(frame).__name__}.")
@@ -75,7 +75,7 @@ def read_frame(
 
 
 def _with_levels(frame: Any, names: list[Any]) -> Any:
-    """Return the frame with levels of its index as columns, where these are asked for."""
+    """Return the frame with the requested levels of its index as columns."""
     levels = list(frame.index.names)
     named = [name for name in names if name is not None and isinstance(name, Hashable)]
     wanted = [name for name in dict.fromkeys(named) if name in levels]
@@ -88,7 +88,7 @@ def _with_levels(frame: Any, names: list[Any]) -> Any:
     if not wanted:
         return frame
     values = {name: frame.index.get_level_values(levels.index(name)) for name in wanted}
-    frame = frame.reset_index(drop=True)  # a name of both is ambiguous to pandas
+    frame = frame.reset_index(drop=True)  # a name of column and level is ambiguous to pandas
     for name, column in values.items():
         frame[name] = column
     return frame
@@ -100,7 +100,7 @@ def common_names(parts: Any) -> list[str] | None:
     Raises
     ------
     ValueError
-        Unless all have the columns of the first, in its order.
+        Unless all data frames have the same columns in the same order.
     """
     first = _column_names(parts[0]) if len(parts) else None
     for i, part in enumerate(parts):
@@ -114,7 +114,7 @@ def common_names(parts: Any) -> list[str] | None:
 
 
 def _column_names(values: Any) -> list[str] | None:
-    """Return the names of the columns of a data frame; numbers are no names."""
+    """Return the names of the columns of a data frame, None unless all are strings."""
     if not hasattr(values, "columns"):
         return None
     names = list(values.columns)
@@ -126,12 +126,12 @@ def _describe(names: list[str] | None) -> str:
 
 
 def _is_name(frame: Any, by: Any) -> bool:
-    """Tell whether `by` is one name, which may be a tuple."""
+    """Return whether `by` is a single name, which may be a tuple."""
     return not isinstance(by, list) and (isinstance(by, str | tuple) or not hasattr(by, "__iter__"))
 
 
 def _check_names(frame: Any, names: Any, what: str) -> list[Any]:
-    """Return names of columns that the frame has."""
+    """Return names as a list, or raise ValueError unless they are distinct columns of the frame."""
     if isinstance(names, str | bytes | dict) or not hasattr(names, "__iter__"):
         raise ValueError(f"{what} must be a list of column names, got {names!r:.80}.")
     found = list(names)
@@ -150,7 +150,7 @@ def _check_names(frame: Any, names: Any, what: str) -> list[Any]:
 
 
 def _check_present(frame: Any, name: Any, what: str) -> None:
-    """Raise if a value is missing where every row needs one."""
+    """Raise ValueError if a column, which must be complete, has a missing value."""
     missing = frame[name].isna().to_numpy()
     if missing.any():
         raise ValueError(
@@ -159,7 +159,7 @@ def _check_present(frame: Any, name: Any, what: str) -> None:
 
 
 def _order(frame: Any, keys: list[Any], time: Any, numbers: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the rows, sequence by sequence, each in the order of time or else as it was."""
+    """Return the rows sequence by sequence, sorted by time or else in their original order."""
     if time is None:
         return np.argsort(numbers, kind="stable")
     try:

@@ -1,4 +1,4 @@
-"""Which child of a node is its head."""
+"""Head rules, which determine the head child of a node."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from skdp._checks import shorten
 
 Rule = tuple[str, Sequence[str | tuple[str, ...]]]
-"""Where the search begins, and the categories to look for, the most wanted first."""
+"""The side on which the search begins, and categories in the order of their priority."""
 
 _NOUNS = ("NN", "NNS", "NNP", "NNPS", "NX")
 _FINITE_VERBS = ("MD", "VBD", "VBZ", "VBP", "VB")
@@ -53,7 +53,7 @@ COLLINS_HEAD_RULES: dict[str, Rule | list[Rule]] = {
 """Head rules of the Penn Treebank, like those of Collins (1999): see `head_children`."""
 
 PUNCTUATION = frozenset([",", ":", ".", "``", "''", '"', "-LRB-", "-RRB-", "PUNCT", "PU"])
-"""Tags of punctuation: of the Penn Treebank, Universal Dependencies and the Chinese Treebank."""
+"""Punctuation tags of the Penn Treebank, Universal Dependencies and the Chinese Treebank."""
 
 TRACE = "-NONE-"
 _COORDINATORS = frozenset(["CC", "CONJP"])
@@ -62,25 +62,25 @@ _DIRECTIONS = ("left", "right")
 
 
 def category_of(label: str) -> str:
-    """Return a label without function tags: NP of NP-SBJ=2; ``-NONE-`` and -LRB- are whole."""
+    """Return a label without function tags: NP for NP-SBJ=2; ``-NONE-`` and -LRB- stay whole."""
     found = _CATEGORY.match(label)
     return found[0] if found else label
 
 
 class _Pass(NamedTuple):
-    """A search through the children for one set of categories after the other."""
+    """A search through the children for one set of categories after another."""
 
     from_left: bool
     wanted: list[frozenset[str]]
 
 
 class HeadFinder:
-    """Finds the head among the children of a node. It remembers productions it has seen.
+    """Finder of the head among the children of a node, which caches the heads of productions.
 
     Parameters
     ----------
     rules : {"collins", "first", "last"} or dict
-        As in `head_children`.
+        Head rules, as in `head_children`.
     """
 
     def __init__(self, rules: Any):
@@ -99,7 +99,7 @@ class HeadFinder:
         self._known: dict[tuple[str, ...], int] = {}
 
     def find(self, parent: str, children: list[str]) -> int:
-        """Return the place of the head among children with these labels."""
+        """Return the index of the head among children with these labels."""
         production = (parent, *children)
         head = self._known.get(production)
         if head is None:
@@ -122,7 +122,7 @@ class HeadFinder:
 
 
 def _run(passes: list[_Pass], categories: list[str], places: list[int]) -> int:
-    """Return the first place that has what is wanted, or where the last search began."""
+    """Return the first place with a wanted category, else where the last search began."""
     for from_left, wanted in passes:
         order = places if from_left else places[::-1]
         for labels in wanted:
@@ -133,7 +133,7 @@ def _run(passes: list[_Pass], categories: list[str], places: list[int]) -> int:
 
 
 def _compile(label: str, rule: Any) -> list[_Pass]:
-    """Return the searches of a rule, which may be one of them or a list of several."""
+    """Return the searches of a rule, which may be a single search or a list."""
     is_one = len(rule) == 2 and isinstance(rule[0], str) if isinstance(rule, tuple) else False
     passes = [rule] if is_one else rule
     if not isinstance(passes, list) or not passes:

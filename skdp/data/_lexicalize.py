@@ -1,4 +1,4 @@
-"""Parse trees whose nodes know their head words."""
+"""Lexicalized parse trees, whose nodes have head words."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class LexicalizedNodes(NamedTuple):
     tags: NDArray[Any]
     """Label of the preterminal at the end of each node's spike."""
     words: NDArray[Any]
-    """The word below it."""
+    """The word below that preterminal."""
     parents: NDArray[np.int64]
-    """Number of the parent; of the root -1."""
+    """Index of the parent; -1 for the root."""
     heads: NDArray[np.int64]
-    """Number of the head child; of a preterminal -1."""
+    """Index of the head child; -1 for a preterminal."""
     spikes: NDArray[np.int64]
-    """Number of the node at the top of the spike: the root or a modifier."""
+    """Index of the node at the top of the spike: the root or a modifier."""
 
 
 class Nodes(NamedTuple):
-    """The same in lists."""
+    """The nodes of a tree with their heads, as lists."""
 
     labels: list[str]
     tags: list[str]
@@ -41,9 +41,9 @@ class Nodes(NamedTuple):
 def head_children(tree: ParseTree, rules: Any = "collins") -> NDArray[np.int64]:
     """Find the head child of every node of a tree.
 
-    The head of a phrase is the child that says what the phrase is about and how it behaves: the
-    verb of a verb phrase, the noun of a noun phrase. Following head children from a node to a word
-    gives the head word of the node, see :func:`lexicalize`.
+    The head of a phrase is the child that determines its meaning and its grammatical behavior, such
+    as the verb of a verb phrase or the noun of a noun phrase. Following head children from a node
+    to a word gives the head word of the node, see :func:`lexicalize`.
 
     Parameters
     ----------
@@ -51,15 +51,15 @@ def head_children(tree: ParseTree, rules: Any = "collins") -> NDArray[np.int64]:
         Every word is the only child of its node, its tag.
     rules : {"collins", "first", "last"} or dict, default="collins"
         "collins": `COLLINS_HEAD_RULES`, a table for the labels of the Penn Treebank. "first" or
-        "last": the first or the last child, for languages whose phrases begin or end with their
-        heads and that have no table. A dict is a table of your own: it maps a label to
+        "last": the first or the last child, for languages without a table whose phrases begin or
+        end with their heads. A dict is a custom table, which maps a label to
         ``(direction, labels)``.
 
     Returns
     -------
     (n_nodes,) array of int
-        Place of the head among the children of each node, from 0. Nodes are in the order of
-        `ParseTree.subtrees`; of a preterminal it is 0, its word.
+        Index of the head among the children of each node, from 0. Nodes are in the order of
+        `ParseTree.subtrees`; the head of a preterminal is 0, its word.
 
     Raises
     ------
@@ -74,22 +74,22 @@ def head_children(tree: ParseTree, rules: Any = "collins") -> NDArray[np.int64]:
 
     Notes
     -----
-    A rule ``("left", ["VP", "S"])`` looks through the children from the left for a VP, and if there
-    is none, once more for an S. ``"right"`` begins at the right. A tuple of labels is looked for at
-    once: ``("right", [("NN", "NNS"), "NP"])`` takes the last noun, singular or plural. A list of
-    rules is tried in order. If nothing is found, the head is the child at which the last search
-    began. The rest is the same for all rules:
+    A rule ``("left", ["VP", "S"])`` searches the children from the left for a VP, and if there is
+    none, for an S. ``"right"`` begins at the right. A tuple of labels is searched for at once:
+    ``("right", [("NN", "NNS"), "NP"])`` finds the last noun, singular or plural. A list of rules is
+    tried in order. If nothing is found, the head is the child at which the last search began. The
+    rest is the same for all rules:
 
     - Function tags and indices do not count: NP-SBJ and NP=2 are NP, and ADVP|PRT is ADVP.
     - Punctuation and traces (``-NONE-``) are heads only if a node has no other children.
-    - A label without a rule has its first child for a head.
+    - The head of a node whose label has no rule is its first child.
     - Coordination, with any table: if the child before the head is a CC or a CONJP, the head is the
-      child before that, and so on. So a coordinated phrase whose head is looked for at the right
-      has the head of its first conjunct if there is a conjunction between any two.
+      child before that, and so on. So if the search for the head of a coordinated phrase begins at
+      the right, it has the head of its first conjunct if there is a conjunction between any two.
     - Trees are taken as they are: find heads before :func:`binarize`, not after.
 
-    The table follows the rules of Collins ([1]_, appendix A) in what it looks for and from where,
-    with a few categories in another order.
+    The table has the categories and directions of Collins ([1]_, appendix A), with a few categories
+    in a different order.
 
     References
     ----------
@@ -115,18 +115,18 @@ def head_children(tree: ParseTree, rules: Any = "collins") -> NDArray[np.int64]:
 
 
 def lexicalize(tree: ParseTree, rules: Any = "collins") -> LexicalizedNodes:
-    """Return the head word and tag of every node of a tree, and the spikes they make.
+    """Return the head word and tag of every node of a tree, and the spikes that they form.
 
-    A spike is a chain of head children that ends at a word; every word has one. All nodes of a
-    spike have the word and its tag for their head. The tree is made of spikes: the one of the root,
-    and one for each child that is not a head, a modifier.
+    A spike is a chain of head children that ends at a word; every word has one. The head of all
+    nodes of a spike is this word with its tag. The tree consists of spikes: the spike of the root,
+    and a spike for each modifier, that is, each child that is not a head.
 
     Parameters
     ----------
     tree : ParseTree
         Every word is the only child of its node, its tag.
     rules : {"collins", "first", "last"} or dict, default="collins"
-        Which child is the head of its parent, see :func:`head_children`.
+        Rules that determine the head child, see :func:`head_children`.
 
     Returns
     -------
@@ -134,9 +134,9 @@ def lexicalize(tree: ParseTree, rules: Any = "collins") -> LexicalizedNodes:
         A named tuple of arrays, with nodes in the order of `ParseTree.subtrees`:
 
         - labels, tags, words : (n_nodes,) arrays of str: label, tag of the head, head word;
-        - parents : (n_nodes,) array of int: number of the parent; of the root -1;
-        - heads : (n_nodes,) array of int: number of the head child; of a preterminal -1;
-        - spikes : (n_nodes,) array of int: number of the node at the top of the spike.
+        - parents : (n_nodes,) array of int: index of the parent; -1 for the root;
+        - heads : (n_nodes,) array of int: index of the head child; -1 for a preterminal;
+        - spikes : (n_nodes,) array of int: index of the node at the top of the spike.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def lexicalize(tree: ParseTree, rules: Any = "collins") -> LexicalizedNodes:
 
     See Also
     --------
-    head_children : The rules, and heads as places among the children.
+    head_children : The rules, and heads as indices among the children.
     skdp.context.extract_events : The decisions by which a lexicalized tree is generated.
 
     Examples

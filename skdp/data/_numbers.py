@@ -1,4 +1,4 @@
-"""Tables of numbers: objects as numbers, and errors for what is none or is missing."""
+"""Conversion of tables of objects to numbers, with errors for other and missing values."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ FILL_IN = (
     "Bernoulli or binary-factor emissions."
 )
 LEAVE_OUT = "takes no missing values: a word that was not observed is left out."
-"""What to do about NaN in tables of values, and in counts or word ids."""
+"""Advice on NaN in tables of values, and in counts or word ids."""
 
 
 def with_numbers(X: Any, name: str = "X") -> Any:
-    """Return X, or a part of it, with objects as numbers: NaN where a value is missing.
+    """Return X, or a part of it, with objects converted to numbers, and missing values to NaN.
 
     Raises
     ------
     TypeError, ValueError
-        For an object that is no number, dates or text; of a data frame it names the column.
+        If a value is not a number, such as dates or text; for a data frame the error names the
+        column.
     """
     if is_frame(X):
         return _with_number_columns(X, name)
-    if isinstance(X, list | tuple | int):  # of an int the array may be one of objects
+    if isinstance(X, list | tuple | int):  # a large int becomes an array of objects
         try:
             X = np.asarray(X)
         except ValueError:
@@ -46,7 +47,7 @@ def with_numbers(X: Any, name: str = "X") -> Any:
 
 
 def _with_number_columns(frame: Any, name: str) -> Any:
-    """Return a data frame whose columns hold numbers, or raise an error that names one."""
+    """Return a data frame whose columns hold numbers, or raise an error that names a column."""
     is_pandas = hasattr(frame, "iloc")
     changed = {}
     for d, (label, values) in enumerate(zip(names_of(frame), columns_of(frame), strict=True)):
@@ -60,7 +61,7 @@ def _with_number_columns(frame: Any, name: str) -> Any:
                 f"{name} must hold numbers, but column {label!r} does not ({error}). Leave it out, "
                 "make it the index (dates), or encode it first."
             ) from None
-    if not changed or not is_pandas:  # scikit-learn reads what others hold
+    if not changed or not is_pandas:  # scikit-learn converts other data frames
         return frame
     frame = frame.copy()
     for d, values in changed.items():
@@ -77,7 +78,7 @@ def _check_no_dates(dtype: Any, where: str, cure: str = "") -> None:
 
 
 def check_finite_array(estimator: Any, values: Any, cure: str) -> None:
-    """Raise for NaN, with what to do about it, and for infinity, in scikit-learn's words."""
+    """Raise ValueError for NaN, with the advice `cure`, and for infinity, as scikit-learn does."""
     flat = values.data if issparse(values) else values
     if flat.dtype.kind == "f" and np.isnan(flat).any():
         raise ValueError(f"Input X contains NaN. {type(estimator).__name__} {cure}")

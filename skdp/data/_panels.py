@@ -1,4 +1,4 @@
-"""What estimators of panels have in common: y that is no y, and results by sequence."""
+"""Helpers for estimators of panels: checks of y, and results split by sequence."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from skdp.data._sequence_panel import SequencePanel
 def check_no_lengths(
     y: Any, panel: SequencePanel, is_single: bool, sample: str = "sequence"
 ) -> None:
-    """Raise if y is the lengths of sequences, as other libraries take them, and no labels.
+    """Raise ValueError if y holds not labels but lengths of sequences, as in other libraries.
 
     Parameters
     ----------
     sample : str, default="sequence"
-        What a sample is called.
+        Name of a sample.
     """
     n_samples = len(panel.values) if is_single else len(panel)
     try:
@@ -39,7 +39,7 @@ def check_no_lengths(
 
 
 def holds_labels(y: Any, n: int) -> bool:
-    """Whether y holds n values, one for each row of an array."""
+    """Return whether y holds n values, one for each row of an array."""
     try:
         return np.asarray(y).shape == (n,)
     except ValueError:  # ragged
@@ -47,5 +47,5 @@ def holds_labels(y: Any, n: int) -> bool:
 
 
 def split(rows: NDArray[Any], ptr: NDArray[np.int64], is_single: bool) -> Any:
-    """Return the rows of each sequence in a list, or all of them for a single array."""
+    """Return a list with the rows of each sequence, or all rows for a single array."""
     return rows if is_single else np.split(rows, ptr[1:-1])

@@ -19,13 +19,13 @@ from skdp.data._tree_svg import draw_svg
 class ParseTree:
     """A parse tree: a label and its children, which are parse trees or words.
 
-    It is immutable; it can be hashed, compared and pickled by value. Trees may have any depth:
-    nothing here recurses. A notebook shows a tree as a picture.
+    It is immutable; it can be hashed, compared and pickled by value. Trees may have any depth,
+    because no method is recursive. A notebook shows a tree as a picture.
 
     Parameters
     ----------
     label : str
-        Symbol of the root: not empty, without white space and parentheses.
+        Symbol of the root: not empty, without white space or parentheses.
     children : sequence of ParseTree and str
         At least one child; a str is a word, not empty and without white space.
 
@@ -36,7 +36,7 @@ class ParseTree:
     leaves : tuple of str
         All words, from left to right.
     height : int
-        Number of nodes from the root down to the deepest word; 1 if all children are words.
+        Largest number of nodes from the root down to a word; 1 if all children are words.
     is_preterminal : bool
         Whether the only child is a word.
     is_binary : bool
@@ -59,8 +59,8 @@ class ParseTree:
     -----
     In bracketed text, parentheses in a word are written as in treebanks: ``(`` as ``-LRB-`` and
     ``)`` as ``-RRB-``. Reading does not convert them back, so a tree whose words have no
-    parentheses is the same after writing and reading. Grammars and scores take both spellings for
-    one word.
+    parentheses is the same after writing and reading. Grammars and scores treat both spellings as
+    the same word.
 
     Examples
     --------
@@ -102,13 +102,13 @@ class ParseTree:
 
     @classmethod
     def _make(cls, label: str, children: tuple[ParseTree | str, ...]) -> Self:
-        """Return a tree of what is known to be valid."""
+        """Return a tree without validation of its parts."""
         return cls.__new__(cls)._set(label, children)
 
     def _set(self, label: str, children: tuple[ParseTree | str, ...]) -> Self:
         self._label = label
         self._children = children
-        # Both of the children's: kept, so that neither recurses.
+        # Both follow from the children's stored values, so that neither recurses.
         self._hash = hash((label, children))
         self._height = 1 + max(
             [0 if isinstance(child, str) else child._height for child in children]
@@ -125,7 +125,7 @@ class ParseTree:
             One tree, on one or more lines. An outermost bracket without a label is removed if it
             holds one tree.
         root_label : str, default="ROOT"
-            Label of one that holds several trees or words.
+            Label of an outermost bracket without a label that holds several trees or words.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class ParseTree:
         Parameters
         ----------
         tree : nltk.Tree
-            Its labels and leaves must be str.
+            A tree whose labels and leaves are str.
 
         Returns
         -------
@@ -206,7 +206,7 @@ class ParseTree:
 
     @property
     def height(self) -> int:
-        """Number of nodes from the root down to the deepest word."""
+        """Largest number of nodes from the root down to a word."""
         return self._height
 
     @property
@@ -243,7 +243,7 @@ class ParseTree:
         """
         n_words = 0
         spans: list[tuple[str, int, int]] = []
-        open_nodes: list[tuple[int, int]] = []  # where it begins, and its place among the spans
+        open_nodes: list[tuple[int, int]] = []  # first words, and indices among the spans
         stack: list[ParseTree | str | None] = [self]  # None: the end of a node
         while stack:
             node = stack.pop()
@@ -274,7 +274,8 @@ class ParseTree:
         Raises
         ------
         ValueError
-            If their number differs from that of the leaves, or a word is empty or has white space.
+            If the number of words differs from that of the leaves, or a word is empty or has white
+            space.
         """
         if isinstance(words, str) or not hasattr(words, "__iter__"):
             raise TypeError(f"words must be a list of str, got {words!r:.60}.")
@@ -296,7 +297,8 @@ class ParseTree:
         Parameters
         ----------
         function : callable
-            Maps a label to its replacement. It is called once per label, not once per node.
+            Function that maps a label to its replacement. It is called once per distinct label, not
+            once per node.
 
         Returns
         -------
@@ -329,12 +331,12 @@ class ParseTree:
         Returns
         -------
         ParseTree or None
-            Nodes with the label ``-NONE-`` are removed, and so are nodes that then have no words.
+            The tree without nodes labeled ``-NONE-``, and without nodes that then have no words.
             None if nothing is left.
 
         See Also
         --------
-        read_trees : Does so for all trees of a file with ``clean=True``.
+        read_trees : Removes traces from all trees of a file with ``clean=True``.
 
         Examples
         --------
@@ -343,7 +345,7 @@ class ParseTree:
         <ParseTree (S (VP (TO to) (VP go)))>
         """
         kept: list[Item] = []
-        sizes: list[int] = []  # of what waits for its parent: items that are kept
+        sizes: list[int] = []  # numbers of kept items below those whose parent is still to come
         for item in self._flat():
             if isinstance(item, str):
                 kept.append(item)
@@ -368,13 +370,14 @@ class ParseTree:
         Returns
         -------
         ParseTree
-            Labels end before their first ``-``, ``=`` or ``|``: NP-SBJ, NP-1 and NP=2 become NP,
-            and ADVP|PRT becomes ADVP. Labels that begin with such a sign, as -LRB- does, stay.
+            A tree whose labels end before their first ``-``, ``=`` or ``|``: NP-SBJ, NP-1 and NP=2
+            become NP, and ADVP|PRT becomes ADVP. Labels that begin with such a character, such as
+            -LRB-, stay.
 
         See Also
         --------
-        read_trees : Does so for all trees of a file with ``clean=True``.
-        map_labels : Does anything else to labels.
+        read_trees : Removes function tags from all trees of a file with ``clean=True``.
+        map_labels : Changes labels in any other way.
 
         Examples
         --------
@@ -385,7 +388,7 @@ class ParseTree:
         return self.map_labels(category_of)
 
     def to_brackets(self) -> str:
-        """Return bracketed text on one line, the same as ``str(tree)``.
+        """Return the tree as bracketed text on one line, the same as ``str(tree)``.
 
         Returns
         -------
@@ -406,7 +409,7 @@ class ParseTree:
         return "".join(parts)[1:]
 
     def to_nltk(self) -> Any:
-        """Return an ``nltk.Tree``.
+        """Return the tree as an ``nltk.Tree``.
 
         Returns
         -------
@@ -426,7 +429,7 @@ class ParseTree:
         return _build(self._flat(), Tree)
 
     def _flat(self) -> list[Item]:
-        """Return all nodes and words, a node after all that is below it (see `_brackets`)."""
+        """Return all nodes and words, each node after its descendants (see `_brackets`)."""
         items: list[Item] = []
         stack: list[ParseTree | str] = [self]
         while stack:
@@ -467,7 +470,7 @@ class ParseTree:
 
 
 def _build(items: Iterable[Item], make: Callable[[str, list[Any]], Any]) -> Any:
-    """Return the tree of a flat form, its nodes made by `make` of a label and children."""
+    """Return the tree of a flat form, whose nodes are ``make(label, children)``."""
     stack: list[Any] = []
     for item in items:
         if isinstance(item, str):
@@ -483,7 +486,7 @@ def _rebuild(cls: type[ParseTree], items: tuple[Item, ...]) -> ParseTree:
 
 
 def name_other(value: object, what: str, wanted: str = "a ParseTree") -> str:
-    """Return the message that a value is no tree, and how it becomes one."""
+    """Return a message that a value is not a tree, with advice on conversion."""
     message = f"{what} must be {wanted}, got {type(value).__name__}"
     if isinstance(value, str):
         return f"{message}: use ParseTree.from_brackets for bracketed text."
@@ -493,7 +496,7 @@ def name_other(value: object, what: str, wanted: str = "a ParseTree") -> str:
 
 
 def check_label(label: Any, name: str = "A label") -> None:
-    """Raise if a label cannot be one of a tree's."""
+    """Raise TypeError or ValueError unless a label is valid in a tree."""
     _check_text(label, name, NOT_IN_LABEL)
 
 

@@ -1,4 +1,4 @@
-"""Data sets in partitions, each a container that is opened where it is used."""
+"""Partitioned data sets, whose partitions are containers that are opened where they are used."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from skdp.data._writing import check_path
 
 
 class Partitions(Sequence[Any]):
-    """The containers of a partitioned data set; each is opened anew when it is asked for."""
+    """The containers of a partitioned data set, which are opened at each access."""
 
     def __init__(self, parts: tuple[Part, ...]):
         self._parts = parts
@@ -38,16 +38,16 @@ class Partitions(Sequence[Any]):
 
 
 def is_bag(X: Any) -> bool:
-    """Tell whether X is a `dask.bag.Bag`, without an import of Dask."""
+    """Return whether X is a `dask.bag.Bag`, without importing Dask."""
     return any(
         cls.__name__ == "Bag" and cls.__module__.startswith("dask.bag") for cls in type(X).__mro__
     )
 
 
 def split_samples(sizes: NDArray[np.int64], n_partitions: int) -> list[tuple[int, int]]:
-    """Return runs of samples of about the same total size, none of them empty.
+    """Return runs of samples of about the same total size, none of which is empty.
 
-    Where shards of a topic model are not empty, these are the same.
+    If no shard of a topic model is empty, these runs are the same as the shards.
     """
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0
@@ -55,19 +55,19 @@ def split_samples(sizes: NDArray[np.int64], n_partitions: int) -> list[tuple[int
     cuts = np.searchsorted(ends, targets, side="left") + 1
     bounds = [0]
     for i, cut in enumerate(cuts, start=1):
-        last = len(sizes) - (n_partitions - i)  # leaves a sample for each of those to come
+        last = len(sizes) - (n_partitions - i)  # leaves a sample for each of the remaining runs
         bounds.append(min(max(int(cut), bounds[-1] + 1), last))
     return list(pairwise([*bounds, len(sizes)]))
 
 
 def raise_without_constructor(cls: type) -> NoReturn:
-    """Raise a TypeError that names the class methods by which data sets are made."""
+    """Raise a TypeError that names the class methods that make data sets."""
     makers = ", ".join(name for name in dir(cls) if name.startswith("from_"))
     raise TypeError(f"Make a {cls.__name__} by one of {makers}.")
 
 
 class Partitioned:
-    """Base of the partitioned data sets: containers of one kind that are never all in memory."""
+    """Base class of partitioned data sets, whose containers need not be in memory together."""
 
     _kind: ClassVar[type[Ragged]]
 
@@ -83,17 +83,18 @@ class Partitioned:
 
     @classmethod
     def from_files(cls, folders: Folder | Iterable[Folder], n_features: int | None = None) -> Self:
-        """Return the data set in folders of .npy files, one partition each.
+        """Return the data set in folders of .npy files, each of which is a partition.
 
-        The files have the names of the container's attributes, as its method `save` writes them.
+        The files have the names of the container's attributes, as written by its method `save`.
         They are mapped to memory where they are used.
 
         Parameters
         ----------
         folders : str, path-like, or list of them
-            May contain wildcards, such as ``"corpus/part-*"``, whose matches are sorted by name.
+            Paths that may contain wildcards, such as ``"corpus/part-*"``. Matches of a wildcard are
+            sorted by name.
         n_features : int or None, default=None
-            None: that of the first folder.
+            Number of features. None: that of the first folder.
 
         Returns
         -------
@@ -148,7 +149,7 @@ class Partitioned:
         Parameters
         ----------
         delayed : list of dask.delayed.Delayed
-            Each of a container, of `n_features` features and at least one sample.
+            Delayed containers with `n_features` features and at least one sample each.
         n_features : int
 
         Returns
@@ -158,7 +159,7 @@ class Partitioned:
         Raises
         ------
         TypeError
-            If `delayed` is not a list of objects of Dask.
+            If `delayed` is not a list of Dask objects.
         ValueError
             If it is empty.
         """
@@ -168,12 +169,12 @@ class Partitioned:
 
     @classmethod
     def from_bag(cls, bag: Any, n_features: int) -> Self:
-        """Return the data set made of a bag of samples, one partition for each of the bag's.
+        """Return the data set of a bag of samples, with the partitions of the bag.
 
         Parameters
         ----------
         bag : dask.bag.Bag
-            Of samples as in the lists that the container is made from.
+            Samples as in the lists that the container is made from.
         n_features : int
 
         Returns
@@ -183,7 +184,7 @@ class Partitioned:
         Raises
         ------
         TypeError
-            If `bag` is no bag.
+            If `bag` is not a bag.
         """
         if not is_bag(bag):
             raise TypeError(f"bag must be a dask.bag.Bag, got {type(bag).__name__}.")
@@ -205,7 +206,7 @@ class Partitioned:
 
     @classmethod
     def _split(cls, container: Any, n_partitions: int) -> Self:
-        """Return a container in runs of samples of about the same size."""
+        """Return a container split into runs of samples of about the same size."""
         if not isinstance(container, cls._kind):
             raise TypeError(
                 f"Only a {cls._kind.__name__} can be split into a {cls.__name__}, got "
@@ -236,7 +237,7 @@ class Partitioned:
 
     @property
     def shape(self) -> tuple[float, int]:
-        """Numbers of samples and of features; the first is nan where it is unknown."""
+        """Numbers of samples and of features; the first is nan if it is unknown."""
         sizes = [part.n_samples for part in self._parts]
         known = [size for size in sizes if size is not None]
         return (sum(known) if len(known) == len(sizes) else np.nan), self._n_features
@@ -258,7 +259,7 @@ class Partitioned:
 
     @property
     def partitions(self) -> Sequence[Any]:
-        """The containers, each of which is opened when it is asked for, as ``X.partitions[i]``."""
+        """The containers, each of which is opened at access, as in ``X.partitions[i]``."""
         return Partitions(self._parts)
 
     def compute(self) -> Any:
@@ -271,35 +272,35 @@ class Partitioned:
         Raises
         ------
         FileNotFoundError, ValueError, TypeError
-            If a partition is not there or not what it should be; the message names it.
+            If a partition is missing or invalid; the message names it.
         """
         return concatenate(self.partitions)
 
     def to_files(self, folder: Folder) -> Self:
         """Write the partitions to folders ``part-00000``, ``part-00001``, ... of .npy files.
 
-        Partitions are opened and written one after the other.
+        Partitions are opened and written one after another.
 
         Parameters
         ----------
         folder : str or path-like
-            Is made, or must be empty.
+            A folder that is empty, or is created if it does not exist.
 
         Returns
         -------
         partitioned data set
-            That of these files.
+            The data set in these files.
 
         Raises
         ------
         FileExistsError
             If there is anything in `folder`.
         TypeError
-            If `folder` is no path.
+            If `folder` is not a path.
 
         Notes
         -----
-        If a partition cannot be opened or written, those before it are removed again.
+        If a partition cannot be opened or written, the folders of all partitions are removed.
         """
         place = check_path(folder, "folder")
         place.mkdir(parents=True, exist_ok=True)
@@ -355,7 +356,7 @@ class Partitioned:
 
 
 def _expand(folders: list[Folder]) -> list[Path]:
-    """Return folders with matches in place of patterns."""
+    """Return the paths of folders, with patterns replaced by their matches."""
     paths = []
     for i, folder in enumerate(folders):
         name = str(check_path(folder, f"folders[{i}]"))

@@ -1,4 +1,4 @@
-"""Documents made of segments, in partitions."""
+"""Partitioned documents made of segments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PartitionedCorpus(Partitioned):
     n_features : int
         Size of the vocabulary.
     shape : (int or nan, int)
-        Numbers of documents, nan where it is unknown, and of words in the vocabulary.
+        Numbers of documents (nan if unknown) and of words in the vocabulary.
 
     See Also
     --------
@@ -51,7 +51,7 @@ class PartitionedCorpus(Partitioned):
 
     @classmethod
     def from_corpus(cls, corpus: SegmentedCorpus, n_partitions: int) -> Self:
-        """Return a corpus in runs of whole documents with about as many tokens each.
+        """Return a corpus split into runs of whole documents with about equal numbers of tokens.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Sequences of observations, in partitions."""
+"""Partitioned sequences of observations."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class PartitionedPanel(Partitioned):
     """A panel in partitions, each a `SequencePanel` that is opened where it is used.
 
     Make one by `from_files`, `from_delayed`, `from_bag` or `from_panel`. Nothing is read before it
-    is needed. `HDPHMMLT` is fitted to it, with the bits of a fit to the whole panel; fitted models
-    of sequences predict and score it.
+    is needed. `HDPHMMLT` can be fitted to it, with bit for bit the result of a fit to the whole
+    panel; fitted models of sequences can predict and score it.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class PartitionedPanel(Partitioned):
     n_features : int
         Number of columns of an observation.
     shape : (int or nan, int)
-        Numbers of sequences, nan where it is unknown, and of columns.
+        Numbers of sequences (nan if unknown) and of columns.
 
     See Also
     --------
@@ -45,7 +45,7 @@ class PartitionedPanel(Partitioned):
 
     @classmethod
     def from_panel(cls, panel: SequencePanel, n_partitions: int) -> Self:
-        """Return a panel in runs of whole sequences with about as many observations each.
+        """Return a panel split into runs of whole sequences with about equal numbers of rows.
 
         Parameters
         ----------

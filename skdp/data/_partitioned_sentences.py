@@ -1,4 +1,4 @@
-"""Sentences of word ids, in partitions."""
+"""Partitioned sentences of word ids."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PartitionedSentences(Partitioned):
     n_features : int
         Size of the vocabulary.
     shape : (int or nan, int)
-        Numbers of sentences, nan where it is unknown, and of words in the vocabulary.
+        Numbers of sentences (nan if unknown) and of words in the vocabulary.
 
     See Also
     --------
@@ -43,7 +43,7 @@ class PartitionedSentences(Partitioned):
 
     @classmethod
     def from_sentences(cls, sentences: TokenSequences, n_partitions: int) -> Self:
-        """Return sentences in runs with about as many words each.
+        """Return sentences split into runs with about equal numbers of words.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""One partition of a data set: where it lies, and how it is opened and checked."""
+"""A partition of a data set: its source, and how it is opened and checked."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from skdp.data._ragged import Ragged
 
 @dataclass(frozen=True)
 class Part:
-    """A partition: what opens it, small enough to be sent to another process.
+    """A description of a partition, by which any process can open it.
 
     Attributes
     ----------
     kind : class
-        Of the container that it is.
+        Class of the container.
     number : int
     n_features : int
     source : Path, container, Delayed, or None
-        A folder, a container in memory, or what Dask computes it from; None: it is with whoever
-        calls `accept`.
+        A folder, a container in memory, or a delayed object of Dask; None if the caller of `accept`
+        has the partition.
     n_samples : int or None
-        None: unknown before it is opened.
+        None if it is unknown before the partition is opened.
     is_raw : bool
-        Whether Dask computes a list of samples, and no container.
+        Whether Dask computes a list of samples rather than a container.
     """
 
     kind: type[Ragged]
@@ -37,22 +37,22 @@ class Part:
 
     @property
     def where(self) -> str:
-        """What errors call it, with the name of its folder."""
+        """Name of the partition in error messages, with its folder."""
         place = f" ({self.source.name})" if isinstance(self.source, Path) else ""
         return f"partition {self.number}{place}"
 
     @property
     def is_delayed(self) -> bool:
-        """Whether Dask is to compute it."""
+        """Whether Dask computes the partition."""
         return not isinstance(self.source, Path | Ragged)
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether it is a container in the memory of this process."""
+        """Whether the source is a container in the memory of this process."""
         return isinstance(self.source, Ragged)
 
     def without_source(self) -> Part:
-        """Return what can `accept` the partition once it is computed."""
+        """Return a copy without source, whose method `accept` takes the computed partition."""
         return replace(self, source=None)
 
     def open(self) -> Any:
@@ -61,7 +61,7 @@ class Part:
         Raises
         ------
         FileNotFoundError, ValueError, TypeError
-            If it is not there or not what it should be; the message names the partition.
+            If the container is missing or invalid; the message names the partition.
         Exception
             If Dask cannot compute it; the message names the partition, too.
         """
@@ -81,9 +81,10 @@ class Part:
             self.raise_named(error)
 
     def raise_named(self, error: Exception) -> NoReturn:
-        """Raise an error again, with a message that names the partition.
+        """Reraise an error with a message that names the partition.
 
-        Built-in errors keep their type. Others may need more than a message, so they get a note.
+        Built-in errors keep their type. Others may need more arguments than a message, so they get
+        a note.
         """
         is_plain = type(error).__module__ == "builtins"
         if is_plain and not isinstance(error, UnicodeError | ExceptionGroup):
@@ -92,12 +93,12 @@ class Part:
         raise error
 
     def accept(self, found: Any) -> Any:
-        """Return what was opened or computed as a container, checked.
+        """Check an opened or computed partition, and return it as a container.
 
         Raises
         ------
         ValueError, TypeError
-            As `open`.
+            If the partition is invalid; the message names it.
         """
         samples = f"{self.kind._level_names[0]}s"
         if self.is_raw:

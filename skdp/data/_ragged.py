@@ -1,4 +1,4 @@
-"""Samples of unequal size, end to end in flat arrays."""
+"""The base class of containers: samples of unequal size, concatenated in flat arrays."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Selection = slice | NDArray[np.int64]
 
 
 def read_parts(parts: Any, name: str, what: str) -> list[Any]:
-    """Return what an iterable yields, or raise a TypeError that says what it should be.
+    """Return the items of an iterable, or raise a TypeError that names the expected type.
 
-    It is read once: a generator will do.
+    The iterable is read once, so it may be a generator.
     """
     if isinstance(parts, str | bytes | dict) or not hasattr(parts, "__iter__"):
         raise TypeError(f"{name} must be a list of {what}, got {type(parts).__name__}.")
@@ -29,7 +29,7 @@ def read_parts(parts: Any, name: str, what: str) -> list[Any]:
 
 
 def offsets(lengths: ArrayLike) -> Offsets:
-    """Return the offsets of parts of these lengths: one more than there are parts, from 0."""
+    """Return the offsets of parts of these lengths, which start at 0: one more than parts."""
     sizes = np.asarray(lengths, dtype=np.int64)
     ptr = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=ptr[1:])
@@ -37,8 +37,8 @@ def offsets(lengths: ArrayLike) -> Offsets:
 
 
 def _select(ptr: Offsets, parts: Selection) -> tuple[Offsets, Selection]:
-    """Return the offsets of the selected parts, and which items of the next level they hold."""
-    if isinstance(parts, slice):  # consecutive parts hold consecutive items: views suffice
+    """Return the offsets of the selected parts, and the selection of items on the next level."""
+    if isinstance(parts, slice):  # consecutive parts hold consecutive items, so views suffice
         ptr = ptr[parts.start : parts.stop + 1]
         return ptr - ptr[0], slice(int(ptr[0]), int(ptr[-1]))
     begins = ptr[parts]
@@ -48,7 +48,7 @@ def _select(ptr: Offsets, parts: Selection) -> tuple[Offsets, Selection]:
 
 
 def _freeze(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view, an exact ndarray so that a memory map hashes like its copy."""
+    """Return a read-only view as a plain ndarray, so that a memory map hashes like its copy."""
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view
@@ -67,23 +67,23 @@ def _check_offsets(ptr: ArrayLike, name: str, items: str, n_items: int) -> Offse
 
 
 class Ragged:
-    """Base of the containers: an immutable sequence of samples of unequal size.
+    """Base class of containers: an immutable sequence of samples of unequal size.
 
-    All items lie end to end in one array, and each level of nesting has one array of offsets (the
-    outermost first): part p of a level holds the parts ``ptr[p]:ptr[p + 1]`` of the next level, at
-    the innermost level the items. So a container pickles, hashes and maps to memory as its arrays
-    do, and samples are selected without a loop over what they hold.
+    All items are concatenated in one array, and each level of nesting has one array of offsets
+    (the outermost first): part p of a level holds the parts ``ptr[p]:ptr[p + 1]`` of the next
+    level, or the items at the innermost level. So a container pickles, hashes and maps to memory as
+    its arrays do, and samples are selected without a loop over their content.
     """
 
     __slots__ = ("_n_features", "_ptrs", "_values")
 
     _level_names: ClassVar[tuple[str, ...]]
-    """What a part of each level is called, the sample first."""
+    """Name of a part of each level, beginning with the sample."""
     _ptr_names: ClassVar[tuple[str, ...]]
     _item_name: ClassVar[str]
     _values_name: ClassVar[str]
     _way_out: ClassVar[str]
-    """What to do instead of making an array of the container."""
+    """Advice for users who try to convert the container to an array."""
 
     _values: NDArray[Any]
     _ptrs: tuple[Offsets, ...]
@@ -91,7 +91,7 @@ class Ragged:
 
     @classmethod
     def _make(cls, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
-        """Return a container of arrays that are known to be valid."""
+        """Return a container of arrays without validation."""
         return cls.__new__(cls)._set(values, ptrs, n_features)
 
     def _set(self, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
@@ -114,10 +114,11 @@ class Ragged:
 
     @classmethod
     def _locate(cls, ptrs: tuple[Offsets, ...], index: int) -> str:
-        """Return where something is, as "document 3, segment 1".
+        """Return the location of an item or part, such as "document 3, segment 1".
 
-        `index` counts what the last of the offsets `ptrs` point to: all levels' offsets for an
-        item, all but the innermost's for an innermost part.
+        `index` is an index into the level that the last of the offsets `ptrs` refer to: pass the
+        offsets of all levels to locate an item, and all but the innermost to locate an innermost
+        part.
         """
         path = [index]
         for ptr in ptrs[::-1]:
@@ -154,25 +155,26 @@ class Ragged:
         Parameters
         ----------
         folder : str or path-like
-            It is made if it does not exist. Files in it with the names of the attributes are
-            replaced once all have been written: if anything fails, they stay as they were.
+            A folder, which is created if it does not exist. Files in it with the names of the
+            attributes are replaced once all have been written: if anything fails, they stay
+            unchanged.
 
         Raises
         ------
         TypeError
-            If `folder` is no path.
+            If `folder` is not a path.
         """
         write_arrays(folder, self._arrays())
 
     @classmethod
     def load(cls, folder: Folder, *, mmap_mode: str | None = "r") -> Self:
-        """Return a container that `save` wrote, or made of such files.
+        """Return the container in a folder that was written by `save`, or has the same files.
 
         Parameters
         ----------
         folder : str or path-like
         mmap_mode : {"r", "c"} or None, default="r"
-            "r", "c": arrays stay in their files and are mapped to memory; None: they are read.
+            "r" or "c": arrays stay in their files and are mapped to memory; None: they are read.
 
         Returns
         -------
@@ -183,10 +185,10 @@ class Ragged:
         FileNotFoundError
             If a file is missing.
         ValueError
-            If a file is damaged, or arrays do not fit together; the message names the file or the
+            If a file is damaged, or arrays are inconsistent; the message names the file or the
             folder.
         TypeError
-            If `folder` is no path.
+            If `folder` is not a path.
         """
         if mmap_mode not in ("r", "c", None):
             raise ValueError(f"mmap_mode must be 'r', 'c' or None, got {mmap_mode!r}.")
@@ -199,13 +201,13 @@ class Ragged:
             raise ValueError(f"{place}: {error}") from None
 
     def _arrays(self) -> dict[str, NDArray[Any] | None]:
-        """Return what `save` writes, by name; None: this container has no such array."""
+        """Return the arrays for `save` by name; None if this container has no such array."""
         ptrs = zip(self._ptr_names, self._ptrs, strict=True)
         return {self._values_name: self._values, **dict(ptrs)}
 
     @classmethod
     def _read(cls, folder: Folder, n_features: int | None, mmap_mode: str | None) -> Self:
-        """Return the container in a folder, with `n_features` if that is given."""
+        """Return the container in a folder, with `n_features` features if that is not None."""
         raise NotImplementedError
 
     @classmethod
@@ -220,7 +222,7 @@ class Ragged:
 
     @classmethod
     def _read_arrays(cls, folder: Folder, mmap_mode: str | None) -> list[NDArray[Any]]:
-        """Return the values, then the offsets, innermost first."""
+        """Return the values, followed by the offsets from the innermost to the outermost."""
         return [
             read_array(folder, name, mmap_mode)
             for name in (cls._values_name, *cls._ptr_names[::-1])
@@ -233,12 +235,12 @@ class Ragged:
         return (self._sample(i) for i in range(len(self)))
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a sample (for an int), or a container of the selected ones.
+        """Return a sample (for an int), or a container of the selected samples.
 
         Parameters
         ----------
         key : int, slice, list or array of int, or boolean mask
-            Also as ``X[key, ...]``.
+            ``X[key, ...]`` is also allowed.
         """
         if isinstance(key, tuple):
             if len(key) != 1 and not (len(key) == 2 and key[1] is Ellipsis):
@@ -272,7 +274,7 @@ class Ragged:
         return self._make(values, ptrs, self._n_features)
 
     def _sample(self, i: int) -> Any:
-        """Return sample i, where 0 <= i < len(self)."""
+        """Return sample i, for 0 <= i < len(self)."""
         begin, end = self._ptrs[0][i : i + 2]
         return self._values[begin:end]
 
@@ -285,7 +287,7 @@ class Ragged:
             and np.array_equal(self._values, other._values, equal_nan=self.dtype.kind == "f")
         )
 
-    __hash__ = None  # type: ignore[assignment]  # Python's own way to say "unhashable"
+    __hash__ = None  # type: ignore[assignment]  # marks the class as unhashable
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._make, (self._values, self._ptrs, self._n_features)

@@ -1,4 +1,4 @@
-"""Word ids of unequally long texts, end to end in a flat array."""
+"""Word ids of texts of unequal length, concatenated in a flat array."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from skdp.data._files import Folder, read_array
 from skdp.data._ragged import Offsets, Ragged, offsets
 
 MAX_TOKENS = int(np.iinfo(np.int32).max)
-"""Of tokens, and of words in the vocabulary: both are counted in 32 bits by kernels."""
+"""Largest number of tokens, and of words in the vocabulary: kernels count both in 32 bits."""
 
 
 class RaggedTokens(Ragged):
-    """Base of the containers of word ids."""
+    """Base class of containers of word ids."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class RaggedTokens(Ragged):
     def _check(
         cls, tokens: ArrayLike, ptrs: tuple[ArrayLike, ...], n_features: int | None
     ) -> tuple[NDArray[np.int32], tuple[Offsets, ...], int]:
-        """Return valid arrays for `_set`, without a copy where types fit."""
+        """Return valid arrays for `_set`, without copying arrays of the right type."""
         ids = as_array(tokens, "tokens")
         if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
             raise ValueError(
@@ -64,7 +64,7 @@ class RaggedTokens(Ragged):
     def _join(
         cls, texts: Sequence[Any], outer: tuple[Offsets, ...]
     ) -> tuple[NDArray[Any], Offsets]:
-        """Return the word ids of the innermost parts `texts` end to end, and their offsets."""
+        """Return the concatenated word ids of the innermost parts `texts`, and their offsets."""
         arrays = []
         for s, text in enumerate(texts):
             if is_masked(text):
@@ -74,14 +74,14 @@ class RaggedTokens(Ragged):
                 )
             try:
                 ids = np.asarray(text)
-            except ValueError:  # of unequally long parts
+            except ValueError:  # its parts differ in length
                 ids = np.empty((0, 0))
             if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
                 raise ValueError(
                     f"{cls._locate(outer, s)}: must be a sequence of word ids (integers), "
                     f"got {text!r:.60}."
                 )
-            if ids.dtype == np.uint64 and ids.size:  # beside int64 they would become floats
+            if ids.dtype == np.uint64 and ids.size:  # joined with int64 they would become floats
                 if ids.max() > MAX_TOKENS:
                     raise ValueError(
                         f"{cls._locate(outer, s)}: word id {ids.max()} is larger than {MAX_TOKENS}."
@@ -94,7 +94,7 @@ class RaggedTokens(Ragged):
 
     @property
     def tokens(self) -> NDArray[np.int32]:
-        """(n_tokens,) read-only array: word ids in reading order."""
+        """(n_tokens,) read-only array of word ids in reading order."""
         return self._values
 
     def _arrays(self) -> dict[str, NDArray[Any] | None]:
@@ -109,19 +109,19 @@ class RaggedTokens(Ragged):
 
     @classmethod
     def _read_n_features(cls, folder: Folder) -> int:
-        """Return the size of the vocabulary that a folder was saved with."""
+        """Return the size of the vocabulary that is saved in a folder."""
         n_features = read_array(folder, "n_features")
         if n_features.ndim != 0 or n_features.dtype.kind not in "iu":
             raise ValueError(f"n_features.npy of {folder} must hold an integer.")
         return int(n_features)
 
     def to_bow(self) -> csr_matrix:
-        """Return how often each word occurs in each sample.
+        """Return the number of occurrences of each word in each sample.
 
         Returns
         -------
         (n_samples, n_features) csr_matrix of int64
-            With sorted column indices.
+            Word counts, with sorted column indices.
         """
         ptr = self._ptrs[0]
         for inner in self._ptrs[1:]:

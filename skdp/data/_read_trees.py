@@ -1,4 +1,4 @@
-"""Files of bracketed trees."""
+"""Reading of files of bracketed trees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skdp.data._brackets import parse_brackets
 from skdp.data._parse_tree import ParseTree, check_label
 
 _N_NAMED = 10
-"""Malformed trees that a warning names."""
+"""Largest number of malformed trees that a warning names."""
 
 
 def read_trees(
@@ -34,9 +34,9 @@ def read_trees(
     Parameters
     ----------
     file : str, path or file object
-        A path, or an open text or binary file, which is read to its end and left open.
+        A path, or an open text or binary file, which is read to its end and stays open.
     encoding : str, default="utf-8"
-        Encoding of the bytes. Not used for an open text file.
+        Encoding of the bytes, which is ignored for an open text file.
     root_label : str, default="ROOT"
         Label of an outermost bracket without a label that holds several trees or words, as in
         ``( (S (NP he) (VP ran)) (. .))``.
@@ -45,8 +45,8 @@ def read_trees(
         usually trained without them: see :meth:`ParseTree.without_traces` and
         :meth:`ParseTree.without_function_tags`.
     on_bad_trees : {"error", "warn"}, default="error"
-        What to do with malformed trees. "error": raise for the first of them. "warn": leave them
-        out, with a warning that names their lines. A tree with a bracket that is never closed ends
+        Treatment of malformed trees. "error": raise an error for the first. "warn": leave them out,
+        with a warning that names their lines. A tree with a bracket that is never closed ends
         before the next line that begins with a bracket and is indented no further.
 
     Returns
@@ -59,12 +59,12 @@ def read_trees(
     ------
     ValueError
         If a bracket is never closed or never opened, is empty, or has no label without being
-        outermost, or if a word is outside of brackets. The message gives the file and the line. If
-        `file` is the text of trees, not a path, or if another parameter is invalid.
+        outermost, or if a word is outside of brackets. The message gives the file and the line.
+        Also if `file` is the text of trees, not a path, or if another parameter is invalid.
     OSError
         If the file cannot be read.
     UnicodeDecodeError
-        If its bytes are not valid in this encoding.
+        If the bytes are not valid in this encoding.
 
     Warns
     -----
@@ -108,14 +108,14 @@ def _clean(tree: ParseTree) -> ParseTree | None:
 
 
 def _name_of(file: Any) -> str:
-    """Return what messages call a file, "" if it has no name."""
+    """Return the name of a file for messages, "" if it has no name."""
     name = file if isinstance(file, str | os.PathLike) else getattr(file, "name", "")
     name = os.fspath(name) if isinstance(name, os.PathLike) else name
     return name if isinstance(name, str) else ""
 
 
 def _warn_of(bad: list[tuple[int, int, str]], name: str) -> None:
-    """Warn that trees are left out, and name the lines of the first ones."""
+    """Warn that trees are left out, and name the lines of the first few."""
     named = [
         (f"line {first}" if first == last else f"lines {first} to {last}") + f" ({what})"
         for first, last, what in sorted(bad)[:_N_NAMED]
@@ -132,7 +132,7 @@ def _warn_of(bad: list[tuple[int, int, str]], name: str) -> None:
 @contextmanager
 def _open_text(file: Any, encoding: str) -> Iterator[IO[str]]:
     if not isinstance(file, str | os.PathLike) and not hasattr(file, "read"):
-        # Numbers are open files to `open`, which would close them.
+        # `open` takes integers as open files, and would close them.
         raise TypeError(f"file must be a path or an open file, got {type(file).__name__}.")
     if isinstance(file, str) and file.lstrip().startswith("("):
         raise ValueError(
@@ -149,4 +149,4 @@ def _open_text(file: Any, encoding: str) -> Iterator[IO[str]]:
         try:
             yield text
         finally:
-            text.detach()  # else it would close what the caller has opened
+            text.detach()  # otherwise it would close the caller's file

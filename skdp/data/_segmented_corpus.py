@@ -21,7 +21,7 @@ class SegmentedCorpus(RaggedTokens):
 
     A sample is a document. ``corpus[i]`` is document i, a list of read-only arrays of word ids,
     one per segment; ``corpus[key]`` for a slice, a list or array of ints or a boolean mask is the
-    corpus of these documents. Documents without segments and segments without words are legal.
+    corpus of these documents. Documents without segments and segments without words are allowed.
     A corpus is immutable.
 
     Parameters
@@ -52,8 +52,8 @@ class SegmentedCorpus(RaggedTokens):
 
     Notes
     -----
-    Arrays of the right type (int32 tokens, int64 offsets), memory maps included, are used without a
-    copy: do not change them.
+    Arrays of the right type (int32 tokens, int64 offsets), including memory maps, are used without
+    a copy: do not change them.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class SegmentedCorpus(RaggedTokens):
         ------
         ValueError
             If a segment is not a sequence of integers, or a word id is out of range; the message
-            names the document and segment. If all segments are tuples of two numbers.
+            names the document and segment. Also if all segments are tuples of two numbers.
         """
         parts = read_parts(documents, "documents", "documents, each a list of segments")
         for d, document in enumerate(parts):
@@ -167,7 +167,7 @@ class SegmentedCorpus(RaggedTokens):
     @classmethod
     def _from_rows(cls, counts: Any, doc_ptr: Offsets) -> Self:
         """Return a corpus whose segment s has the word counts of row s, in column order."""
-        if counts.dtype.kind == "f":  # sparse matrices know no half precision
+        if counts.dtype.kind == "f":  # sparse matrices do not support half precision
             counts = counts.astype(np.result_type(counts.dtype, np.float32), copy=False)
         matrix = csr_matrix(counts)
         if not matrix.has_canonical_format:
@@ -196,12 +196,12 @@ class SegmentedCorpus(RaggedTokens):
 
     @property
     def segment_ptr(self) -> NDArray[np.int64]:
-        """(n_segments + 1,) read-only array: where segments begin and end in `tokens`."""
+        """(n_segments + 1,) read-only array of the offsets of segments in `tokens`."""
         return self._ptrs[1]
 
     @property
     def doc_ptr(self) -> NDArray[np.int64]:
-        """(n_documents + 1,) read-only array: where documents begin and end in `segment_ptr`."""
+        """(n_documents + 1,) read-only array of the offsets of documents in `segment_ptr`."""
         return self._ptrs[0]
 
     def _sample(self, i: int) -> list[NDArray[np.int32]]:
@@ -211,5 +211,5 @@ class SegmentedCorpus(RaggedTokens):
 
 
 def _is_pair(segment: Any) -> bool:
-    """Whether a segment looks like a word id and its count."""
+    """Return whether a segment looks like a word id and its count."""
     return isinstance(segment, tuple) and len(segment) == 2

@@ -27,8 +27,8 @@ class SequencePanel(Ragged):
     Parameters
     ----------
     values : (n_observations, D) or (n_observations,) array of numbers
-        The observations of all sequences end to end; 1-D means D = 1. NaN is allowed: in some
-        models it marks a missing value.
+        The concatenated observations of all sequences; 1-D means D = 1. NaN is allowed, because it
+        marks a missing value in some models.
     ptr : (n_sequences + 1,) array of int
         Sequence i is ``values[ptr[i]:ptr[i + 1]]``.
 
@@ -39,8 +39,8 @@ class SequencePanel(Ragged):
     n_features : int
         Number D of columns of an observation.
     feature_names : (D,) array of str objects, or None
-        Names of the columns, if the panel was made from data frames. Estimators check them as those
-        of a data frame. They do not count when panels are compared.
+        Names of the columns, if the panel was made from data frames. Estimators check them like the
+        names of a data frame. Comparisons of panels ignore them.
     shape : (int, int)
         Number of sequences, and D.
 
@@ -51,8 +51,8 @@ class SequencePanel(Ragged):
 
     Notes
     -----
-    Arrays of the right type (float64 values, int64 offsets), memory maps included, are used without
-    a copy: do not change them.
+    Arrays of the right type (float64 values, int64 offsets), including memory maps, are used
+    without a copy: do not change them.
 
     Examples
     --------
@@ -97,8 +97,8 @@ class SequencePanel(Ragged):
         ------
         ValueError
             If a sequence does not hold real numbers or its width differs from the first (the
-            message names it), if data frames have not all the same columns in the same order, or if
-            there is no sequence and the width is unknown.
+            message names it), if data frames do not all have the same columns in the same order, or
+            if there is no sequence, so that the width is unknown.
         """
         parts = read_parts(sequences, "sequences", "arrays, one per sequence")
         names = common_names(parts)
@@ -116,7 +116,7 @@ class SequencePanel(Ragged):
                     f"{cls._locate((), i)} has {array.shape[1]} features, but sequence 0 has "
                     f"{width}: all observations must have the same size."
                 )
-        # Data frames hold columns: what is joined of them is in the order of Fortran.
+        # Data frames are stored by columns, so their concatenation is in Fortran order.
         values = np.ascontiguousarray(np.concatenate(arrays, dtype=np.float64))
         ptr = offsets([len(array) for array in arrays])
         return cls._make(values, (ptr,), width)._with_names(names)
@@ -135,30 +135,30 @@ class SequencePanel(Ragged):
         ----------
         frame : pandas.DataFrame
         by : column name or list of column names
-            What tells sequences apart, such as a subject, or a subject and a session: names of
-            columns or of levels of the index. Rows of different sequences may be interleaved.
-            Sequences are in the order in which they first occur, that of
-            ``frame.groupby(by, sort=False)``.
+            Columns or levels of the index that identify a sequence, such as a subject, or a subject
+            and a session. Rows of different sequences may be interleaved. Sequences are in the
+            order of their first occurrence, as in ``frame.groupby(by, sort=False)``.
         time : column name or None, default=None
-            The rows of a sequence are sorted by this column or level of the index: numbers, dates
-            or anything else that has an order. None: they are in the right order already. Gaps
+            Column or level of the index by which the rows of a sequence are sorted: numbers, dates
+            or other values that have an order. None: rows are already in the right order. Gaps
             between times are not filled.
         columns : list of column names or None, default=None
-            The columns of the observations, in this order. None: all except those of `by` and
-            `time`.
+            The columns of the observations, in this order. None: all columns except those of `by`
+            and `time`.
 
         Returns
         -------
         SequencePanel
-            Missing values are NaN. The names of columns are its `feature_names`, if they are text.
+            A panel in which missing values are NaN. The names of columns are its `feature_names` if
+            they are text.
 
         Raises
         ------
         TypeError
-            If `frame` is not a data frame of pandas.
+            If `frame` is not a pandas data frame.
         ValueError
-            If a column is not there, or has the name of a level of the index that is asked for, or
-            a column of observations does not hold numbers; if a value of `by` or `time` is missing,
+            If a column is missing, or has the same name as a requested level of the index, or if a
+            column of observations does not hold numbers; if a value of `by` or `time` is missing,
             or a sequence has the same time twice.
 
         Examples
@@ -181,7 +181,7 @@ class SequencePanel(Ragged):
         return super()._set(values, ptrs, n_features)
 
     def _with_names(self, names: Sequence[Any] | NDArray[Any] | None) -> Self:
-        """Give the columns names, while the panel is being made; return it."""
+        """Name the columns of a new panel, and return it."""
         if names is not None and all(isinstance(name, str) for name in names):
             self._feature_names = np.array(names, dtype=object)
             self._feature_names.flags.writeable = False
@@ -224,17 +224,17 @@ class SequencePanel(Ragged):
 
     @property
     def feature_names(self) -> NDArray[np.object_] | None:
-        """(D,) read-only array of str objects, or None: the names of the columns."""
+        """(D,) read-only array of str objects, the names of the columns, or None."""
         return self._feature_names
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """(n_observations, D) read-only array: the sequences end to end."""
+        """(n_observations, D) read-only array of the concatenated sequences."""
         return self._values
 
     @property
     def ptr(self) -> NDArray[np.int64]:
-        """(n_sequences + 1,) read-only array: where sequences begin and end in `values`."""
+        """(n_sequences + 1,) read-only array of the offsets of sequences in `values`."""
         return self._ptrs[0]
 
 
@@ -244,7 +244,7 @@ def _remake(
     ptr: Offsets,
     names: NDArray[np.object_] | None,
 ) -> SequencePanel:
-    """Return a panel from what it was pickled as."""
+    """Return the panel of unpickled attributes."""
     return cls._make(values, (ptr,), values.shape[1])._with_names(names)
 
 
@@ -252,7 +252,7 @@ def _as_observations(values: ArrayLike, name: str) -> NDArray[Any]:
     """Return a 2-D array of real numbers, or raise a ValueError that names the array."""
     array = as_array(values, name)
     if array.dtype == object and array.ndim in (1, 2):
-        with contextlib.suppress(TypeError, ValueError):  # then its type is named
+        with contextlib.suppress(TypeError, ValueError):  # the error below names the type
             array = to_numbers(array, name)
     if array.ndim not in (1, 2) or array.dtype.kind not in "biuf":
         raise ValueError(

@@ -43,8 +43,8 @@ class TokenSequences(RaggedTokens):
 
     Notes
     -----
-    Arrays of the right type (int32 tokens, int64 offsets), memory maps included, are used without a
-    copy: do not change them.
+    Arrays of the right type (int32 tokens, int64 offsets), including memory maps, are used without
+    a copy: do not change them.
 
     Examples
     --------
@@ -97,5 +97,5 @@ class TokenSequences(RaggedTokens):
 
     @property
     def ptr(self) -> NDArray[np.int64]:
-        """(n_sentences + 1,) read-only array: where sentences begin and end in `tokens`."""
+        """(n_sentences + 1,) read-only array of the offsets of sentences in `tokens`."""
         return self._ptrs[0]

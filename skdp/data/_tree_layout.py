@@ -1,4 +1,4 @@
-"""Where the nodes and words of a parse tree are drawn."""
+"""The layout of parse trees: positions of nodes and words."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _NARROW, _WIDE = frozenset("fijlrtI.,:;'`|!()[]-"), frozenset("mwMW@%")
 
 
 class TreeLayout(NamedTuple):
-    """Places of the nodes and words of a tree, in the order of its flat form."""
+    """Positions of the nodes and words of a tree, in the order of its flat form."""
 
     texts: list[str]
     x: NDArray[np.float64]
-    """Of the middle of the text, in the units of the widths, from 0 to `width`."""
+    """Position of the middle of the text, in the units of the widths, from 0 to `width`."""
     depth: NDArray[np.int64]
-    """Of the root 0."""
+    """Depth in the tree; 0 for the root."""
     parent: NDArray[np.int64]
-    """Of the root -1."""
+    """Index of the parent; -1 for the root."""
     is_word: NDArray[np.bool_]
     width: float
 
 
 def text_width(text: str) -> float:
-    """Return the width of a text in font sizes, about: that of a wide font without serifs."""
+    """Return the approximate width of a text in a wide sans-serif font, in font sizes."""
     return sum(map(_letter_width, text))
 
 
@@ -44,16 +44,16 @@ def _letter_width(letter: str) -> float:
 
 
 def lay_out(items: Sequence[Item], widths: Sequence[float]) -> TreeLayout:
-    """Return a layout in which a node is in the middle above its children, and no texts overlap.
+    """Return a layout in which nodes are centered above their children, and no texts overlap.
 
-    `widths` are those of the texts, the gap to the next one included.
+    `widths` are the widths of the texts, including the gap to the next text.
     """
     n_items = len(items)
     is_word = np.array([isinstance(item, str) for item in items])
     parent = np.full(n_items, -1)
-    room = np.array(widths, dtype=np.float64)  # of all that is below an item, or of its text
-    middle = room / 2.0  # of the text, from the left end of the room
-    shift = np.zeros(n_items)  # of the room of an item in that of its parent
+    room = np.array(widths, dtype=np.float64)  # width of an item with its descendants
+    middle = room / 2.0  # middle of the text, from the left end of the room
+    shift = np.zeros(n_items)  # shift of the room of an item in that of its parent
     open_items: list[int] = []
     for i, item in enumerate(items):
         if not isinstance(item, str):
@@ -64,7 +64,7 @@ def lay_out(items: Sequence[Item], widths: Sequence[float]) -> TreeLayout:
             lefts = ends - room[children]
             first, last = children[0], children[-1]
             centre = (middle[first] + lefts[-1] + middle[last]) / 2.0
-            # A label that is wider than what is below sticks out to the left, the right, or both.
+            # A label that is wider than its descendants sticks out to the left, the right, or both.
             left = max(0.0, middle[i] - centre)
             right = max(0.0, centre + middle[i] - ends[-1])
             shift[children] = lefts + left

@@ -1,4 +1,4 @@
-"""Parse trees as SVG."""
+"""Drawings of parse trees as SVG."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FONT_SIZE = 14.0
 _GAP = 10.0
 _ROW = 42.0
 _LINE_GAP = 5.0
-"""Between a line and the texts it joins."""
+"""Gap between a line and the texts that it joins."""
 
 
 def draw_svg(items: Sequence[Item]) -> str:
@@ -42,5 +42,5 @@ def draw_svg(items: Sequence[Item]) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return text for XML, which knows no control characters."""
+    """Return text escaped for XML, with unprintable characters replaced."""
     return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))

@@ -1,6 +1,6 @@
-"""Turn what a user passes to an estimator into a container, or raise an error that says why not.
+"""Conversion of user input to containers, with errors that explain what is wrong.
 
-All three checks leave the estimator unchanged if they raise.
+If a check raises an error, the estimator is unchanged.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def check_corpus(
         A topic model.
     X : SegmentedCorpus, list of documents, or (n_documents, n_features) array-like or sparse matrix
         A document in a list is a list of segments, each a sequence of word ids. An array (or data
-        frame, or list of equally long lists of numbers) holds word counts: each row is a document
-        of one segment, with its words in column order.
+        frame, or list of lists of numbers of equal length) holds word counts: each row is a
+        document of one segment, with its words in column order.
     reset : bool
         True (in ``fit``): set `n_features_in_`, and `feature_names_in_` for a data frame with
         names; the vocabulary of a list of documents ends with its largest word id. False: X must
         have the same number of features; word ids in lists must be below `n_features_in_`.
     require_tokens : bool, default=False
-        Reject a corpus in which no document has a word.
+        Whether to reject a corpus in which no document has a word.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def check_corpus(
         corpus = SegmentedCorpus._from_rows(counts, np.arange(counts.shape[0] + 1))
     if not is_listed:
         _check_not_empty(estimator, corpus)
-    # A list without words does not tell the size of the vocabulary: it cannot be learned from.
+    # The size of the vocabulary is unknown for a list without words, so nothing can be learned.
     if (require_tokens or corpus.n_features == 0) and len(corpus.tokens) == 0:
         raise ValueError(
             f"X has no tokens at all, while a minimum of 1 is required by "
@@ -106,7 +106,7 @@ def check_panel(
     ensure_all_finite: bool | str = True,
     accept_tokens: bool = False,
 ) -> tuple[SequencePanel, bool]:
-    """Return X as a panel and whether it is a single sequence, checked or recorded.
+    """Return X as a panel, checked or recorded, and whether it is a single sequence.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def check_panel(
         A model of sequences.
     X : SequencePanel, list of sequences, or (T, n_features) array-like
         A sequence in a list is a (T_i, n_features) or (T_i,) array, a data frame, or a list of
-        lists. An array (or data frame, or list of equally long lists of numbers) is **one**
+        lists. An array (or data frame, or list of lists of numbers of equal length) is **one**
         sequence of T observations.
     reset : bool
         True (in ``fit``): set `n_features_in_`, and `feature_names_in_` for a data frame with
@@ -124,21 +124,22 @@ def check_panel(
         As in scikit-learn's ``check_array``: "allow-nan" for models in which NaN marks a missing
         value.
     accept_tokens : bool, default=False
-        Also take `TokenSequences`, as sequences of one column, the word ids.
+        Whether to accept `TokenSequences` also, as sequences of one column, the word ids.
 
     Returns
     -------
     panel : SequencePanel
     is_single : bool
         True if X is one array: then a sample is a time step, and methods return an array with one
-        row per step. This is not a property of the panel: the same sequence in a list gives an
-        equal panel, but is one sample.
+        row per step. This is not a property of the panel, because the same sequence in a list gives
+        an equal panel, but is one sample.
 
     Raises
     ------
     ValueError
         If X or a sequence is empty, or if X differs in width from that in `fit` or holds anything
-        but finite numbers. If X is a (T,) or (n, T, D) array; the message says what to write.
+        but finite numbers. Also if X is a (T,) or (n, T, D) array; the message gives a correct
+        call.
     TypeError
         If X is another container, or scikit-learn's ``check_array`` raises it.
     """
@@ -184,7 +185,7 @@ def check_panel(
 
 
 def check_lengths(name: str, panel: SequencePanel) -> None:
-    """Raise if a sequence is empty; `name` is the estimator's."""
+    """Raise ValueError if a sequence is empty; `name` is the name of the estimator."""
     lengths = np.diff(panel.ptr)
     if not lengths.all():
         raise ValueError(
@@ -204,7 +205,7 @@ def check_sentences(
         A model of sentences.
     X : TokenSequences, list of sentences, or (n_sentences, length) array-like of int
         A sentence in a list is a sequence of word ids. The rows of an array (or data frame, or list
-        of equally long lists, unless `estimator` was fitted on sentences) are sentences of equal
+        of lists of equal length, unless `estimator` was fitted on sentences) are sentences of equal
         length.
     reset : bool
         True (in ``fit``): set `n_words_`, the size of the vocabulary (of lists and arrays: the
@@ -213,8 +214,8 @@ def check_sentences(
         (None: sentences of any length). False: word ids must be below `n_words_`, and if the
         estimator was fitted on an array, the sentences must have the same length.
     any_length : bool, default=False
-        True: the rows of an array are sentences like others, `n_features_in_` is always the size of
-        the vocabulary, and nothing else is set.
+        If True, the rows of an array are treated like other sentences, `n_features_in_` is always
+        the size of the vocabulary, and nothing else is set.
 
     Returns
     -------
@@ -253,7 +254,7 @@ def check_sentences(
         length = None if any_length else estimator._sentence_length
     if isinstance(X, TokenSequences):
         sentences = X
-        if length is not None:  # its own n_features says nothing about the array in fit
+        if length is not None:  # its own n_features is unrelated to the array in fit
             sentences = TokenSequences(X.tokens, X.ptr, estimator.n_words_)
     elif _holds_sentences(X, equal_too=not reset and length is None):
         with _naming_the_cure(n_words):
@@ -283,7 +284,7 @@ def check_sentences(
 
 
 def check_partitioned_sentences(estimator: Any, X: PartitionedSentences, *, reset: bool) -> None:
-    """Check sentences in partitions against an estimator or record them; none is opened.
+    """Check partitioned sentences against an estimator, or record them, without opening any.
 
     Parameters
     ----------
@@ -296,7 +297,7 @@ def check_partitioned_sentences(estimator: Any, X: PartitionedSentences, *, rese
     Raises
     ------
     ValueError
-        If the vocabulary is not that of the fit, or that was to an array.
+        If the vocabulary differs from that of the fit, or if the fit was to an array.
     """
     if not reset and estimator._sentence_length is not None:
         raise ValueError(
@@ -310,7 +311,7 @@ def check_partitioned_sentences(estimator: Any, X: PartitionedSentences, *, rese
 
 
 def check_partitions(estimator: Any, X: Partitioned, *, reset: bool) -> None:
-    """Check data in partitions against an estimator or record them; none is opened.
+    """Check partitioned data against an estimator, or record them, without opening any.
 
     Parameters
     ----------
@@ -322,14 +323,14 @@ def check_partitions(estimator: Any, X: Partitioned, *, reset: bool) -> None:
     Raises
     ------
     ValueError
-        If the number of features is not that of the fit.
+        If the number of features differs from that of the fit.
     """
     _record_features(estimator, X, X, reset)
 
 
 @contextlib.contextmanager
 def _naming_the_cure(n_words: int | None) -> Iterator[None]:
-    """Say of words beyond a vocabulary of `n_words` what maps words to those that it has."""
+    """Return a context that adds advice to errors about words beyond the vocabulary."""
     try:
         yield
     except ValueError as error:
@@ -358,8 +359,9 @@ def check_rows(
         A model of rows.
     X : (n_samples, n_features) array-like
     reset : bool
+        As in `check_panel`.
     ensure_all_finite : bool or "allow-nan", default=True
-        Both as in `check_panel`.
+        As in `check_panel`.
     ensure_non_negative : bool, default=False
 
     Returns
@@ -369,7 +371,7 @@ def check_rows(
     Raises
     ------
     ValueError, TypeError
-        If X is no such array of finite numbers, or differs in width from that in `fit`.
+        If X is not such an array of finite numbers, or differs in width from that in `fit`.
     """
     _check_kind(estimator, X)
     if isinstance(X, Ragged):
@@ -395,7 +397,11 @@ def check_rows(
 
 
 def _check_kind(estimator: Any, X: Any) -> None:
-    """Raise for what looks like data but holds no numbers, hides some of them, or is elsewhere."""
+    """Raise an error for kinds of X that no check accepts.
+
+    They are partitioned data, iterators, unordered or grouped collections, masked arrays, sparse
+    matrices in lists, and data frames whose columns are not unique.
+    """
     if isinstance(X, Partitioned):
         raise TypeError(
             f"X must not be a {type(X).__name__}, which {type(estimator).__name__} cannot take "
@@ -421,7 +427,7 @@ def _check_kind(estimator: Any, X: Any) -> None:
 
 
 def _check_not_sparse(estimator: Any, X: Any) -> None:
-    """Raise for sparse matrices in lists, in the words in which scikit-learn refuses one."""
+    """Raise TypeError for sparse matrices in lists, with a message like scikit-learn's."""
     for part in X if isinstance(X, list | tuple) else ():
         inner = part if isinstance(part, list | tuple) else (part,)
         if any(map(issparse, inner)):
@@ -432,7 +438,7 @@ def _check_not_sparse(estimator: Any, X: Any) -> None:
 
 
 def _check_no_text(X: Any) -> None:
-    """Raise for text where numbers are expected, unless it is of numbers."""
+    """Raise ValueError for text instead of numbers, unless it can be converted to numbers."""
     if hasattr(X, "columns") or not _holds_text(X):
         return
     try:
@@ -446,7 +452,7 @@ def _check_no_text(X: Any) -> None:
 
 
 def _holds_text(X: Any) -> bool:
-    """Whether X is text in a list, in lists in lists, in an array or in a data frame."""
+    """Return whether X is text, or a nested list, an array or a data frame of text."""
     for _ in range(3):  # documents, segments, words
         if isinstance(X, (list, tuple)):
             parts = (part for part in X if not _is_list(part) or len(part) > 0)
@@ -459,7 +465,7 @@ def _holds_text(X: Any) -> bool:
 
 
 def _vectorizing(X: Any) -> str:
-    """Return the call that turns text, or lists of words, into a corpus."""
+    """Return the code that converts text, or lists of words, to a corpus."""
     vectorizer = "skdp.feature_extraction.SegmentVectorizer"
     document = X[0] if isinstance(X, (list, tuple)) else None
     if not isinstance(document, (list, tuple)) or not document:
@@ -474,14 +480,14 @@ def _vectorizing(X: Any) -> str:
 
 
 def _is_list(value: Any) -> bool:
-    """Whether a value has parts, and is not text or a mapping."""
+    """Return whether a value has parts, and is not text or a mapping."""
     if getattr(value, "ndim", 1) == 0 or issparse(value):
         return False
     return hasattr(value, "__len__") and not isinstance(value, (str, bytes, dict))
 
 
 def _is_nested(value: Any) -> bool:
-    """Whether a list has lists for parts."""
+    """Return whether the first part of a list is itself a list."""
     return len(value) > 0 and _is_list(next(iter(value)))
 
 
@@ -490,7 +496,7 @@ def _is_list_of_lists(X: Any) -> bool:
 
 
 def _is_column_of_lists(X: Any) -> bool:
-    """Whether X is a column of a data frame, or an array of objects, each a list."""
+    """Return whether X is a data frame column, or an array of objects, that holds only lists."""
     is_column = (
         len(getattr(X, "shape", ())) == 1 and getattr(getattr(X, "dtype", None), "kind", "") == "O"
     )
@@ -502,7 +508,7 @@ def _differ_in_length(rows: Any) -> bool:
 
 
 def _holds_documents(X: Any) -> bool:
-    """Whether X is a list of documents, rather than a count matrix."""
+    """Return whether X is a list of documents rather than a count matrix."""
     if not _is_list_of_lists(X):
         return False
     flat = [len(document) > 0 and not _is_nested(document) for document in X]
@@ -516,7 +522,7 @@ def _holds_documents(X: Any) -> bool:
 
 
 def _holds_sequences(X: Any) -> bool:
-    """Whether X is a list of sequences of observations, rather than one sequence."""
+    """Return whether X is a list of sequences of observations rather than one sequence."""
     if not _is_list_of_lists(X):
         return False
     flat = [not hasattr(sequence, "shape") and not _is_nested(sequence) for sequence in X]
@@ -530,7 +536,7 @@ def _holds_sequences(X: Any) -> bool:
 
 
 def _check_dimensions(estimator: Any, X: Any) -> None:
-    """Raise for an array that is no table, and say what to write."""
+    """Raise ValueError for an array that is not 2-D, with a correct call in the message."""
     n_dims = getattr(X, "ndim", None)
     if isinstance(X, (list, tuple)) and not any(map(_is_list, X)):
         n_dims = 1
@@ -549,7 +555,7 @@ def _check_dimensions(estimator: Any, X: Any) -> None:
 
 
 def _holds_sentences(X: Any, *, equal_too: bool) -> bool:
-    """Whether X is a list of sentences, rather than an array of equally long ones."""
+    """Return whether X is a list of sentences rather than an array of sentences of equal length."""
     return _is_list_of_lists(X) and (equal_too or _differ_in_length(X) or len(X[0]) == 0)
 
 
@@ -566,7 +572,7 @@ def _from_rows(rows: NDArray[Any], n_words: int | None) -> TokenSequences:
 
 
 def _as_rows(estimator: Any, sentences: TokenSequences) -> NDArray[np.int32]:
-    """Return equally long sentences as an array."""
+    """Return sentences of equal length as an array, or raise ValueError if lengths differ."""
     lengths = np.unique(np.diff(sentences.ptr))
     if len(lengths) != 1:
         raise ValueError(
@@ -590,7 +596,7 @@ def _record_features(estimator: Any, X: Any, checked: Any, reset: bool) -> None:
     """Set or check the number of features, and their names if X is a data frame."""
     source = X if hasattr(X, "columns") else checked
     if getattr(source, "feature_names", None) is not None:
-        import pandas as pd  # where a panel has its names from
+        import pandas as pd  # installed, because the names of a panel come from data frames
 
         source = pd.DataFrame(columns=source.feature_names)
     validate_data(estimator, X=source, reset=reset, skip_check_array=True)

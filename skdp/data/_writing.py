@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from uuid import uuid4
 def check_path(path: Any, name: str) -> Path:
     """Return a path, or raise a TypeError that names the argument.
 
-    An integer is no path: Python's ``open`` would write to the file descriptor and close it.
+    An integer is not a path: Python's ``open`` would write to the file descriptor and close it.
     """
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
         raise TypeError(f"{name} must be a str or a path-like object, got {type(path).__name__}.")
@@ -27,17 +27,17 @@ def check_path(path: Any, name: str) -> Path:
 def replace_file(
     path: Path, mode: str = "wb", *, is_durable: bool = False, **options: Any
 ) -> Iterator[IO[Any]]:
-    """Open a new file next to `path`, which takes its place once everything is written.
+    """Open a new file next to `path`, which replaces `path` once everything is written.
 
-    If anything fails before, what was at `path` stays as it was. A link stays a link, to the new
-    file. What is no regular file, such as a pipe or ``/dev/stdout``, is written to.
+    If anything fails before, `path` is unchanged. A link stays a link, to the new file. If `path`
+    is not a regular file, such as a pipe or ``/dev/stdout``, it is written to directly.
 
     Parameters
     ----------
     path : Path
     mode : {"wb", "w"}, default="wb"
     is_durable : bool, default=False
-        Whether to wait until the file and its name are on the disk, not only in the system's cache.
+        Whether to wait until the file and its name are on disk, not only in the system's cache.
     **options : as for ``open``
     """
     target = Path(os.path.realpath(path))
@@ -52,7 +52,7 @@ def replace_file(
             if is_durable:
                 file.flush()
                 os.fsync(file.fileno())
-        with contextlib.suppress(OSError):  # there was no file, or its permissions stay unknown
+        with contextlib.suppress(OSError):  # there was no file, or its permissions are unknown
             shutil.copymode(target, beside)
         os.replace(beside, target)
     finally:
@@ -62,9 +62,9 @@ def replace_file(
 
 
 def remove_stale_parts(path: Path) -> None:
-    """Remove what processes that were killed in `replace_file` have left next to `path`.
+    """Remove files that killed processes have left next to `path` in `replace_file`.
 
-    The files of a living process stay, since it may still write to them.
+    The files of a living process stay, because it may still write to them.
     """
     target = Path(os.path.realpath(path))
     name = re.compile(re.escape(target.name) + r"\.(\d+)\.[0-9a-f]{12}\.part")
@@ -77,8 +77,8 @@ def remove_stale_parts(path: Path) -> None:
 
 
 def _may_be_alive(pid: int) -> bool:
-    """Return whether there may be a process with this number that writes to a file."""
-    if sys.platform == "win32":  # which has no such question, but lets no open file be removed
+    """Return whether a process with this number may exist and write to a file."""
+    if sys.platform == "win32":  # where os.kill is no query, but open files cannot be removed
         return False
     try:
         os.kill(pid, 0)
@@ -90,7 +90,7 @@ def _may_be_alive(pid: int) -> bool:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make sure that a rename reaches the disk, where folders can be opened."""
+    """Flush a rename to disk, if the system can open folders."""
     with contextlib.suppress(OSError):  # Windows
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -13,8 +13,8 @@ _BLOCK = 1024
 def _add_products(current, reference, out):
     """Add the sum over rows of the outer products of rows to `out`, skipping zeros.
 
-    A matrix product of BLAS would do, but its threads would compete with those of joblib: on a busy
-    machine that cost a hundred times the product itself.
+    BLAS could compute this matrix product, but its threads would compete with joblib's, which on a
+    busy machine took a hundred times as long as the product itself.
     """
     for w in range(current.shape[0]):
         for k in range(current.shape[1]):
@@ -43,7 +43,7 @@ def align_labels(
         Row k of `current` matches row ``result[k]`` of `reference`.
     """
     similarity = np.zeros((len(current), len(reference)))
-    for begin in range(0, current.shape[1], _BLOCK):  # in blocks, to need no copies of the matrices
+    for begin in range(0, current.shape[1], _BLOCK):  # in blocks, which avoids whole copies
         block = slice(begin, begin + _BLOCK)
         roots = (np.sqrt(rows[:, block].T, order="C") for rows in (current, reference))
         _add_products(*roots, similarity)

@@ -1,4 +1,4 @@
-"""One Markov chain: a sampler, the averages of what it kept, and how far it has come."""
+"""A Markov chain: a sampler, averages over the kept sweeps, and the chain's progress."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ from skdp.inference._schedule import Schedule
 
 
 class Sampler(Protocol):
-    """The moving part of a chain, and what it shows of itself."""
+    """The interface of samplers, which hold the current state of a chain."""
 
     def sweep(self) -> None:
         """Draw every variable once."""
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records, "log_joint" among it."""
+        """Return the scalars that the trace records, among them "log_joint"."""
 
     def model(self) -> Any:
-        """Return the current sample as a small model, detached from the chain."""
+        """Return the current sample as a small model that does not depend on the chain."""
 
     def state(self) -> Any:
         """Return a read-only view of the state."""
 
     def copy(self) -> Any:
-        """Return the same state in arrays of its own."""
+        """Return a copy of the sampler with its own arrays."""
 
     def detach(self) -> None:
-        """Drop the data and what follows from them."""
+        """Drop the data and everything that can be recomputed from them."""
 
 
 class Averages(Protocol):
     """Running means over the kept sweeps of one chain."""
 
     def add(self, sampler: Any) -> None:
-        """Take the sampler's current state into the means."""
+        """Add the sampler's current state to the means."""
 
 
 class NoAverages:
-    """No means at all, for models whose samples have none that is a model itself."""
+    """Placeholder without means, for models whose average over samples would be no model."""
 
     def add(self, sampler: Any) -> None:
-        """Take nothing."""
+        """Do nothing."""
 
 
 _JUDGED = ("log_joint", "n_components")
-"""Scalars that tell whether a chain has converged."""
+"""Scalars by which the convergence of a chain is judged."""
 
 
 class Chain:
-    """A chain that can be stopped after any sweep, pickled, and taken up again.
+    """A chain that can be stopped after any sweep, pickled, and continued.
 
     Parameters
     ----------
@@ -60,17 +60,17 @@ class Chain:
     Attributes
     ----------
     n_sweeps : int
-        Sweeps done.
+        Number of completed sweeps.
     kept : list of int
-        Those of them that were kept, counted from 1.
+        The kept sweeps, counted from 1.
     trace : list of dict
         Scalars of each kept sweep.
     models : dict of int to model
-        The stored samples by sweep.
+        Stored samples by sweep.
     watched : dict of int to dict
-        Scalars by which the chain is judged, by sweep, where it keeps few.
+        Scalars by which convergence is judged, by sweep, if the chain keeps few sweeps.
     last : int or None
-        The sweep that counts only if the chain ends there.
+        The final sweep if it is kept only because the chain ends there.
     """
 
     def __init__(self, sampler: Any, averages: Any):
@@ -84,7 +84,7 @@ class Chain:
         self.last: int | None = None
 
     def plan(self, max_iter: int, burn_in: int, thin: int, n_samples: int) -> Schedule:
-        """Return the plan of the chain's way on, and drop stored models it has no place for."""
+        """Return the schedule of the remaining sweeps, and drop models that it does not store."""
         schedule = Schedule(
             max_iter, burn_in, thin, n_samples, self.kept, self.models, self.n_sweeps
         )
@@ -94,7 +94,7 @@ class Chain:
         return schedule
 
     def advance(self, schedule: Schedule) -> None:
-        """Do one sweep, and keep, store and watch it if that is the plan."""
+        """Do one sweep, and keep, store or watch it as the schedule demands."""
         self.sampler.sweep()
         self.n_sweeps += 1
         is_kept = self.n_sweeps in schedule.kept
@@ -107,7 +107,7 @@ class Chain:
             }
 
     def keep(self, *, store: bool = True) -> None:
-        """Take the current state into averages and trace, and store it as a model."""
+        """Add the current state to the averages and the trace, and store it as a model."""
         self.averages.add(self.sampler)
         self.trace.append(self.sampler.scalars())
         self.kept.append(self.n_sweeps)
@@ -115,14 +115,14 @@ class Chain:
             self.models[self.n_sweeps] = self.sampler.model()
 
     def showing(self, *, final: bool = False) -> Chain:
-        """Return a chain that has kept and stored something: the current state where need be.
+        """Return a chain with at least one kept and stored sample, if need be the current state.
 
-        A single sample to store is the last, which a chain that was stopped has not reached.
+        If only one sample is to be stored, it is the last, which a stopped chain has not reached.
 
         Parameters
         ----------
         final : bool, default=False
-            Whether this chain ends here: the last sweep then counts for good.
+            Whether this chain ends here, so that its last sweep is kept permanently.
         """
         if not self.kept:
             return self.with_current()
@@ -137,33 +137,33 @@ class Chain:
         return chain
 
     def judged(self) -> tuple[list[int], list[dict[str, float]]]:
-        """Return the sweeps, and scalars of them, that tell whether the chain has converged."""
+        """Return the sweeps by which convergence is judged, and their scalars."""
         if self.watched:
             return list(self.watched), list(self.watched.values())
         return self.kept, self.trace
 
     def _fork(self) -> Chain:
-        """Return a chain that keeps apart from this one; they share the sampler."""
+        """Return a copy that keeps samples independently of this chain but shares its sampler."""
         chain = copy(self)
         chain.averages = deepcopy(self.averages)
         chain.kept, chain.trace, chain.models = [*self.kept], [*self.trace], {**self.models}
         return chain
 
     def with_current(self) -> Chain:
-        """Return a chain that has kept its current state and nothing else; this one goes on."""
+        """Return a chain that has kept only the current state; this chain is unchanged."""
         chain = Chain(self.sampler, type(self.averages)())
         chain.n_sweeps = self.n_sweeps
         chain.keep()
         return chain
 
     def run(self, schedule: Schedule) -> Iterator[Chain]:
-        """Yield the chain after every sweep that is left to do."""
+        """Yield the chain after each remaining sweep."""
         while self.n_sweeps < schedule.max_iter:
             self.advance(schedule)
             yield self
 
     def detached(self) -> Chain:
-        """Return the chain without its data, for a pickle that is written at once."""
+        """Return a copy of the chain without its data, to be pickled at once."""
         chain = copy(self)
         chain.sampler = self.sampler.copy()
         chain.sampler.detach()

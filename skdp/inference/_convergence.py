@@ -1,4 +1,4 @@
-"""Warnings at the user's line, above all of fits that are not done."""
+"""Warnings at the user's line, most of them about fits that have not converged."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from skdp.inference._diagnostics import Climb, Gap, find_climbs, find_gap
 from skdp.inference._trace import Trace
 
 _FEW = 2
-"""With so many components a chain has no time to climb, and uses all it has: nothing is said."""
+"""No warnings up to this number of components: such chains hardly climb, and use all of them."""
 
 _LEAST_SHARES = {"log_joint": 1e-3, "n_components": 0.1}
-"""How far chains may be apart in a scalar, as a share of its mean, before it matters."""
+"""Smallest difference between chains in a scalar that matters, as a fraction of its mean."""
 
 
 _LEAST_HEIGHT = 0.5
-"""Nats by which a log joint has to climb, or chains to be apart, before it matters."""
+"""Smallest climb of a log joint, or difference between chains, that matters, in nats."""
 
 LEAST_SWEEPS = 12
-"""With fewer sweeps after the burn-in nothing can be said of a chain."""
+"""Smallest number of sweeps after the burn-in by which a chain can be judged."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the user's line, below all of skdp's, scikit-learn's and joblib's own.
+    """Warn at the user's line, outside all frames of skdp, scikit-learn and joblib.
 
-    A Pipeline fits its steps by way of joblib's Memory.
+    Joblib's frames occur because a Pipeline fits its steps through joblib's Memory.
     """
     _, level = _users_frame()
     warnings.warn(message, category, stacklevel=level)
 
 
 def _users_frame() -> tuple[FrameType, int]:
-    """Return the frame of the user's line, and how far below the caller's it is."""
+    """Return the frame of the user's line, and its distance from the caller's frame."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and _is_internal(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
@@ -48,10 +48,9 @@ def _users_frame() -> tuple[FrameType, int]:
 
 
 class _Shown:
-    """The warnings that have been shown, as Python's own registry in each module.
+    """A registry of the warnings that have been shown, like Python's own in each module.
 
-    scikit-learn changes the filters for each fit of a grid search, whereupon Python forgets what it
-    has shown.
+    scikit-learn changes the filters for each fit of a grid search, which clears Python's registry.
     """
 
     def __init__(self) -> None:
@@ -59,10 +58,10 @@ class _Shown:
         self._sink: Any = None
 
     def is_repeated(self, message: str, category: type[Warning], frame: FrameType) -> bool:
-        """Return whether a line has warned of the same before and filters show that once only."""
+        """Return whether the line has given this warning before and filters show it only once."""
         sink = getattr(warnings, "_showwarnmsg_impl", None)
         if sink is not self._sink or "__warningregistry__" not in frame.f_globals:
-            self._keys.clear()  # someone else listens, or a notebook runs a cell again
+            self._keys.clear()  # warnings go elsewhere, or a notebook reruns a cell
             self._sink = sink
         key = message, frame.f_code.co_filename, frame.f_lineno
         is_known = key in self._keys
@@ -71,7 +70,7 @@ class _Shown:
 
 
 def _action_on(message: str, category: type[Warning], frame: FrameType) -> str:
-    """Return what Python's filters do with a warning."""
+    """Return the action of Python's filters on a warning."""
     module = str(frame.f_globals.get("__name__", ""))
     for action, text, kind, place, line in warnings.filters:
         if (
@@ -88,10 +87,10 @@ _shown = _Shown()
 
 
 def warn_unconverged(estimator: Any, kind: str, problem: str, **numbers: Any) -> None:
-    """Warn the user of a fit that is not done, once at a line.
+    """Warn the user, once per line, of a fit that has not converged.
 
-    The text has no numbers, so that all fits of a grid search share it. These are kept in the
-    attribute `convergence_`, and printed with `verbose`.
+    The text has no numbers, so that all fits of a grid search share it. The numbers are stored in
+    the attribute `convergence_`, and printed if the estimator is `verbose`.
 
     Parameters
     ----------
@@ -101,7 +100,7 @@ def warn_unconverged(estimator: Any, kind: str, problem: str, **numbers: Any) ->
     problem : str
         Sentences of the warning.
     **numbers : float, int or dict
-        What is kept.
+        Numbers to store.
     """
     name = type(estimator).__name__
     vars(estimator).setdefault("convergence_", {})[kind] = numbers
@@ -121,7 +120,7 @@ def _format(value: Any) -> str:
 
 
 def warn_of_few_sweeps(estimator: Any, n_sweeps: int) -> None:
-    """Warn that so few sweeps after the burn-in do not tell whether chains have converged."""
+    """Warn that there are too few sweeps after the burn-in to judge convergence."""
     warn_unconverged(
         estimator,
         "few_sweeps",
@@ -132,12 +131,13 @@ def warn_of_few_sweeps(estimator: Any, n_sweeps: int) -> None:
 
 
 def warn_of_climbs(estimator: Any, trace: Trace) -> None:
-    """Warn if chains of an estimator still climb or fall, by half a nat at least.
+    """Warn if the log joint of any chain still climbs or falls, by at least half a nat.
 
-    Its burn-in and truncation are parameters. A chain falls if it began with a partition that is
-    better than most, such as one of too few components: there are fewer of these.
+    The burn-in and the truncation are parameters of the estimator. A chain falls if it starts from
+    a partition that is more probable than typical ones, such as one with too few components, of
+    which there are fewer.
     """
-    n_components = getattr(estimator, "n_components", "auto")  # or there is no such parameter
+    n_components = getattr(estimator, "n_components", "auto")  # not all estimators have it
     if not isinstance(n_components, str) and n_components <= _FEW:
         return
     found = _find_way(trace["log_joint"])
@@ -157,7 +157,7 @@ def warn_of_climbs(estimator: Any, trace: Trace) -> None:
 
 
 def _find_way(log_joints: Floats) -> tuple[str, dict[int, Climb]] | None:
-    """Return whether chains climb or, if none does, fall, and which of them do."""
+    """Return "climbs" and the climbing chains, else "falls" and the falling chains, else None."""
     for sign, verb in ((1.0, "climbs"), (-1.0, "falls")):
         ways = {
             c: climb
@@ -170,9 +170,9 @@ def _find_way(log_joints: Floats) -> tuple[str, dict[int, Climb]] | None:
 
 
 def warn_of_drifts(estimator: Any, trace: Trace, what: str) -> None:
-    """Warn if the number of components, `what`, still grows or falls in a chain of an estimator.
+    """Warn if the number of components, called `what`, still grows or falls in any chain.
 
-    A few that come or go are no drift: it has to be a tenth of the number.
+    A drift has to exceed two components and a tenth of the mean number.
     """
     numbers = trace["n_components"]
     found = _find_drift(numbers)
@@ -191,7 +191,7 @@ def warn_of_drifts(estimator: Any, trace: Trace, what: str) -> None:
 
 
 def _find_drift(numbers: Floats) -> tuple[int, str] | None:
-    """Return a chain whose number of components drifts, and which way."""
+    """Return a chain whose number of components drifts, and the direction as a verb."""
     for sign, verb in ((1.0, "grows"), (-1.0, "falls")):
         for c, climb in find_climbs(sign * numbers).items():
             if climb.height > max(_FEW, 0.1 * numbers[c].mean()):
@@ -200,12 +200,12 @@ def _find_drift(numbers: Floats) -> tuple[int, str] | None:
 
 
 def warn_of_disagreement(estimator: Any, trace: Trace) -> None:
-    """Warn if chains plainly disagree about the log joint or the number of components.
+    """Warn if chains clearly disagree about the log joint or the number of components.
 
-    Beyond the test of `find_gap`, means have to differ by half a nat and a thousandth of the log
-    joint, or by a component and a tenth of their number: a large model has many modes, and hardly
-    any two chains find the same. Nothing is said of a scalar that is still on its way in some
-    chain, for that is said of that chain.
+    Besides passing the test of `find_gap`, means have to differ by half a nat and a thousandth of
+    the log joint, or by a component and a tenth of their number, because a large model has many
+    modes and hardly any two chains find the same one. A scalar that still drifts in some chain
+    causes no such warning, because that drift has its own warning.
     """
     gaps: dict[str, Gap] = {}
     for name, least_share in _LEAST_SHARES.items():
@@ -226,13 +226,13 @@ def warn_of_disagreement(estimator: Any, trace: Trace) -> None:
 
 
 def _is_under_way(trace: Trace, name: str) -> bool:
-    """Tell whether the number of components or the log joint drifts in some chain."""
+    """Return whether the number of components or the log joint drifts in some chain."""
     find = _find_drift if name == "n_components" else _find_way
     return find(trace[name]) is not None
 
 
 def warn_of_truncation(estimator: Any, n_active: NDArray[np.integer] | list[int]) -> None:
-    """Warn if half of the stored samples, or more, use all the states that there may be."""
+    """Warn if at least half of the stored samples use all available states."""
     bound = estimator.n_components
     if bound <= _FEW:
         return
@@ -248,16 +248,16 @@ def warn_of_truncation(estimator: Any, n_active: NDArray[np.integer] | list[int]
 
 
 def warn_of_bound(estimator: Any, numbers: list[int], bound: int, things: str) -> None:
-    """Warn if half of the stored samples, or more, have as many things as there may be.
+    """Warn if at least half of the stored samples reach an upper bound.
 
     Parameters
     ----------
     estimator : object
     numbers : list of int
-        How many things each stored sample has.
+        Number of things in each stored sample.
     bound : int
     things : str
-        Their name.
+        Plural name of the things.
     """
     n_full = sum(number >= bound for number in numbers)
     if 2 * n_full >= len(numbers):

@@ -1,4 +1,4 @@
-"""What a trace tells of its chains: R-hat, effective sample sizes, climbs and disagreement."""
+"""Diagnostics of traces: R-hat, effective sample sizes, climbs and disagreement of chains."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from scipy.stats import f, norm, rankdata, t
 from skdp._numeric._typing import Floats
 
 N_BATCHES = 12
-"""Batches of kept sweeps whose means show a climb, if there are as many."""
+"""Number of batches of kept sweeps whose means are tested for a climb, if there are enough."""
 
 _NUMBERS_OF_BATCHES = (N_BATCHES, 9, 6)
-"""Fewer sweeps have fewer batches; with less than 6 sweeps no climb is seen."""
+"""With fewer sweeps there are fewer batches; with less than 6 no climb can be detected."""
 
 _LEVEL = 0.002
-"""Of the test for a climb, one-sided, for all chains of a fit together."""
+"""Level of the one-sided test for a climb, for all chains of a fit together."""
 
 
 class Climb(NamedTuple):
-    """A chain's climb: the mean of its last third less that of its first, and the error of that."""
+    """The climb of a chain: the mean of its last third minus that of its first, and its error."""
 
     height: float
     error: float
@@ -31,16 +31,16 @@ class Climb(NamedTuple):
 def find_climbs(log_joints: Floats) -> dict[int, Climb]:
     """Return the chains that still climb.
 
-    A chain's kept sweeps are cut into 12 batches, or 9 or 6 where there are fewer sweeps. The climb
-    is the mean of the last third of the batch means less that of the first. Its Monte Carlo error
-    is taken to be the standard deviation of the steps between neighbors among the last two thirds
-    (7, 5 or 3 steps), which neither a steady climb nor a late burn-in enlarges. That is about right
-    for batch means with a correlation of 1/2 from one to the next, and too large where it is
+    A chain's kept sweeps are divided into 12 batches, or 9 or 6 if there are fewer sweeps. The
+    climb is the mean of the last third of the batch means minus that of the first. Its Monte Carlo
+    error is taken to be the standard deviation of the steps between neighbors among the last two
+    thirds (7, 5 or 3 steps), which neither a steady climb nor a late burn-in enlarges. That is
+    about right if neighboring batch means have a correlation of 1/2, and too large if it is
     smaller. A chain climbs if height / error is beyond the (1 - 0.002 / n_chains) quantile of
     Student's t with 6, 4 or 2 degrees of freedom and the climb is larger than the standard
     deviation of the log joint about the means of the two thirds.
 
-    One chain in so many is said to climb that does not, where batch means are an autoregressive
+    There is one false alarm in the following numbers of chains if batch means are an autoregressive
     process with a correlation of 0 to 0.9 (400,000 simulations each, of single chains):
 
     ======= ====== === === ===
@@ -51,8 +51,8 @@ def find_climbs(log_joints: Floats) -> dict[int, Climb]:
     6        1,400 470 300 190
     ======= ====== === === ===
 
-    With 12 batches the whole trace is worth four independent draws at 0.5, and less than one at
-    0.9. With 6 a climb has to be some 16 times its error.
+    With 12 batches the whole trace is worth four independent draws at a correlation of 0.5, and
+    less than one at 0.9. With 6 batches a climb has to be some 16 times its error.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def find_climbs(log_joints: Floats) -> dict[int, Climb]:
     Returns
     -------
     dict of int to Climb
-        By chain. Empty with fewer than 6 sweeps.
+        The climbs by chain. Empty with fewer than 6 sweeps.
     """
     n_chains, n_kept = log_joints.shape
     n_batches = next((n for n in _NUMBERS_OF_BATCHES if n <= n_kept), 0)
@@ -95,7 +95,7 @@ def _spread(values: Floats) -> float:
 
 
 class Gap(NamedTuple):
-    """How far chains are apart: the least and the largest of their means, and R-hat."""
+    """The gap between chains: the lowest and the highest of their means, and R-hat."""
 
     low: float
     high: float
@@ -104,21 +104,22 @@ class Gap(NamedTuple):
 
 _N_QUARTERS = 4
 _LEAST_FOR_A_GAP = 16
-"""Sweeps: quarters of fewer tell little."""
+"""Smallest number of sweeps: shorter quarters are hardly informative."""
 
 
 def find_gap(draws: Floats) -> Gap | None:
-    """Return how far chains are apart, None if that may be chance.
+    """Return the gap between chains, None if it may be due to chance.
 
-    The variance between the means of chains is compared with what the quarters of the chains lead
-    one to expect: the variance among the means of a chain's quarters, over 4, the mean over chains,
-    doubled because quarters that follow each other are not independent. The chains are apart if the
+    The variance between the means of chains is compared with its expectation from the quarters of
+    the chains: the variance among the means of a chain's quarters, divided by 4, averaged over
+    chains, and doubled because successive quarters are not independent. The chains differ if the
     ratio is beyond the 0.998 quantile of F with n_chains - 1 and 3 n_chains degrees of freedom and
-    the variance between chains is larger than that within, which is an R-hat of 1.4, neither split
-    nor of ranks.
+    the variance between chains is larger than that within, which means an R-hat of 1.4 without
+    splitting or ranks.
 
-    Of 10,000 settled fits so many are said to be apart, where kept sweeps are an autoregressive
-    process with a correlation of 0 to 0.9 from one to the next (200,000 simulations each):
+    The numbers of false alarms among 10,000 converged fits are as follows if kept sweeps are an
+    autoregressive process with a correlation of 0 to 0.9 between neighbors (200,000 simulations
+    each):
 
     ====== ====== === === === =====
     chains sweeps 0.0 0.5 0.8   0.9
@@ -131,7 +132,8 @@ def find_gap(draws: Floats) -> Gap | None:
     4      48     0   0     5    68
     ====== ====== === === === =====
 
-    At 0.8 a chain of 24 sweeps is worth three independent draws, at 0.9 one and a half.
+    A chain of 24 sweeps is worth three independent draws at a correlation of 0.8, and one and a
+    half at 0.9.
 
     Parameters
     ----------
@@ -164,12 +166,12 @@ _LEAST_DRAWS = 4
 
 
 def rank_r_hat(draws: Floats) -> float:
-    """Return rank-normalised split R-hat, the larger of that of the bulk and that of the tails.
+    """Return rank-normalized split R-hat, the larger of the values for the bulk and the tails.
 
     Parameters
     ----------
     draws : (n_chains, n_draws) array
-        A single chain is compared with itself, half with half.
+        With a single chain, its halves are compared.
 
     Returns
     -------
@@ -207,8 +209,8 @@ def bulk_ess(draws: Floats) -> float:
     total = covariances[0] + z.mean(axis=1).var(ddof=1)
     correlations = 1.0 - (within - covariances) / total
     correlations[0] = 1.0
-    # Geyer's initial monotone sequence: sums of neighbors fall, and end where one is negative. Of
-    # the pair at the end the first counts, as in Stan and ArviZ.
+    # Geyer's initial monotone sequence: sums of neighbors decrease, and end at the first that is
+    # not positive. The first member of the last pair counts, as in Stan and ArviZ.
     evens = correlations[0 : n_draws - n_draws % 2 : 2]
     sums = evens + correlations[1::2][: len(evens)]
     last = max((n_draws - 3) // 2, 0)
@@ -219,13 +221,13 @@ def bulk_ess(draws: Floats) -> float:
 
 
 def _split(draws: Floats) -> Floats:
-    """Return the halves of all chains, as chains, without the middle one of an odd number."""
+    """Return the halves of all chains as chains; an odd number of draws loses the middle one."""
     half = draws.shape[1] // 2
     return np.concatenate([draws[:, :half], draws[:, -half:]])
 
 
 def _normalise(draws: Floats) -> Floats:
-    """Return normal scores of the ranks among all draws."""
+    """Return the normal scores of the ranks among all draws."""
     ranks = rankdata(draws).reshape(draws.shape)
     return np.asarray(norm.ppf((ranks - 0.375) / (draws.size + 0.25)))
 
@@ -240,7 +242,7 @@ def _r_hat(chains: Floats) -> float:
 
 
 def _autocovariances(chains: Floats) -> Floats:
-    """Return the autocovariances of each chain, (n_chains, n_draws), over n_draws at every lag."""
+    """Return the (n_chains, n_draws) autocovariances, which divide by n_draws at every lag."""
     n_draws = chains.shape[1]
     length = next_fast_len(2 * n_draws, real=True)
     spectra = np.abs(rfft(chains - chains.mean(axis=1, keepdims=True), length)) ** 2

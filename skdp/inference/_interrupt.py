@@ -1,4 +1,4 @@
-"""What signal handlers raise waits for the end of a sweep."""
+"""Guards that delay exceptions from signal handlers until the end of a sweep."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
-try:  # what `signal` wraps: it makes enumeration members, which takes as long as a small sweep
+try:  # `signal` wraps these and makes enumeration members, which takes as long as a small sweep
     from _signal import getsignal as handler_of
     from _signal import signal as set_handler
 except ImportError:
@@ -19,34 +19,35 @@ SIGNALS = tuple(int(signum) for signum in signal.valid_signals())
 
 
 _open_guards: list[InterruptGuard] = []
-"""Those of the main thread, the innermost last."""
+"""Open guards of the main thread, with the innermost last."""
 
 
 def check_interrupts() -> None:
-    """Raise what guards hold back, if any: for work before the first sweep, which may be cut."""
+    """Raise any exception that guards hold back; for interruptible work before the first sweep."""
     if threading.current_thread() is threading.main_thread():
         for guard in list(_open_guards):
             guard.check()
 
 
 def is_interrupted() -> bool:
-    """Tell whether guards hold something back: work that can do with less then stops at once."""
+    """Return whether guards hold back an exception, so that optional work can stop at once."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     return in_main_thread and any(guard.is_holding for guard in _open_guards)
 
 
 class InterruptGuard:
-    """Hold back what signal handlers raise until `check` is called, so that no sweep is cut in two.
+    """Hold back exceptions of signal handlers until `check` is called, so that sweeps are complete.
 
-    A chain that stops between two sweeps can be taken up again bit for bit. Handlers, Python's own
-    for Ctrl-C among them, run when they would without the guard; only an exception that one raises
-    waits. A second exception does not wait, for whoever cannot, and cuts the sweep. Only handlers
-    written in Python and only the main thread know exceptions: elsewhere the guard does nothing.
+    A chain that stops between two sweeps can be continued with the same results to the bit.
+    Handlers, including Python's own for Ctrl-C, run when they would without the guard; only an
+    exception that one raises is delayed. A second exception is raised at once and interrupts the
+    sweep, for users who cannot wait. Only handlers written in Python raise exceptions, and only in
+    the main thread: in other threads the guard does nothing.
 
     Attributes
     ----------
     released : BaseException or None
-        What `check` raised.
+        The exception that `check` raised.
     """
 
     def __enter__(self) -> InterruptGuard:
@@ -61,7 +62,7 @@ class InterruptGuard:
                     handler = handler_of(signum)
                     if callable(handler):
                         self._replace(signum, handler)
-            except BaseException:  # by a handler that is not held back yet
+            except BaseException:  # from a handler that is not yet replaced
                 self._restore()
                 raise
         return self
@@ -83,21 +84,21 @@ class InterruptGuard:
         return hold_back
 
     def _restore(self) -> None:
-        # A handler that raises in here may leave some unrestored: they no longer hold back.
+        # If a handler raises in here, some may stay replaced, but they no longer hold back.
         self._is_open = False
         if self in _open_guards:
             _open_guards.remove(self)
         for signum, (mine, handler) in self._replaced.items():
-            if handler_of(signum) is mine:  # else the user has set another meanwhile
+            if handler_of(signum) is mine:  # else the user has set another handler meanwhile
                 set_handler(signum, handler)
 
     @property
     def is_holding(self) -> bool:
-        """Whether there is something that `check` would raise."""
+        """Whether there is an exception for `check` to raise."""
         return self._held is not None
 
     def check(self) -> None:
-        """Raise what was held back since the last call."""
+        """Raise the exception that was held back since the last call, if any."""
         if self._held is not None:
             self.released, self._held = self._held, None
             raise self.released

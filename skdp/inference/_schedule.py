@@ -1,4 +1,4 @@
-"""Which sweeps of a chain are kept, and which of those are stored."""
+"""The schedule of a chain: the sweeps that are kept, stored and watched."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 
 
 class SweepSet(Set[int]):
-    """Numbers of sweeps: any that have passed or are few, and a range of those ahead.
+    """A set of sweep numbers: an explicit set of a few, and a range of future sweeps.
 
-    Those ahead take no memory: a chain may be planned for a billion sweeps, to be stopped in time.
+    The range takes no memory, so a chain may be planned for a billion sweeps and stopped early.
 
     Parameters
     ----------
     few : iterable of int
-        None of them is in `ahead`.
+        Sweeps that are not in `ahead`.
     ahead : range
     """
 
@@ -26,22 +26,22 @@ class SweepSet(Set[int]):
         self._few, self._ahead = frozenset(few), ahead
 
     def __contains__(self, sweep: object) -> bool:
-        """Tell whether a sweep is one of them."""
+        """Return whether a sweep is in the set."""
         return sweep in self._few or sweep in self._ahead
 
     def __iter__(self) -> Iterator[int]:
-        """Return an iterator over them, in no order."""
+        """Return an iterator over the sweeps, in no particular order."""
         return chain(self._few, self._ahead)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of sweeps."""
         return len(self._few) + len(self._ahead)
 
 
 def evenly_spaced(items: Sequence[int], n: int) -> list[int]:
-    """Return `n` of the items, the first and the last among them, or all if there are fewer.
+    """Return `n` evenly spaced items, including the first and the last, or all if there are fewer.
 
-    A single one is the last.
+    If `n` is 1, it is the last item.
     """
     if n == 1:
         return [items[-1]]
@@ -50,43 +50,44 @@ def evenly_spaced(items: Sequence[int], n: int) -> list[int]:
 
 
 N_WATCHED = 24
-"""Where a chain keeps fewer sweeps, so many of those after its burn-in are watched, or all."""
+"""If a chain keeps fewer sweeps, at least this many after its burn-in (or all) are watched."""
 
 
 def watched_sweeps(max_iter: int, burn_in: int) -> list[int]:
-    """Return the sweeps to watch where few are kept: after the burn-in, evenly spaced.
+    """Return the sweeps to watch if few are kept: evenly spaced after the burn-in.
 
-    They are `N_WATCHED` to about twice as many, or all that there are, and multiples of a power of
-    two: of a chain that goes on, what has been watched is of use, whatever its burn-in is then.
+    Their number is `N_WATCHED` to about twice that, or all sweeps if there are fewer. They are
+    multiples of a power of two, so that they remain useful if the chain continues with another
+    burn-in.
     """
     step = 1 << max(((max_iter - burn_in) // N_WATCHED).bit_length() - 1, 0)
     return list(range((burn_in // step + 1) * step, max_iter + 1, step))
 
 
 class Schedule:
-    """The plan of a chain: how far it runs, what it keeps, stores and watches.
+    """The plan of a chain: its length and the sweeps that it keeps, stores and watches.
 
     Parameters
     ----------
     max_iter, burn_in, thin : int
-        As in the estimators.
+        Parameters of the estimators.
     n_samples : int
-        Kept samples to store as models.
+        Number of kept samples to store as models.
     kept : iterable of int
-        Sweeps that the chain has kept already; they stay.
+        Sweeps that the chain has already kept; they stay.
     stored : iterable of int
-        Those of them that are stored as models: of the sweeps to store that have passed, the
-        nearest of these stands in.
+        Kept sweeps that are already stored as models: the nearest of them replaces each past sweep
+        that should be stored.
 
     Attributes
     ----------
     kept, stored : SweepSet
-        Those that have passed and those to come: burn_in + 1, then every thin-th. Without `last`.
+        Past and future sweeps: burn_in + 1, then every thin-th. They do not include `last`.
     watched : SweepSet
-        Sweeps that tell whether the chain has converged where few are kept; empty where enough are.
+        Sweeps by which convergence is judged if few are kept; empty if enough are kept.
     last : int or None
-        The last sweep, where it is none of every thin-th: it is kept and stored only as long as the
-        chain ends there.
+        The final sweep, if it is not among every thin-th: it is kept and stored only if the chain
+        ends there.
     """
 
     def __init__(
@@ -120,7 +121,7 @@ class Schedule:
         self.stored = SweepSet({*few, *stand_ins}, rest)
 
     def without_keeping(self) -> Schedule:
-        """Return the plan to run as far and keep nothing."""
+        """Return a schedule of the same length that keeps no sweeps."""
         schedule = copy(self)
         schedule.kept = schedule.stored = schedule.watched = SweepSet()
         schedule.last = None

@@ -1,4 +1,4 @@
-"""A chain sweep by sweep, under its user's eyes."""
+"""An iterator over the sweeps of a chain, for users who watch it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from skdp.inference._schedule import Schedule
 class SweepIterator:
     """Iterator over the states of a chain, one after every sweep.
 
-    What a signal handler raises during a sweep, Ctrl-C among it, is raised when the sweep is done;
-    the next call returns its state. So a loop that was stopped can go on.
+    An exception that a signal handler raises during a sweep, such as Ctrl-C, is raised when the
+    sweep is complete; the next call returns its state. So an interrupted loop can continue.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class SweepIterator:
         self._schedule = schedule
         self._is_torn = False
         self._is_due = False
-        """Whether a sweep was done whose state was not returned."""
+        """Whether the state of a completed sweep has not been returned yet."""
 
     def __iter__(self) -> Self:
         return self
@@ -37,7 +37,7 @@ class SweepIterator:
         Raises
         ------
         RuntimeError
-            If an earlier sweep was cut in two, by an error or by a second Ctrl-C.
+            If an error or a second Ctrl-C interrupted an earlier sweep.
         """
         if self._is_torn:
             raise RuntimeError(

@@ -18,7 +18,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 class ScalarSummary(NamedTuple):
-    """What a trace tells of one scalar."""
+    """Summary statistics of one scalar of a trace."""
 
     mean: float
     sd: float
@@ -27,7 +27,7 @@ class ScalarSummary(NamedTuple):
 
 
 class TraceSummary(Mapping[str, ScalarSummary]):
-    """Rows of a table by the names of scalars: ``summary["log_joint"].r_hat``.
+    """Summary of all scalars of a trace, by name: ``summary["log_joint"].r_hat``.
 
     Parameters
     ----------
@@ -91,11 +91,11 @@ class Trace(Mapping[str, NDArray[np.float64]]):
             and all(np.array_equal(self[name], other[name]) for name in self)
         )
 
-    __hash__ = None  # type: ignore[assignment]  # Python's own way to say "unhashable"
+    __hash__ = None  # type: ignore[assignment]  # marks the class as unhashable
 
     @classmethod
     def from_chains(cls, rows: list[list[dict[str, float]]], sweeps: list[list[int]]) -> Trace:
-        """Collect the traces of several chains, as far as all of them have come.
+        """Collect the traces of several chains, up to the length of the shortest.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class Trace(Mapping[str, NDArray[np.float64]]):
         """Return the mean, standard deviation, R-hat and effective sample size of every scalar.
 
         All kept sweeps of all chains have the same weight. R-hat is rank-normalized and split [1]_:
-        if it is above 1.01, chains, or the halves of a chain, do not agree. `ess_bulk`, the number
+        if it is above 1.01, chains, or the halves of a chain, disagree. `ess_bulk`, the number
         of independent draws that the kept sweeps are worth when estimating a mean, should be 100
         per chain.
 

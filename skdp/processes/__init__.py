@@ -1,4 +1,4 @@
-"""The Pitman-Yor toolkit that the models share."""
+"""Pitman-Yor processes: the toolkit that the models share."""
 
 from skdp.processes._concentration import sample_concentration
 from skdp.processes._discount import sample_discount

@@ -1,4 +1,4 @@
-"""Parameters with a value for each depth of a franchise."""
+"""Validation of parameters with a value for each depth of a franchise."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def check_by_depth(
     ----------
     value : "auto", a number for all depths, or (n,) numbers
     name : str
-        Of the parameter.
+        Name of the parameter.
     n : int
     check : callable
-        Returns a number as a float, or raises.
+        Function that returns a number as a float, or raises an error.
     what : str
-        What each of the numbers is for.
+        Name of a depth in error messages.
     """
     if isinstance(value, str) and value == "auto":
         return None

@@ -31,7 +31,7 @@ from skdp._numeric._random import (
     make_seed_sequence,
 )
 
-_SMALLEST = 1e-100  # a draw may underflow; at b = 0 the chain would stay for ever
+_SMALLEST = 1e-100  # a draw may underflow; at b = 0 the chain would stay forever
 
 
 @njit
@@ -39,8 +39,8 @@ def draw_concentration(customers, tables, discount, concentration, shape, rate, 
     """Return the next b of a Gibbs chain that leaves its posterior invariant, for any a in [0, 1).
 
     The likelihood is prod_j (b | a)_{T_j} / (b)_{N_j}. Its denominator is an integral over
-    x_j ~ Beta(b + 1, N_j - 1), each factor b + a m of its numerator a sum over
-    y_jm ~ Bernoulli(b / (b + a m)); given them b is Gamma(c + sum y, d - sum log x).
+    x_j ~ Beta(b + 1, N_j - 1), and each factor b + a m of its numerator is a sum over
+    y_jm ~ Bernoulli(b / (b + a m)). Given these variables, b is Gamma(c + sum y, d - sum log x).
     """
     shape, rate = add_evidence(customers, tables, discount, concentration, shape, rate, rng)
     return draw_given_evidence(shape, rate, rng)
@@ -54,9 +54,9 @@ def draw_given_evidence(shape, rate, rng):
 
 @njit
 def add_evidence(customers, tables, discount, concentration, shape, rate, rng):
-    """Return `shape` + sum y and `rate` - sum log x of some restaurants, drawn.
+    """Draw x and y for some restaurants; return `shape` + sum y and `rate` - sum log x.
 
-    Sums over several parts of the restaurants, each drawn on a stream of its own, add up.
+    Sums over several parts of the restaurants, each drawn from its own stream, add up.
     """
     for j in range(customers.shape[0]):
         if customers[j] >= 2:
@@ -72,7 +72,7 @@ def add_evidence(customers, tables, discount, concentration, shape, rate, rng):
 
 @njit
 def _chain(customers, tables, discount, concentration, shape, rate, out, rng):
-    """Write one draw after the other."""
+    """Write successive draws to `out`."""
     for i in range(out.shape[0]):
         concentration = draw_concentration(
             customers, tables, discount, concentration, shape, rate, rng

@@ -1,4 +1,4 @@
-"""What the restaurants of a franchise serve, once the tree of restaurants is known."""
+"""An index of the dishes that each restaurant of a franchise serves, given the tree."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class ContextIndex:
     ----------
     n_outcomes : int
     has_root : bool
-        Whether one restaurant is above all others. If not, those of the first depth are side by
-        side, below the base.
+        Whether one restaurant is above all others. If not, the restaurants of the first depth are
+        side by side, below the base.
     cell_ptr : (n_nodes + 1,) int32
         The cells of restaurant u are ``cell_ptr[u]:cell_ptr[u + 1]``.
     outcome : (n_cells,) int32
@@ -41,17 +41,17 @@ class ContextIndex:
         return base[self.outcome[self.layout.cells_at(0)]]
 
     def find_cells(self, outcomes: Ints, contexts: Ints) -> Ints:
-        """Return the cells of outcomes on paths of restaurants, (n, depths); -1: there is none."""
+        """Return the (n, depths) cells of outcomes on paths of restaurants, -1 for none."""
         cells = np.empty_like(contexts)
         find_cells(as_readonly(outcomes), contexts, self.cell_ptr, self.outcome, cells)
         return cells
 
 
 def pack(parts: list[Places]) -> Ints:
-    """Return parts end to end, in 32 bits."""
+    """Return the concatenated parts as 32-bit integers."""
     return np.concatenate(parts).astype(np.int32)
 
 
 def count_up(owners: Places, n: int, *, first: int) -> Ints:
-    """Return where the items of each of n owners begin, counted from `first`; owners rise."""
+    """Return offsets of the items of each of n owners, counted from `first`; owners are sorted."""
     return (np.searchsorted(owners, np.arange(n + 1)) + first).astype(np.int32)

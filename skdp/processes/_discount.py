@@ -36,8 +36,9 @@ from skdp._numeric._random import (
 from skdp.processes._kernels_stirling import open_ratio
 from skdp.processes._stirling import StirlingRatios
 
-# A Beta draw may round to 0 or 1, of small p or q at once. At a = 1 the ratios of Stirling numbers
-# do not exist, and near it they lose digits in proportion to 1 / (1 - a). No draw moves by more.
+# A Beta draw may round to 0 or 1, for small p or q at once. At a = 1 the ratios of Stirling numbers
+# do not exist, and near it they lose digits in proportion to 1 / (1 - a). So draws are kept at
+# least this far from 0 and 1, which moves no draw by more than this.
 _SMALLEST = 1e-8
 
 
@@ -46,7 +47,7 @@ def draw_table_evidence(n_tables, concentration, discount, rng):
     """Return the power of a that the tables of one restaurant contribute: sum (1 - y).
 
     Each factor b + a m of (b | a)_T, m = 1, ..., T - 1, is a sum over y ~ Bernoulli(b / (b + a m)),
-    of b where y = 1 and a m where y = 0.
+    with b for y = 1 and a m for y = 0.
     """
     evidence = 0
     for m in range(1, n_tables):
@@ -58,9 +59,9 @@ def draw_table_evidence(n_tables, concentration, discount, rng):
 def _unseat_block(n, t, a, values, row_ptr, rng):
     """Unseat customers beyond the table of ratios: return n, t and the evidence; 1 < t < n.
 
-    The chance that the last customer opened a table is 1 / V. S^n_t is log-concave in t (Kurtz,
-    1972), from which follows that V falls in t and rises in n. So two integrals bound V for a
-    whole block, and decide for nearly all of its customers.
+    The probability that the last customer opened a table is 1 / V. S^n_t is log-concave in t
+    (Kurtz, 1972), from which it follows that V decreases in t and increases in n. So two integrals
+    bound V for a whole block, and decide for nearly all of its customers.
     """
     steps = min(int(math.sqrt(n)), n - t)
     smallest = open_ratio(values, row_ptr, n - steps, t - 1, a)
@@ -85,24 +86,26 @@ def _unseat_block(n, t, a, values, row_ptr, rng):
 def draw_seating_evidence(n, t, discount, values, row_ptr, rng):
     """Return the power of 1 - a that n customers at t tables of one dish contribute: sum (1 - z).
 
-    Written out, the recursion S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t is a sum over who opened a
-    table, with a factor n - a t for each customer who joined n others at t tables. That factor is
-    a sum over z ~ Bernoulli((n - t) / (n - a t)), of n - t where z = 1 and t (1 - a) where z = 0.
-    From the last customer to the first, draw whether it opened a table, and z if it did not.
+    Written out, the recursion S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t is a sum over the customers
+    who opened a table, with a factor n - a t for each customer who joined n others at t tables.
+    That factor is a sum over z ~ Bernoulli((n - t) / (n - a t)), with n - t for z = 1 and t (1 - a)
+    for z = 0. From the last customer to the first, draw whether it opened a table, and z if it did
+    not.
 
-    Which table it joined is summed out: over sizes m_l, sum_l (m_l - a) = n - a t. The law is that
-    of sum (1 - z) in Teh's scheme, which draws a seating first.
+    The choice of the table that a customer joined is integrated out: over sizes m_l,
+    sum_l (m_l - a) = n - a t. The distribution is that of sum (1 - z) in Teh's scheme, which draws
+    a seating first.
     """
     a = discount
     evidence = 0
     while 1 < t < n:
         if n < row_ptr.shape[0] and row_ptr[n - 1] + t <= row_ptr[n]:
             n -= 1
-            ratio = values[row_ptr[n] + t - 1, 1]  # V: S^n_{t-1} to (n - a t) S^n_t is 1 to V - 1
+            ratio = values[row_ptr[n] + t - 1, 1]  # V: odds S^n_{t-1} : (n - a t) S^n_t = 1 : V - 1
             u = next_double(rng) * ratio
             joined = u >= 1.0
             t -= not joined
-            # Drawn from what is left of u and without a branch, which would be mispredicted.
+            # Draw z from the rest of u, and without a branch, which would be mispredicted.
             evidence += joined & ((ratio - u) * (n - a * t) <= (ratio - 1.0) * t * (1.0 - a))
         else:
             n, t, more = _unseat_block(n, t, a, values, row_ptr, rng)
@@ -115,7 +118,7 @@ def draw_seating_evidence(n, t, discount, values, row_ptr, rng):
 
 @njit
 def draw_bounded_beta(p, q, rng):
-    """Return a Beta(p, q) draw, kept away from 0 and 1."""
+    """Return a Beta(p, q) draw that is clipped away from 0 and 1."""
     return min(max(draw_beta(p, q, rng), _SMALLEST), 1.0 - _SMALLEST)
 
 
@@ -134,9 +137,9 @@ def draw_discount(
 ):
     """Return the next a of a Gibbs chain that leaves its posterior invariant.
 
-    The likelihood is prod_j (b_j | a)_{T_j} prod_k S^{N_jk}_{T_jk}; the ratios are those of the
-    current a. Given y and z, a is Beta(p + sum (1 - y), q + sum (1 - z)). The chain may start at
-    a = 0: every y is 1 there, and the next a is a draw from Beta(p, .), p > 0, which is not 0.
+    The likelihood is prod_j (b_j | a)_{T_j} prod_k S^{N_jk}_{T_jk}, and `values` are the ratios for
+    the current a. Given y and z, a is Beta(p + sum (1 - y), q + sum (1 - z)). The chain may start
+    at a = 0: there every y is 1, and the next a is a draw from Beta(p, .), p > 0, which is not 0.
     """
     for j in range(customers.shape[0]):
         prior_p += draw_table_evidence(node_tables[j], concentration[j], discount, rng)
@@ -164,7 +167,7 @@ def sample_discount(
         p(a | N, T) propto a^(p-1) (1-a)^(q-1) prod_j (b_j | a)_{T_j} prod_k S^{N_jk}_{T_jk, a}
 
     of one a shared by all restaurants j and dishes k, where T_j = sum_k T_jk. The auxiliary
-    variables are those of [1]_ with the sizes of the tables summed out.
+    variables are those of [1]_, but the sizes of the tables are integrated out.
 
     Parameters
     ----------

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from skdp._checks import as_floats, check_concentration, check_discount, check_integers
 
 _N_HALVINGS = 70
-"""Nine bring the bounds of a concentration within a factor of two, and 53 to its last digit."""
+"""Nine bring the bounds of a concentration within a factor of two, and 53 more to its last bit."""
 
 _TOLERANCE = 1e-6
-"""How far off, relatively, the expected number of tables may be where b is close to -a."""
+"""Largest relative error of the expected number of tables if b is close to -a."""
 
 
 def expected_table_count(
@@ -20,7 +20,7 @@ def expected_table_count(
     """Compute the expected number of tables of n customers in a Chinese restaurant process.
 
     It is ``(b / a) ((b + a)_n / (b)_n - 1)``, or ``b (psi(b + n) - psi(b))`` for a = 0 ([1]_,
-    section 2.3.5), and is evaluated without cancellation for every a, however small, every b and
+    section 2.3.5), and is computed without cancellation for every a, however small, every b and
     every n.
 
     Parameters
@@ -62,32 +62,32 @@ def expected_table_count(
 def concentration_for_table_count(
     n: ArrayLike, table_count: ArrayLike, discount: float = 0.0
 ) -> NDArray[np.float64]:
-    """Compute the concentration at which n customers are expected to have so many tables.
+    """Compute the concentration that leads to a given expected number of tables of n customers.
 
-    The expected number of tables, as of `expected_table_count`, increases with the concentration b,
-    from 1 (b = -a) to n (b infinite). Its inverse is found by bisection. Use it to choose a
-    concentration, or the mean of its prior, by what you expect of the number of clusters.
+    The expected number of tables of `expected_table_count` increases with the concentration b, from
+    1 (b = -a) to n (b infinite). Its inverse is computed by bisection. Use it to choose a
+    concentration, or the mean of its prior, by the number of clusters that you expect.
 
     Parameters
     ----------
     n : array_like of int
         Numbers of customers, >= 2.
     table_count : array_like of float
-        Expected numbers of tables, above 1 and below n. They broadcast against `n`.
+        Expected numbers of tables, above 1 and below n, broadcast against `n`.
     discount : float, default=0.0
         Discount a, in [0, 1).
 
     Returns
     -------
     concentration : ndarray of the shape of `n` and `table_count`, broadcast
-        Concentrations b, > -discount. They are negative if there are fewer tables than b = 0 and
-        the discount lead to.
+        Concentrations b, > -discount. They are negative if there are fewer tables than expected for
+        b = 0 and the discount.
 
     Raises
     ------
     ValueError
-        If an argument is out of range: no concentration leads to one table, or to n. Also if the
-        concentration would be too close to -discount for a floating-point number.
+        If an argument is out of range, because no concentration leads to one table, or to n. Also
+        if the concentration would be too close to -discount for a floating-point number.
 
     Examples
     --------
@@ -114,9 +114,9 @@ def concentration_for_table_count(
             f"table_count must hold numbers above 1 and below n, got {table_count!r:.80}: no "
             "concentration leads to one table, or to as many as there are customers."
         )
-    # Bounds of b + a. Below: each customer after the first opens a table with probability
-    # (b + a E) / (b + i), so E - 1 <= (b + a) 46 n / (1 - a)^2; above: >= b / (b + i), so
-    # n - E <= n (n - 1) / (2 b).
+    # Bounds of b + a. Each customer after the first opens a table with probability
+    # (b + a E) / (b + i), so E - 1 <= (b + a) 46 n / (1 - a)^2 gives the lower bound; that
+    # probability is >= b / (b + i), so n - E <= n (n - 1) / (2 b) gives the upper bound.
     low = (expected - 1.0) * (1.0 - a) ** 2 / (100.0 * n)
     high = 1.0 + 0.5 * n * (n - 1.0) / (n - expected)
     for _ in range(_N_HALVINGS):
@@ -138,10 +138,10 @@ def _tables_after_first(
 ) -> NDArray[np.float64]:
     """Return the expected number of tables besides the first, of n >= 1 customers; c = b + a > 0.
 
-    It is (b + a) ((b + a + 1)_{n-1} / (b + 1)_{n-1} - 1) / a, where nothing cancels near b = -a.
+    It is (b + a) ((b + a + 1)_{n-1} / (b + 1)_{n-1} - 1) / a, which does not cancel near b = -a.
     """
-    # log ((b + 1 + a)_{n-1} / (b + 1)_{n-1}) / a is a sum over all customers but the first, of
-    # which 16 are added one by one and the rest by Stirling's series.
+    # log ((b + 1 + a)_{n-1} / (b + 1)_{n-1}) / a is a sum over all customers except the first: 16
+    # terms are added one by one, and the rest by Stirling's series.
     growth = np.zeros(np.broadcast_shapes(n.shape, c.shape))
     for i in range(1, 17):
         growth += np.where(n > i, _log1p_ratio(a, c + (i - a)), 0.0)
@@ -160,7 +160,7 @@ def _log1p_ratio(a: float, x: NDArray[np.float64]) -> NDArray[np.float64]:
 def _stirling_series(a: float, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log(Gamma(x + a) / Gamma(x)) / a - log(x + a) for x >= 16, 0 <= a < 1."""
     ratio = a / x
-    # log1p(ratio) / ratio - 1, by its series: the difference would cancel.
+    # log1p(ratio) / ratio - 1, by its series because the difference would cancel.
     powers = sum((-ratio) ** i / (i + 1) for i in range(1, 14))
     p, q = 1.0 / x, 1.0 / (x + a)
     third = p * p + p * q + q * q  # (p^3 - q^3) / (a p q)

@@ -1,4 +1,4 @@
-"""A Chinese restaurant franchise whose dishes are known: its state, its sweeps, its joint."""
+"""A Chinese restaurant franchise with known dishes: its state, sweeps and joint probability."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ from skdp.processes._stirling import StirlingRatios
 _NO_CELLS = np.empty(0, np.int32)
 
 _TABULATED = 1000
-"""Customers up to which all ratios are tabulated: the table is made anew in every sweep."""
+"""Number of customers up to which ratios are tabulated; every sweep recomputes the table."""
 
 
 @dataclass(frozen=True)
 class FranchiseLayout:
-    """The cells and restaurants, and the customers that were observed.
+    """The cells and restaurants of a franchise, and the observed customers.
 
-    Cells and restaurants of a depth have consecutive numbers, the root's first. A *law* is a
-    discount and a concentration: each depth has one of its own, but all from depth `n_laws` - 1 on
+    Cells and restaurants of a depth have consecutive numbers, beginning with the root. A *law* is a
+    discount and a concentration: each depth has its own law, but all depths from `n_laws` - 1 on
     share the last.
 
     Attributes
     ----------
     n_laws : int
     cell_ptr, node_ptr : (n_depths + 1,) int64
-        Where the cells and the restaurants of each depth begin.
+        Offsets of the cells and of the restaurants of each depth.
     parent : (n_cells,) int32
         The cell with the same dish in the restaurant above; -1 at the root.
     node : (n_cells,) int32
         The restaurant of each cell.
     observed : (n_cells,) int32
-        Customers who are nobody's table.
+        Customers that are not tables of another cell.
     capacity : (n_cells,) int32
-        The most customers that a cell can have: those observed here and in all cells below.
+        The largest possible number of customers: those observed in the cell and all cells below.
     """
 
     n_laws: int
@@ -79,7 +79,7 @@ class FranchiseLayout:
         observed: Ints,
         n_laws: int | None = None,
     ) -> FranchiseLayout:
-        """Return a layout; the capacities follow from the rest. None: a law for each depth."""
+        """Return a layout with computed capacities; `n_laws` None means a law for each depth."""
         if n_laws is None:
             n_laws = len(cell_ptr) - 1
         capacity = observed.copy()
@@ -90,7 +90,7 @@ class FranchiseLayout:
 
     @property
     def n_depths(self) -> int:
-        """Depths of restaurants, the root's among them."""
+        """Number of depths of restaurants, including the root's."""
         return len(self.cell_ptr) - 1
 
     def cells_at(self, m: int) -> slice:
@@ -103,11 +103,11 @@ class FranchiseLayout:
 
     @property
     def laws(self) -> Places:
-        """(n_depths,) array: the law of each depth."""
+        """(n_depths,) array with the law of each depth."""
         return np.minimum(np.arange(self.n_depths), self.n_laws - 1)
 
     def depths_of(self, law: int) -> range:
-        """Return the depths of a law; there may be none."""
+        """Return the range of depths of a law, which may be empty."""
         last = self.n_depths if law == self.n_laws - 1 else min(law + 1, self.n_depths)
         return range(min(law, last), last)
 
@@ -125,26 +125,26 @@ class FranchiseLayout:
         return np.array([each.stop - each.start for each in nodes])
 
     def shared_cells(self, m: int) -> Ints:
-        """Return the cells of depth m that may have two customers. The others have one table."""
+        """Return the cells of depth m that may have two customers; the others have one table."""
         cells = self.cells_at(m)
         return (np.flatnonzero(self.capacity[cells] > 1) + cells.start).astype(np.int32)
 
 
 @dataclass(frozen=True)
 class FranchisePriors:
-    """What discounts and concentrations are, or how they are distributed.
+    """Fixed values or priors of discounts and concentrations.
 
     Attributes
     ----------
     discount, concentration : (n_laws,) arrays or None
-        Fixed values by law; None: drawn.
+        Fixed values by law, or None if they are drawn.
     discount_prior : (p, q)
-        Of the Beta prior.
+        Parameters of the Beta prior.
     concentration_prior : (shape, rate)
-        Of the Gamma prior.
+        Parameters of the Gamma prior.
     by_node : bool
-        Whether each restaurant has a concentration of its own; `concentration` is then an
-        (n_nodes,) array or None.
+        Whether each restaurant has its own concentration; `concentration` is then an (n_nodes,)
+        array or None.
     """
 
     discount: Floats | None
@@ -196,7 +196,7 @@ class Franchise(Part):
         self.attach(layout, base)
 
     def attach(self, layout: FranchiseLayout, base: Floats) -> None:
-        """Take the layout, and make all counts from the tables."""
+        """Attach the layout, and compute all counts from the tables."""
         self.layout = layout
         self._base = base
         self._ratios: _Ratios | None = None
@@ -215,7 +215,7 @@ class Franchise(Part):
         return Nodes(self.node_customers, self.node_tables)
 
     def _laws(self) -> Laws:
-        """Return discounts, concentrations, and the ratios of Stirling numbers that follow."""
+        """Return discounts, concentrations, and the corresponding ratios of Stirling numbers."""
         if self._ratios is None:
             self._ratios = self._make_ratios()
         by_node, laws = self.priors.by_node, self.layout.laws
@@ -223,7 +223,7 @@ class Franchise(Part):
         return Laws(self.discount[laws], concentration, by_node, self._base, *self._ratios)
 
     def _make_ratios(self) -> _Ratios:
-        """Return the ratios of all laws end to end, and where those of each depth are; rows too.
+        """Return the concatenated ratios of all laws with the bounds for each depth; also rows.
 
         Depths of a law have the same discount, so they share a table.
         """
@@ -240,14 +240,14 @@ class Franchise(Part):
         )  # fmt: skip
 
     def _find_by_depth(self, by_law: Sequence[NDArray]) -> tuple[Places, Places]:
-        """Return where the part of each depth begins and ends, once parts by law are joined."""
+        """Return the beginnings and ends of the parts of each depth in concatenated parts."""
         ends = np.cumsum([len(part) for part in by_law])
         sizes = np.diff(ends, prepend=0)
         laws = self.layout.laws
         return (ends - sizes)[laws], ends[laws]
 
     def sweep(self, rng: NDArray[np.uint64]) -> None:
-        """Draw all tables anew, from the deepest depth up, then discounts and concentrations."""
+        """Redraw all tables, from the deepest depth up, then discounts and concentrations."""
         laws, cells, nodes = self._laws(), self._cells(), self._nodes()
         n = self.layout.n_depths
         scratch = Scratch(np.zeros(n, np.int32), np.zeros(n + 1))
@@ -281,7 +281,7 @@ class Franchise(Part):
                 )
 
     def _seats(self, law: int, pairs: Pairs | None) -> Seats | NodeSeats:
-        """Return what the restaurants of a law tell of its discount and its concentrations."""
+        """Return the statistics of a law's restaurants for its discount and concentrations."""
         nodes = self.layout.nodes_of(law)
         tables, customers = self.node_tables[nodes], self.node_customers[nodes]
         if self.priors.by_node:
@@ -297,19 +297,19 @@ class Franchise(Part):
     def _width(self, law: int) -> float:
         """Return about two standard deviations of the discount of a law, given its tables.
 
-        It may depend on nothing but tables, or the slice would not leave the posterior invariant.
+        It must depend only on tables, or the slice would not leave the posterior invariant.
         """
         n_tables = int(self.node_tables[self.layout.nodes_of(law)].sum(dtype=np.int64))
         return 1.0 / math.sqrt(1.0 + n_tables)
 
     def _concentration_of(self, law: int) -> Any:
-        """Return the concentration of a law, or a view of those of its restaurants."""
+        """Return the concentration of a law, or a view of its restaurants' concentrations."""
         if self.priors.by_node:
             return self.concentration[self.layout.nodes_of(law)]
         return self.concentration[law]
 
     def concentrations_by_law(self) -> list[Any]:
-        """Return the concentration of each law, or those of its restaurants."""
+        """Return the concentration of each law, or its restaurants' concentrations."""
         return [self._concentration_of(law) for law in range(self.layout.n_laws)]
 
     def node_concentrations(self) -> Floats:
@@ -319,14 +319,14 @@ class Franchise(Part):
         return np.repeat(self.concentration[self.layout.laws], np.diff(self.layout.node_ptr))
 
     def log_joint(self) -> float:
-        """Return log p(dishes, tables, and what is drawn of discounts and concentrations)."""
+        """Return log p(dishes, tables, and those discounts and concentrations that are drawn)."""
         laws = self._laws()
         root = self.layout.cells_at(0)
         total = float(self.tables[root] @ np.log(self._base))
         for law in range(self.layout.n_laws):
             d, theta = float(self.discount[law]), self._concentration_of(law)
             depths = self.layout.depths_of(law)
-            if depths:  # the first of them has the most customers in a cell, so the largest table
+            if depths:  # the first depth has the most customers in a cell, so the largest table
                 total += self._seats(law, None).log_likelihood(d, theta)
                 total += sum_log_stirling(*self._pairs(law), depths[0], laws)
             if self.priors.discount is None:
@@ -342,7 +342,7 @@ class Franchise(Part):
 
 
 def _between(ptr: Places, depths: range) -> slice:
-    """Return the places of some depths that follow each other, given where each depth begins."""
+    """Return the slice of consecutive depths, given the offsets of all depths."""
     return slice(int(ptr[depths.start]), int(ptr[depths.stop]))
 
 

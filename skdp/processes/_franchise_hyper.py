@@ -1,4 +1,4 @@
-"""Draws of the discount and the concentration that the restaurants of one depth share."""
+"""Draws of the discount and the concentration shared by the restaurants of one depth."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from skdp.processes._kernels_franchise_hyper import (
 )
 
 _SMALLEST = 1e-8
-"""Draws of a discount stay that far from 0 and 1, where digits are lost."""
+"""Smallest distance of a discount from 0 and 1, near which digits are lost."""
 
 _FEW_VALUES = 1024
-"""Numbers below it are counted in an array."""
+"""Numbers below this are counted in an array."""
 
 _NO_RATIOS = np.empty((0, 2)), np.empty(0, np.int64)
 
 
 class Histogram(NamedTuple):
-    """Distinct positive values, and how often each occurs."""
+    """Distinct positive values and their counts."""
 
     values: Places
     counts: Places
 
     @classmethod
     def of(cls, numbers: NDArray[np.int32]) -> Histogram:
-        """Return the histogram of numbers; zeros and ones are left out, they say nothing."""
+        """Return the histogram of numbers without zeros and ones, which are uninformative."""
         few, many = np.zeros(_FEW_VALUES, np.int64), np.empty(len(numbers), np.int32)
         many = many[: count_values(numbers, few, many)]
         few_values = np.flatnonzero(few)
@@ -54,34 +54,35 @@ class Histogram(NamedTuple):
 
     @classmethod
     def of_counts(cls, counts: Places) -> Histogram:
-        """Return the histogram of which ``counts[i]`` numbers are i; zeros are left out."""
+        """Return the histogram in which ``counts[i]`` numbers are i, without zeros."""
         values = np.flatnonzero(counts[1:]) + 1
         return cls(values, counts[values].astype(np.int64))
 
 
 class Sizes(NamedTuple):
-    """The sizes of all tables, and how many tables have each: the seats of every customer."""
+    """The distinct sizes of tables and their counts, if the seats of customers are known."""
 
     values: Places
     counts: Places
 
     @classmethod
     def of_counts(cls, counts: Places) -> Sizes:
-        """Return those of which ``counts[i]`` tables have i customers."""
+        """Return the sizes if ``counts[i]`` tables have i customers."""
         return cls(*Histogram.of_counts(counts))
 
     def log_seatings(self, discount: float) -> float:
-        """Return log prod_s (1 - d)_(s - 1), the seats' factor that depends on d."""
+        """Return log prod_s (1 - d)_(s - 1), the factor of the seats that depends on d."""
         return float(log_sizes_given(discount, *self))
 
 
 class Pairs(NamedTuple):
-    """Customers and tables of cells, and how many cells have them: who sits where is summed out.
+    """Pairs of customers and tables of cells with their counts; seatings are integrated out.
 
     Attributes
     ----------
     customers, tables, counts : (n_pairs,) int64
-        Distinct pairs, by the customers. Without those of as many tables, which say nothing.
+        Distinct pairs, sorted by customers, with the number of cells that have them. Pairs with as
+        many tables as customers are left out because they are uninformative.
     """
 
     customers: Places
@@ -90,7 +91,7 @@ class Pairs(NamedTuple):
 
     @classmethod
     def of(cls, cells: Ints, customers: Ints, tables: Ints) -> Pairs:
-        """Return the pairs of some cells, given the customers and tables of all."""
+        """Return the pairs of `cells`, given the customers and tables of all cells."""
         few, many = np.zeros((FEW + 1, FEW), np.int64), np.empty((len(cells), 2), np.int32)
         many = many[: count_pairs(cells, customers, tables, few, many)]
         n, t = np.nonzero(few)
@@ -102,20 +103,21 @@ class Pairs(NamedTuple):
         )
 
     def log_seatings(self, discount: float) -> float:
-        """Return log prod S_d(c, t), up to what does not depend on d."""
+        """Return log prod S_d(c, t), up to terms that do not depend on d."""
         width = int(self.tables[self.customers <= MOST_ROWS].max(initial=1)) + 1
         return float(sum_log_seatings(*self, discount, *_NO_RATIOS, np.empty((3, width))))
 
 
 class Seats(NamedTuple):
-    """What the restaurants of one depth tell of their discount and concentration.
+    """Statistics of the restaurants of one depth for their discount and concentration.
 
     Attributes
     ----------
     cells : Sizes, Pairs or None
-        Who sits with whom, or how many at how many tables. The concentration does not depend on it.
+        Sizes of tables, or pairs of numbers of customers and tables, on which the concentration
+        does not depend.
     tables, customers : Histogram
-        Of the restaurants' numbers of tables and of customers.
+        Histograms of the restaurants' numbers of tables and of customers.
     """
 
     cells: Sizes | Pairs | None
@@ -123,7 +125,7 @@ class Seats(NamedTuple):
     customers: Histogram
 
     def log_likelihood(self, discount: float, concentration: float) -> float:
-        """Return log p(tables | d, theta), up to what does not depend on them."""
+        """Return log p(tables | d, theta), up to terms that do not depend on d and theta."""
         total = 0.0 if self.cells is None else self.cells.log_seatings(discount)
         return total + float(
             log_tables_given(discount, concentration, *self.tables, *self.customers)
@@ -131,13 +133,13 @@ class Seats(NamedTuple):
 
 
 class NodeSeats(NamedTuple):
-    """The same where each restaurant has a concentration of its own.
+    """Statistics of the restaurants of one depth if each has its own concentration.
 
     Attributes
     ----------
     cells : Sizes, Pairs or None
     tables, customers : (n_nodes,) int32
-        Of each restaurant.
+        Numbers of tables and of customers of each restaurant.
     """
 
     cells: Sizes | Pairs | None
@@ -145,7 +147,7 @@ class NodeSeats(NamedTuple):
     customers: Ints
 
     def log_likelihood(self, discount: float, concentration: Floats) -> float:
-        """Return log p(tables | d, thetas), up to what does not depend on them."""
+        """Return log p(tables | d, thetas), up to terms that do not depend on d and thetas."""
         total = 0.0 if self.cells is None else self.cells.log_seatings(discount)
         return total + float(
             log_tables_by_node(discount, concentration, self.tables, self.customers)
@@ -168,12 +170,12 @@ def slice_discount(
     discount : float
         The current value.
     concentration : float, or (n_nodes,) array
-        One for all restaurants, or one for each.
+        Concentration of all restaurants, or of each restaurant.
     prior : (p, q)
         d ~ Beta(p, q).
     rng : (4,) uint64
     width : float, default=0.1
-        About the scale of the posterior: a wrong one costs time only.
+        Approximate scale of the posterior; a wrong scale only costs time.
     """
     p, q = prior
 
@@ -226,7 +228,7 @@ def slice_concentrations(
     prior: tuple[float, float],
     rng: NDArray[np.uint64],
 ) -> None:
-    """Move the theta of each restaurant to the next of a chain, as `slice_concentration` does.
+    """Update the theta of each restaurant as in `slice_concentration`.
 
     Parameters
     ----------

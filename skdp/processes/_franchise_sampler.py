@@ -1,4 +1,4 @@
-"""The chain of a model that is one franchise with known dishes: its sampler and its samples."""
+"""The sampler and the samples of models that are a single franchise with known dishes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skdp.processes._interpolated import InterpolatedModel
 
 @dataclass(frozen=True)
 class TableSample:
-    """One sample: the tables of all cells that may have two, discounts and concentrations.
+    """A sample: discounts, concentrations, and tables of all cells that may have several.
 
     Customers follow from the tables of the cells below.
     """
@@ -27,7 +27,7 @@ class TableSample:
     concentration: Floats
 
     def franchise(self, context_index: ContextIndex, base: Floats) -> Franchise:
-        """Return the sample as the franchise that it was."""
+        """Return the sample as a franchise."""
         priors = FranchisePriors(
             self.discount, self.concentration, (1.0, 1.0), (1.0, 1.0),
             by_node=len(self.concentration) > len(self.discount),
@@ -82,7 +82,7 @@ class FranchiseSampler(Part):
         self.franchise = Franchise(context_index.layout, context_index.base_of_cells(base), priors)
 
     def attach(self, context_index: ContextIndex) -> None:
-        """Take up the data again."""
+        """Attach the data."""
         self.context_index = context_index
         self.franchise.attach(context_index.layout, context_index.base_of_cells(self.base))
 
@@ -95,7 +95,7 @@ class FranchiseSampler(Part):
         return self.franchise.log_joint()
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records; of concentrations by restaurant, the means of depths."""
+        """Return the scalars for the trace, with means over restaurants of concentrations."""
         franchise = self.franchise
         row = {"log_joint": self.log_joint()}
         n_tables = franchise.tables_by_law()
@@ -130,7 +130,7 @@ class LawAverages:
         self.n_tables: Any = 0.0
 
     def add(self, sampler: FranchiseSampler) -> None:
-        """Take the sampler's current state into the means."""
+        """Add the sampler's current state to the means."""
         franchise = sampler.franchise
         self.discount = self.discount + franchise.discount
         self.concentration = self.concentration + franchise.concentration

@@ -1,4 +1,4 @@
-"""One model that interpolates the restaurants of a franchise."""
+"""A predictive model that interpolates the restaurants of a franchise."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class InterpolatedModel:
     backoff : (n_nodes,) array
         1 - the sum of the masses of a restaurant's cells.
     base : (n_outcomes,) array
-        What is above the topmost restaurants.
+        Distribution above the topmost restaurants.
     chain : (n_laws,) array
-        What a restaurant with one customer leaves to the one above, by law; for restaurants that
-        are not on the context_index. Empty: all are.
+        Backoff of a restaurant with one customer, by law, for restaurants that are not in
+        `context_index`. Empty if all are.
     """
 
     context_index: ContextIndex
@@ -52,7 +52,7 @@ class InterpolatedModel:
         )  # fmt: skip
 
     def top(self) -> Floats:
-        """Return the distribution of the root, or of the base where there is none."""
+        """Return the distribution of the root, or the base if there is no root."""
         if not self.context_index.has_root:
             return self.base
         last = self.context_index.cell_ptr[1]
@@ -61,7 +61,7 @@ class InterpolatedModel:
         return distribution
 
     def cell_probabilities(self) -> Floats:
-        """Return p(w | u) of every cell, what is above included: (n_cells,)."""
+        """Return p(w | u) of every cell, including all restaurants above it, (n_cells,)."""
         layout = self.context_index.layout
         lower = np.empty(len(self.mass))
         for m in range(layout.n_depths):

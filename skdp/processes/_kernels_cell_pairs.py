@@ -1,14 +1,14 @@
-"""How probable customers and tables of cells are, as the discount varies.
+"""Probabilities of the customers and tables of cells as functions of the discount.
 
-Cells with as many customers and as many tables have the same factor S_d(c, t) in the joint of a
-franchise (``_kernels_franchise.py``). So the discount depends on a histogram of pairs: how many
-cells have c customers at t tables.
+Cells with the same numbers of customers and of tables have the same factor S_d(c, t) in the joint
+of a franchise (``_kernels_franchise.py``). So the discount depends on a histogram of pairs: the
+number of cells with c customers at t tables.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| n, t, counts | c, t | (P,) each | distinct pairs, 1 <= t < n, by n; how many cells have them |
+| n, t, counts | c, t | (P,) each | distinct pairs, 1 <= t < n, sorted by n; numbers of cells |
 | a | d | scalar | discount, 0 <= a < 1 |
-| row | s^n_t | (width + 1,) | S^n_t (t - 1)! / (n - 1)!, of the current number of customers |
+| row | s^n_t | (width + 1,) | S^n_t (t - 1)! / (n - 1)! for the current number of customers |
 """
 
 # mypy: ignore-errors
@@ -19,26 +19,27 @@ from skdp._numeric._numba import njit, njit_forceinline
 from skdp.processes._kernels_stirling import log_stirling
 
 FEW = 64
-"""Customers up to which pairs are counted in an array."""
+"""Number of customers up to which pairs are counted in an array."""
 
 MOST_ROWS = 1000
-"""Rows of the recursion: S^n_t (t - 1)! / (n - 1)! lies between 1e-11 and 1e200 there."""
+"""Number of rows of the recursion, in which S^n_t (t - 1)! / (n - 1)! is from 1e-11 to 1e200."""
 
 
 @njit
 def count_pairs(visited, customers, tables, few, many):
-    """Count the pairs of cells with more customers than tables; return the rows of `many`.
+    """Count the pairs of cells with more customers than tables; return the rows used in `many`.
 
     Parameters
     ----------
     visited : (n,) int32
-        Cells.
+        Cells to count.
     customers, tables : (X,) int32
-        Of all cells.
+        Customers and tables of all cells.
     few : (FEW + 1, FEW) int64
-        To ``few[c, t]`` the number of cells with c <= FEW customers at t tables is added.
+        Counts: ``few[c, t]`` is increased by the number of cells with c <= FEW customers at t
+        tables.
     many : (at least the number of other cells, 2) int32
-        Gets the pairs of the other cells, one by one.
+        Output for the pairs of the other cells, one by one.
     """
     n_many = 0
     for i in range(visited.shape[0]):
@@ -56,7 +57,7 @@ def count_pairs(visited, customers, tables, few, many):
 
 @njit
 def count_values(numbers, few, many):
-    """Count numbers from 2 on, ``few[i]`` of them i; return how many larger ones `many` gets."""
+    """Count numbers i >= 2 in ``few[i]``; write larger numbers to `many`, return their count."""
     n_many = 0
     for i in range(numbers.shape[0]):
         n = numbers[i]
@@ -70,9 +71,9 @@ def count_values(numbers, few, many):
 
 @njit_forceinline
 def _add_customer(n, above, row, falls):
-    """Write the row of n + 1 customers, from that of n in `above`.
+    """Write the row for n + 1 customers, given the row for n customers in `above`.
 
-    S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t, times (t - 1)! / n!. `falls` has a t for every t.
+    S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t, times (t - 1)! / n!. `falls` holds a t for every t.
     """
     share = 1.0 / n
     for t in range(min(n, row.shape[0] - 2) + 1):
@@ -82,10 +83,10 @@ def _add_customer(n, above, row, falls):
 
 @njit
 def sum_log_seatings(n, t, counts, a, values, row_ptr, work):
-    """Return sum counts log S^n_t, up to what does not depend on the discount.
+    """Return sum counts log S^n_t, up to terms that do not depend on the discount.
 
-    Numbers of up to MOST_ROWS customers come from the recursion, a pass over all rows in which an
-    entry takes a fraction of a nanosecond; the others from formulas and integrals.
+    For up to MOST_ROWS customers the recursion gives S^n_t, in a pass over all rows that takes a
+    fraction of a nanosecond per entry; the others come from formulas and integrals.
 
     Parameters
     ----------

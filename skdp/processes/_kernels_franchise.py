@@ -1,29 +1,29 @@
-"""The Chinese restaurant franchise whose dishes are known: tables of cells, and their sweeps.
+"""The Chinese restaurant franchise with known dishes: tables of cells, and sweeps over them.
 
-A franchise is a tree of restaurants; a restaurant of depth m serves what those above it hand down,
-with discount d_m and concentration theta_m. Here every pair of a restaurant and a dish that may
-ever meet, a *cell*, is known beforehand and has a number, the cells of a depth one after the other:
-no hash map, no allocation. The customers of a cell are the tables of the cells below it, and those
-the customers that were observed. The joint is
+A franchise is a tree of restaurants; a restaurant of depth m serves the dishes of the restaurant
+above, with discount d_m and concentration theta_m. Here every possible pair of a restaurant and a
+dish, a *cell*, is known beforehand and has a number, and the cells of a depth are consecutive, so
+that no hash map and no allocation is needed. The customers of a cell are the tables of the cells
+below it, and the observed customers. The joint is
 
     prod_u (theta | d)_(T_u) / (theta)_(C_u) prod_w S_d(c_uw, t_uw)  prod_w H(w)^(t_w at the root)
 
-with generalized Stirling numbers S_d: who sits where is summed out, and a removed customer leaves
-no table behind with probability S^{c-1}_{t-1} / S^c_t.
+with generalized Stirling numbers S_d: seatings are integrated out, and the removal of a customer
+removes a table with probability S^{c-1}_{t-1} / S^c_t.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| cells.customers, tables | c_uw, t_uw | (X,) int32 | of each cell |
+| cells.customers, tables | c_uw, t_uw | (X,) int32 | customers and tables of each cell |
 | cells.parent | | (X,) int32 | the cell above; -1 at the root |
 | cells.node | u | (X,) int32 | the restaurant |
-| nodes.customers, tables | C_u, T_u | (U,) int32 | of each restaurant |
+| nodes.customers, tables | C_u, T_u | (U,) int32 | customers and tables of each restaurant |
 | base | H | (X_0,) | probability of the dish of each cell of the root, the first cells |
-| discount, concentration | d_m, theta_m | (depths,) | by depth |
+| discount, concentration | d_m, theta_m | (depths,) | discounts and concentrations by depth |
 | by_node | | bool | whether there is a concentration theta_u for each restaurant instead |
-| values, row_ptr | U, V | | ratios of Stirling numbers, and where rows begin: all tables |
-| values_ptr, values_end, rows_ptr, rows_end | | (depths,) | where the table of each depth is |
-| chance | | (depths + 1,) scratch | chance[m]: that the restaurant above hands down the dish |
-| path | | (depths,) scratch | the cell and those above it, by depth |
+| values, row_ptr | U, V | | ratios of Stirling numbers and offsets of rows, for all tables |
+| values_ptr, values_end, rows_ptr, rows_end | | (depths,) | bounds of the table of each depth |
+| chance | | (depths + 1,) scratch | chance[m]: probability of the dish in the restaurant above |
+| path | | (depths,) scratch | the cell and the cells above it, by depth |
 """
 
 # mypy: ignore-errors
@@ -38,11 +38,11 @@ from skdp._numeric._random import next_double
 from skdp.processes._kernels_stirling import log_stirling, open_ratio
 
 _FEW_VISITS = 4
-"""Visits that are not worth two logarithms."""
+"""Number of visits up to which two logarithms are slower than single visits."""
 
 
 class Cells(NamedTuple):
-    """Customers, tables, the cell above and the restaurant of every cell."""
+    """Customers, tables, parent cell and restaurant of every cell."""
 
     customers: np.ndarray
     tables: np.ndarray
@@ -58,7 +58,7 @@ class Nodes(NamedTuple):
 
 
 class Laws(NamedTuple):
-    """What the restaurants of each depth share, or have of their own, and the base of the root."""
+    """Parameters of the restaurants, by depth or by restaurant, and the base of the root."""
 
     discount: np.ndarray
     concentration: np.ndarray
@@ -73,7 +73,7 @@ class Laws(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """A path from a cell to the root, and the chances on it."""
+    """A path from a cell to the root, and the probabilities along it."""
 
     path: np.ndarray
     chance: np.ndarray
@@ -81,7 +81,7 @@ class Scratch(NamedTuple):
 
 @njit_outlined
 def _rare_ratio(laws, m, n, t):
-    """Return V = S^{n+1}_{t+1} / S^n_t of depth m, in or beyond the table."""
+    """Return V = S^{n+1}_{t+1} / S^n_t for depth m, in or beyond the table."""
     values = laws.values[laws.values_ptr[m] : laws.values_end[m]]
     row_ptr = laws.row_ptr[laws.rows_ptr[m] : laws.rows_end[m]]
     return open_ratio(values, row_ptr, n, t, laws.discount[m])
@@ -89,7 +89,7 @@ def _rare_ratio(laws, m, n, t):
 
 @njit_forceinline
 def _drop_chance(laws, m, c, t):
-    """Return the chance S^{c-1}_{t-1} / S^c_t that one of c customers sits alone, c >= 1."""
+    """Return the probability S^{c-1}_{t-1} / S^c_t that one of c >= 1 customers sits alone."""
     if t == 1:
         return 1.0 if c == 1 else 0.0
     if t == c:
@@ -105,7 +105,7 @@ def _drop_chance(laws, m, c, t):
 
 @njit_forceinline
 def _find_path(x, m, cells, path):
-    """Write the cell x of depth m and those above it."""
+    """Write the cell x of depth m and the cells above it."""
     for j in range(m, -1, -1):
         path[j] = x
         x = cells.parent[x]
@@ -113,7 +113,7 @@ def _find_path(x, m, cells, path):
 
 @njit_forceinline
 def _find_chances(m, cells, nodes, laws, path, chance):
-    """Write the chances that the restaurants above hand down the dish, depths 0 to m.
+    """Write the probabilities of the dish in the restaurants above, for depths 0 to m.
 
     With t tables of c customers, a restaurant serves the dish with probability
     (c - d t + (theta + d T) chance) / (theta + C).
@@ -130,7 +130,7 @@ def _find_chances(m, cells, nodes, laws, path, chance):
 
 @njit_forceinline
 def _leave(m, cells, nodes, laws, path, rng):
-    """Take a customer out of the cell at depth m, and what goes with it out of those above."""
+    """Remove a customer from the cell at depth m, and from cells above if its table closes."""
     for j in range(m, -1, -1):
         x = path[j]
         u = cells.node[x]
@@ -145,7 +145,7 @@ def _leave(m, cells, nodes, laws, path, rng):
 
 @njit_forceinline
 def _enter(m, cells, nodes, laws, path, chance, rng):
-    """Seat a customer in the cell at depth m, given the chances down to there."""
+    """Seat a customer in the cell at depth m, given the probabilities down to that depth."""
     for j in range(m, -1, -1):
         x = path[j]
         u = cells.node[x]
@@ -164,11 +164,10 @@ def _enter(m, cells, nodes, laws, path, chance, rng):
 
 @njit_inlined
 def _visit_customers(x, m, cells, nodes, laws, path, chance, rng):
-    """Draw anew where every customer of cell x, at depth m, sits: one after the other.
+    """Redraw the seats of all customers of cell x, at depth m, one after another.
 
-    A visited customer, any of them, leaves and enters again. That changes nothing with the same
-    probability from visit to visit, until something does change; so how many visits that takes is
-    drawn at once.
+    In a visit any of the customers leaves and reenters. The probability that this changes nothing
+    is the same in every visit until a change, so the number of visits until then is drawn at once.
     """
     _find_path(x, m, cells, path)
     _find_chances(m, cells, nodes, laws, path, chance)
@@ -225,12 +224,12 @@ def _visit_customers(x, m, cells, nodes, laws, path, chance, rng):
 
 @njit
 def sweep_cells(visited, m, cells, nodes, laws, scratch, rng):
-    """Draw anew the tables of cells of depth m, one customer after the other.
+    """Redraw the tables of cells of depth m, one customer after another.
 
     Parameters
     ----------
     visited : (n,) int32
-        The cells that may have two customers: where there is one, there is nothing to draw.
+        The cells that may have two customers; with one customer there is nothing to draw.
     m : int
     cells, nodes, laws, scratch : as in the table above
     rng : (4,) uint64
@@ -244,10 +243,10 @@ def sweep_cells(visited, m, cells, nodes, laws, scratch, rng):
 
 @njit
 def count_customers(first, last, observed, cells, nodes):
-    """Count the customers and tables of cells ``first:last``, all of one depth, and hand them up.
+    """Count customers and tables of cells ``first:last`` of one depth, and add to those above.
 
-    Called from the deepest depth up, on cells and restaurants whose customers are zero, it makes
-    all counts from the tables of the cells and the observed customers.
+    If called from the deepest depth up, on cells and restaurants whose customers are zero, it
+    computes all counts from the tables of the cells and the observed customers.
 
     Parameters
     ----------
@@ -266,7 +265,7 @@ def count_customers(first, last, observed, cells, nodes):
 
 @njit
 def sum_log_stirling(n, t, counts, m, laws):
-    """Return the sum of log S_d(n, t) over pairs, each as often as `counts` says, at depth m."""
+    """Return the sum of log S_d(n, t) over pairs at depth m, weighted by `counts`."""
     values = laws.values[laws.values_ptr[m] : laws.values_end[m]]
     row_ptr = laws.row_ptr[laws.rows_ptr[m] : laws.rows_end[m]]
     total = 0.0

@@ -1,8 +1,8 @@
-"""Restaurants in a tree whose cells come and go: the dynamic layout of a franchise.
+"""The dynamic layout of a franchise: a tree of restaurants whose cells are added and dropped.
 
 A cell is a pair (node, outcome); its tables are customers of the cell of the same outcome in the
 parent node. Nodes and some cells have fixed places. The other cells are found by hashing, and every
-change can be taken back. The tables of a cell are kept as a histogram of their sizes, a list in
+change can be undone. The tables of a cell are stored as a histogram of their sizes, a list in
 ascending order: a cell of c customers has at most sqrt(2 c) sizes.
 
 | name | symbol | shape | meaning |
@@ -12,9 +12,9 @@ ascending order: a cell of c customers has at most sqrt(2 c) sizes.
 | nodes | c_u, t_u | (M, 2) | customers, tables |
 | entries | | (E, 3) | size, number of tables of that size, next entry (-1 none) |
 | keys | | (H,) | node * 2**32 + outcome of a hashed cell, -1 empty; H a power of two |
-| places | | (H,) | its cell |
-| spare | | (C',) | stack of the cells that are free |
-| journal | | (J, 3) | kind, cell, size of table: changes that may be taken back |
+| places | | (H,) | the cell of each key |
+| spare | | (C',) | stack of the free cells |
+| journal | | (J, 3) | kind, cell, size of table: changes that may be undone |
 | counters | | (5,) | see below |
 | prior | d, theta | (levels, 2) | discount and concentration of each level of the tree |
 """
@@ -60,7 +60,7 @@ def empty_franchise(
     Parameters
     ----------
     n_fixed, n_hashed : int
-        Cells of fixed places, which come first, and at most as many others.
+        Number of cells with fixed places, which come first, and largest number of other cells.
     n_nodes, n_entries, n_changes, n_levels : int
     """
     n_cells = n_fixed + n_hashed
@@ -90,7 +90,7 @@ def empty_franchise(
     )
 
 
-# The hash table: linear probing; a key that goes lets those behind it move up.
+# The hash table uses linear probing; after the removal of a key the following keys move up.
 
 
 @njit_inlined
@@ -126,7 +126,7 @@ def _put_key(f, key, cell):
 
 
 def _widen(f):
-    """Double the part of the hash table that is used: a compact one stays in the cache."""
+    """Double the part of the hash table that is used, because a compact table stays in cache."""
     n_old = f.counters[MASK] + 1
     keys, places = f.keys[:n_old].copy(), f.places[:n_old].copy()
     f.counters[MASK] = 2 * n_old - 1
@@ -141,7 +141,7 @@ _widen = njit_outlined(_widen, makes_arrays=True)
 
 @njit_inlined
 def find_or_add_cell(f, node, outcome, parent):
-    """Return the hashed cell of an outcome in a node; if it is new, with this parent."""
+    """Return the hashed cell of an outcome in a node, which is added with `parent` if missing."""
     cell = find_cell(f, node, outcome)
     if cell < 0:
         if 2 * (f.counters[N_HASHED] + 1) > f.counters[MASK] + 1:
@@ -202,7 +202,7 @@ def _free_entry(f, entry):
 
 @njit_inlined
 def _link(f, cell, previous, entry):
-    """Let `entry` follow `previous`, or come first where that is -1."""
+    """Link `entry` after `previous`, or as the first entry of the cell if that is -1."""
     if previous < 0:
         f.cells[cell, FIRST] = entry
     else:
@@ -211,7 +211,7 @@ def _link(f, cell, previous, entry):
 
 @njit_internal_nogc
 def resize_table(f, cell, size, step):
-    """Let one table of a cell be one larger (step 1) or smaller (step -1)."""
+    """Make one table of a cell larger (step 1) or smaller (step -1) by one customer."""
     previous = np.int64(-1)
     entry = np.int64(f.cells[cell, FIRST])
     while f.entries[entry, SIZE] != size:
@@ -256,7 +256,7 @@ def _drop_single(f, cell):
 
 @njit_internal_nogc
 def drop_table(f, cell, size):
-    """Take one table of `size` away from a cell, its customers too; the node keeps its sums."""
+    """Remove a table of `size` with its customers from a cell; the node keeps its sums."""
     previous = np.int64(-1)
     entry = np.int64(f.cells[cell, FIRST])
     while f.entries[entry, SIZE] != size:
@@ -272,7 +272,7 @@ def drop_table(f, cell, size):
 
 @njit_internal_nogc
 def add_table(f, cell, size):
-    """Give a cell a table of `size`, its customers too; the node keeps its sums."""
+    """Add a table of `size` with its customers to a cell; the node keeps its sums."""
     previous = np.int64(-1)
     entry = np.int64(f.cells[cell, FIRST])
     while entry >= 0 and f.entries[entry, SIZE] < size:
@@ -291,7 +291,7 @@ def add_table(f, cell, size):
 
 @njit_internal_nogc
 def change_seats(f, kind, cell, size):
-    """Let a customer join or leave a table of `size`, or open or close one of its own."""
+    """Make a customer join or leave a table of `size`, or open or close its own table."""
     step = 1 if kind in (JOINED, OPENED) else -1
     node = f.cells[cell, NODE]
     f.cells[cell, CUSTOMERS] += step
@@ -310,7 +310,7 @@ def change_seats(f, kind, cell, size):
 
 @njit_inlined
 def record_change(f, kind, cell, size):
-    """Make a change, and note it in the journal."""
+    """Make a change and record it in the journal."""
     change_seats(f, kind, cell, size)
     n = f.counters[N_CHANGES]
     f.journal[n, 0] = kind
@@ -321,7 +321,7 @@ def record_change(f, kind, cell, size):
 
 @njit_internal_nogc
 def undo_changes(f, n_left):
-    """Take the changes in the journal back, the last first, until `n_left` are left."""
+    """Undo the changes in the journal, beginning with the last, until `n_left` are left."""
     for i in range(f.counters[N_CHANGES] - 1, n_left - 1, -1):
         kind, cell, size = f.journal[i, 0], np.int64(f.journal[i, 1]), f.journal[i, 2]
         if kind == JOINED:
@@ -349,7 +349,7 @@ def take_seat(f, cell, discount, left):
 
 @njit_internal_nogc
 def leave_seat(f, cell, uniform):
-    """Remove one of a cell's customers, each as likely; return whether its table closes."""
+    """Remove a uniformly chosen customer of a cell; return whether its table closes."""
     left = uniform * f.cells[cell, CUSTOMERS]
     entry = np.int64(f.cells[cell, FIRST])
     while True:
@@ -362,14 +362,14 @@ def leave_seat(f, cell, uniform):
     return size == 1
 
 
-# What a node says of an outcome
+# Predictive probabilities
 
 
 @njit_inlined
 def split_share(f, cell, node, level):
-    """Return a and b of a node's predictive probability a + b p, with p the parent's.
+    """Return a and b of a node's predictive probability a + b p, where p is the parent's.
 
-    The cell may be -1: an outcome without customers.
+    The cell may be -1 for an outcome without customers.
     """
     discount, concentration = f.prior[level, 0], f.prior[level, 1]
     scale = 1.0 / (concentration + f.nodes[node, 0])
@@ -384,12 +384,12 @@ def split_share(f, cell, node, level):
 
 @njit_loop
 def list_sizes(f, first_cell, end_cell, first_node, end_node, levels, out):
-    """Write (level, size, count) of the tables of cells, whose nodes have `levels`.
+    """Write (level, size, count) of the tables of cells; `levels` are the levels of nodes.
 
     Returns
     -------
     int
-        Number of rows; with `out` of no rows they are only counted.
+        Number of rows; if `out` has no rows, they are only counted.
     """
     n = 0
     for cell in range(first_cell, end_cell):
@@ -412,7 +412,7 @@ def list_sizes(f, first_cell, end_cell, first_node, end_node, levels, out):
 
 @njit_loop
 def put_hashed_cells(f, nodes, outcomes, counts):
-    """Put hashed cells of given customers and tables; their parents are not set."""
+    """Add hashed cells with given customers and tables, without setting their parents."""
     for i in range(nodes.shape[0]):
         cell = find_or_add_cell(f, np.int64(nodes[i]), np.int64(outcomes[i]), np.int64(-1))
         f.cells[cell, CUSTOMERS] = counts[i, 0]

@@ -1,21 +1,21 @@
-"""Discount and concentration of restaurants that share them, given their tables.
+"""The discount and the concentration that restaurants share, given their tables.
 
-The restaurants of one depth of a franchise have one discount d and one concentration theta. Given
+The restaurants of one depth of a franchise share a discount d and a concentration theta. Given
 the numbers T_u of tables and C_u of customers of each restaurant u,
 
     p(tables | d, theta) = prod_(u, w) S_d(c_uw, t_uw) prod_u (theta | d)_(T_u) / (theta)_(C_u),
 
 where (x)_n = x (x + 1) ... (x + n - 1) and (x | d)_n = x (x + d) ... (x + (n - 1) d). The first
-product is that of the cells (``_kernels_cell_pairs.py``); where seats are kept, tables of sizes s,
-it is prod_s (1 - d)_(s - 1) instead. What matters are histograms: how many tables have size s, how
-many restaurants T tables or C customers. Where each restaurant has a theta of its own, its T and C
-matter.
+product is over cells (``_kernels_cell_pairs.py``); if seats are known, it is prod_s (1 - d)_(s - 1)
+over tables of sizes s instead. Histograms suffice: the number of tables with size s, and the number
+of restaurants with T tables or C customers. If each restaurant has its own theta, its T and C are
+needed.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| sizes, n_sizes | s | (A,) each | distinct sizes of tables, and how many tables have each |
-| tables, n_tables | T_u | (B,) each | distinct numbers of tables, and how many restaurants |
-| customers, n_customers | C_u | (C,) each | distinct numbers of customers, likewise |
+| sizes, n_sizes | s | (A,) each | distinct sizes of tables, and the number of tables with each |
+| tables, n_tables | T_u | (B,) each | numbers of tables, and counts of restaurants |
+| customers, n_customers | C_u | (C,) each | numbers of customers, and counts of restaurants |
 | discount, concentration | d, theta | scalars | 0 <= d < 1, theta > 0 |
 """
 
@@ -27,10 +27,10 @@ from skdp._numeric._numba import njit, njit_forceinline, njit_loop
 from skdp._numeric._random import next_double, next_open_double
 
 LARGEST_LOG = 230.0
-"""Draws of a concentration stay within exp(-230) and exp(230), about 1e100."""
+"""Draws of a concentration stay between exp(-230) and exp(230), about 1e100."""
 
 _FEW = 24
-"""Factors up to so many are multiplied: differences of log-gamma functions lose digits."""
+"""Up to this many factors are multiplied, because differences of log-gammas lose digits."""
 
 
 @njit_loop
@@ -76,9 +76,9 @@ def log_tables_given(discount, concentration, tables, n_tables, customers, n_cus
 
 @njit
 def log_tables_by_node(discount, concentration, tables, customers):
-    """Return the same where each restaurant has a theta of its own.
+    """Return the log probability of `log_tables_given` if each restaurant has its own theta.
 
-    `concentration`, `tables` and `customers` are those of the restaurants, (U,) each.
+    `concentration`, `tables` and `customers` are (U,) arrays with an entry for each restaurant.
     """
     total = 0.0
     for u in range(tables.shape[0]):
@@ -105,13 +105,13 @@ def _log_density(log_theta, discount, n_tables, n_customers, shape, rate):
 
 @njit_loop
 def draw_concentrations(discount, concentration, tables, customers, shape, rate, rng):
-    """Draw the concentration of each restaurant given its tables: `draw_slice` on log(theta).
+    """Draw the concentration of each restaurant given its tables, by slice sampling of log(theta).
 
     Parameters
     ----------
     discount : float
     concentration, tables, customers : (U,) arrays
-        Of the restaurants; the first is changed.
+        Values for each restaurant; `concentration` is updated in place.
     shape, rate : float
         theta ~ Gamma(shape, rate).
     rng : (4,) uint64

@@ -1,17 +1,17 @@
 """Probabilities that interpolate restaurants of a franchise, from the broadest to the narrowest.
 
 In restaurant u a dish w has probability p(w | u) = mass_uw + backoff_u p(w | restaurant above u),
-where mass is 0 for a dish that was not served in u; above the topmost one is the base H. A path
-leads from there down to the last restaurant that there is, whose distribution is that of those
-that are missing below it.
+where mass is 0 for a dish that was not served in u; the base H is above the topmost restaurant. A
+path leads from there down to the last existing restaurant, whose distribution also applies to the
+missing restaurants below it.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| mass | | (X,) | of each cell |
-| backoff | | (U,) | of each restaurant |
+| mass | | (X,) | mass of each cell |
+| backoff | | (U,) | backoff of each restaurant |
 | base | H | (n_outcomes,) | |
 | cell_ptr, outcome | | (U + 1,), (X,) | cells of a restaurant, and the dish of each cell |
-| contexts, cells | u, uw | (n, depths) int32 | paths, by depth; -1: there is none |
+| contexts, cells | u, uw | (n, depths) int32 | paths by depth, with -1 for missing entries |
 """
 
 # mypy: ignore-errors
@@ -21,7 +21,7 @@ from skdp._numeric._numba import njit, njit_forceinline
 
 @njit_forceinline
 def find_place(value, values, first, last):
-    """Return the place of a value in ``values[first:last]``, which rise; -1 if it is not there."""
+    """Return the index of a value in the sorted ``values[first:last]``, or -1 if it is missing."""
     end = last
     while first < last:
         middle = (first + last) >> 1
@@ -67,8 +67,8 @@ def add_probabilities(outcomes, contexts, cells, mass, backoff, base, total):
 def add_distributions(contexts, first, cell_ptr, outcome, mass, backoff, top, row, total):
     """Add to the rows of `total`, (n, n_outcomes), the distributions at the ends of paths.
 
-    `top` is the distribution above depth `first`, the same for all paths; `row` scratch of its
-    length.
+    `top` is the distribution above depth `first`, the same for all paths; `row` is scratch space of
+    its length.
     """
     n_outcomes = top.shape[0]
     for i in range(contexts.shape[0]):

@@ -1,19 +1,19 @@
-"""Ratios of generalized Stirling numbers: a table for small counts, patches beyond.
+"""Ratios of generalized Stirling numbers, by a table for small counts and patches beyond.
 
 S^n_t (Du, 2012, equation 3.4; discount a) counts the ways to seat n customers at t tables:
 
     S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t,    S^0_0 = 1.
 
-The numbers overflow, their ratios do not, and ratios are all that a Gibbs sampler asks for. What
-the table does not hold comes from the patches behind it (``_kernels_stirling_patches.py``); without
-them, and for the numbers themselves, from an integral (``_kernels_stirling_integral.py``).
+The numbers overflow, but their ratios do not, and Gibbs samplers need only ratios. Ratios beyond
+the table come from the patches after it (``_kernels_stirling_patches.py``); without patches, and
+for the numbers themselves, an integral is used (``_kernels_stirling_integral.py``).
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | n, t | N, T | scalars | customers and tables, 1 <= t <= n or n = t = 0 |
 | a | a | scalar | discount, 0 <= a < 1 |
 | values | U, V | (P, 2) | U = S^{n+1}_t / S^n_t and V = S^{n+1}_{t+1} / S^n_t, row after row |
-| row_ptr | | (rows + 1,) int64 | pair (n, t) is values[row_ptr[n] + t], if row n has one for t |
+| row_ptr | | (rows + 1,) int64 | pair (n, t) is values[row_ptr[n] + t], if row n contains t |
 | r | R^n_t | (width + 2,) | S^n_t / S^n_{t-1} of the current row: infinite at t = 1, 0 at t > n |
 """
 
@@ -28,11 +28,11 @@ from skdp.processes._kernels_stirling_patches import SMALLEST_COUNT, patched_rat
 
 @njit
 def fill_ratios(values, row_ptr, a, r):
-    """Fill the table, one row after the other.
+    """Fill the table, one row after another.
 
     Every quantity is a sum, product or quotient of positive numbers, so the relative error grows
-    at most linearly in n, from 1e-16. Row n + 1 must not ask for more than row n offers: its width
-    (largest t) is at most that of row n, or n + 1 where row n is whole.
+    at most linearly in n, from 1e-16. Row n + 1 must depend only on entries of row n: its width
+    (largest t) is at most that of row n, or n + 1 if row n is complete.
     """
     r[1] = math.inf
     values[0, 0], values[0, 1] = 0.0, 1.0
@@ -62,7 +62,7 @@ def _next_ratio(values, row_ptr, n, t, a):
 
 @njit_loop
 def share_ratio(values, row_ptr, n, t, a):
-    """Return U = S^{n+1}_t / S^n_t: one more customer, no more tables."""
+    """Return U = S^{n+1}_t / S^n_t: one more customer at the same number of tables."""
     if n < row_ptr.shape[0] - 1 and row_ptr[n] + t < row_ptr[n + 1]:
         return values[row_ptr[n] + t, 0]
     if t < 2:
@@ -72,7 +72,7 @@ def share_ratio(values, row_ptr, n, t, a):
 
 @njit_loop
 def open_ratio(values, row_ptr, n, t, a):
-    """Return V = S^{n+1}_{t+1} / S^n_t: one more customer, at a table of its own."""
+    """Return V = S^{n+1}_{t+1} / S^n_t: one more customer at its own table."""
     if n < row_ptr.shape[0] - 1 and row_ptr[n] + t < row_ptr[n + 1]:
         return values[row_ptr[n] + t, 1]
     if t == 0:
@@ -82,7 +82,7 @@ def open_ratio(values, row_ptr, n, t, a):
 
 @njit
 def log_stirling(values, row_ptr, n, t, a):
-    """Return log S^n_t; -inf where no seating exists."""
+    """Return log S^n_t; -inf if no seating exists."""
     if t == n:
         return 0.0
     if t < 1 or t > n:

@@ -1,6 +1,6 @@
-"""Generalised Stirling numbers and their ratios as integrals, for customers of any number.
+"""Generalized Stirling numbers and their ratios as integrals, for any number of customers.
 
-Symbols as in ``_kernels_stirling.py``.
+Symbols are the same as in ``_kernels_stirling.py``.
 """
 
 # mypy: ignore-errors
@@ -13,7 +13,7 @@ from skdp._numeric._numba import njit, njit_outlined
 
 @njit
 def _one_minus_exp(v):
-    """Return 1 - exp(-v) of a complex v without cancellation at small v."""
+    """Return 1 - exp(-v) for complex v, without cancellation at small v."""
     decay = math.exp(-v.real)
     sine = math.sin(0.5 * v.imag)
     return complex(-math.expm1(-v.real) + 2.0 * decay * sine * sine, decay * math.sin(v.imag))
@@ -21,10 +21,10 @@ def _one_minus_exp(v):
 
 @njit
 def _saddle_point(n, p, a):
-    """Return (roughly) the v > 0 where phi(v)^p / x(v)^n is smallest, p < n; see `_integrate`.
+    """Return (roughly) the v > 0 that minimizes phi(v)^p / x(v)^n, p < n; see `integrate`.
 
     The logarithm of x phi'(x) / phi(x) = n / p is convex in v, with a slope between (1 - a) / 2
-    and 1 - a: Newton's steps come down to the root from the right.
+    and 1 - a, so Newton's method converges to the root from the right.
     """
     target = math.log1p((n - p) / p)
     v = 2.0 * target / (1.0 - a)
@@ -48,16 +48,16 @@ def integrate(n, t, a):
 
         S^n_{t-1} = (n-1)! / (t-2)!  1/(2 pi i) int phi^{t-2} x^{-n} exp(-a v) dv,
 
-    where phi = (1 - exp(-a v)) / a (v if a = 0); a factor phi / (t - 1) more gives S^n_t. The
-    path is a parabola open to the left through the saddle point, between the poles x = 0 at 0 and
-    at +-2 pi i: close to the path of steepest descent both when t is near n (small v) and when t
-    is small, where it wraps the cut x > 1. The trapezoidal rule converges geometrically on it: 15
-    to 30 nodes (at most 150, where n is small) give R with a relative error below 5e-11 up to
-    n = 10^6 and a = .999; most of it is rounding, in proportion to n and to 1 / (1 - a).
+    where phi = (1 - exp(-a v)) / a (v if a = 0); an additional factor phi / (t - 1) gives S^n_t.
+    The path is a parabola open to the left through the saddle point, between the poles x = 0 at 0
+    and at +-2 pi i. It is close to the path of steepest descent both if t is near n (small v) and
+    if t is small, when it wraps around the cut x > 1. The trapezoidal rule converges geometrically
+    on it: 15 to 30 nodes (at most 150, if n is small) give R with a relative error below 5e-11 up
+    to n = 10^6 and a = .999; most of it is rounding, in proportion to n and to 1 / (1 - a).
     """
     p = t - 2.0
     q = n - p
-    # To the right of log(q) the integrand is flat, and a path from there comes near the poles.
+    # To the right of log(q) the integrand is flat, and a path from there would come near the poles.
     v0 = min(_saddle_point(n, t - 1.0, a), math.log1p(0.3 * q))
     x0 = -math.expm1(-v0)
     phi0 = -math.expm1(-a * v0) / a if a > 0.0 else v0
@@ -65,9 +65,9 @@ def integrate(n, t, a):
     slope = math.exp(-a * v0) / phi0
     curvature = n * math.exp(-v0) / (x0 * x0) - (t - 1.0) * slope * (slope + a)
     step = 0.1
-    if curvature > 0.0:  # at least two nodes a standard deviation of the peak
+    if curvature > 0.0:  # at least two nodes per standard deviation of the peak
         step = min(step, 0.6 / (x0 * math.sqrt(curvature)))
-    lower, upper = 0.5, 0.5  # the integrals with phi^(t-2), phi^(t-1), per unit of the value at v0
+    lower, upper = 0.5, 0.5  # integrals with phi^(t-2), phi^(t-1), relative to the value at v0
     for node in range(1, 1000):
         u = node * step
         path = complex(-u * u / 3.0, u) * x0

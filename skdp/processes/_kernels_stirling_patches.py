@@ -1,22 +1,22 @@
 """Ratios of generalized Stirling numbers beyond the table: polynomials on patches of (n, t).
 
-An integral of microseconds is too slow for the sweeps over a segment of 30,000 words. But
+Integrals, which take microseconds, are too slow for sweeps over a segment of 30,000 words. But
 
     H = R^n_t n m / (n - m),    m = t - 1,
 
-is a smooth function of real n and t: it is 2 / (1 - a) where t = n, varies with the logarithm of
+is a smooth function of real n and t: it is 2 / (1 - a) for t = n, varies with the logarithm of
 
     w = 1 + (n - t) / (m (1 - a)),
 
-and depends on m, given w, less and less as m grows. So the plane is cut into patches: a row of them
-for each octave of m, in it `COLUMNS` columns for each octave of w. On a patch H is the polynomial
-in w and 1 / m, of degree 8 and 7, through the integrals at Chebyshev's points; at the rows m < 16
-the points are the whole numbers m, where nothing is left to interpolate.
+and, given w, depends on m less and less as m grows. So the plane is divided into patches: a row of
+patches for each octave of m, with `COLUMNS` columns for each octave of w. On a patch H is the
+polynomial in w and 1 / m, of degrees 8 and 7, through the integrals at Chebyshev points; in the
+rows with m < 16 the points are the integers m, for which no interpolation in m is needed.
 
-A patch is filled when it is first asked for. Its coefficients are NaN before, and follow from its
-place and a alone: threads that fill a patch at the same time write the same numbers, whoever reads
-a NaN fills the patch itself, and a ratio is the same whatever was asked before. A patch is as good
-as 72 integrals, and a topic passes some ten of them on its way to 10^5 customers.
+A patch is filled at its first use. Its coefficients are NaN before, and depend only on its place
+and a: threads that fill a patch at the same time write the same numbers, a thread that reads a NaN
+fills the patch itself, and a ratio does not depend on previous calls. A patch costs as much as 72
+integrals, and a topic passes some ten patches on its way to 10^5 customers.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -39,13 +39,13 @@ from skdp._numeric._simd import assume_nonnegative, evaluate_polynomial
 from skdp.processes._kernels_stirling_integral import integrate
 
 SMALLEST_COUNT = 1_001
-"""Customers from which on patches hold: the table has all tables of fewer."""
+"""Smallest number of customers for patches; for fewer customers the table is complete."""
 
 LARGEST_DISCOUNT = 1.0 - 1e-5
-"""Discount up to which patches hold, to 1e-7; the integrals beyond it are slow and right."""
+"""Largest discount for patches, accurate to 1e-7; beyond it the slow but accurate integrals."""
 
 HEAD = 2
-COLUMNS = 4  # an octave of w: the top two bits of its mantissa are the column
+COLUMNS = 4  # per octave of w: the top two bits of its mantissa are the column
 X_POINTS, S_POINTS = 9, 8
 PAIRS = X_POINTS * S_POINTS // 2
 
@@ -58,7 +58,7 @@ def count_patches(n_max: int, discount: float) -> tuple[int, int]:
 
 
 def clear_patches(values, first, n_max, discount):
-    """Write the head, and patches that are not filled."""
+    """Write the head and mark all patches as not filled."""
     values[first] = n_max, count_patches(n_max, discount)[1]
     values[first + 1] = 1.0 / (1.0 - discount), 0.0
     values[first + HEAD :] = np.nan
@@ -66,7 +66,7 @@ def clear_patches(values, first, n_max, discount):
 
 @njit
 def _expand(points, heights):
-    """Make of `heights` at `points` the coefficients of the polynomial through them, in place."""
+    """Replace `heights` at `points` by the coefficients of the interpolating polynomial."""
     n = points.shape[0]
     for order in range(1, n):  # divided differences
         for i in range(n - 1, order - 1, -1):
@@ -81,7 +81,7 @@ def fill_patch(values, patch, row, column, a):
     """Fill the patch that begins at pair `patch`."""
     octave = 2.0**row
     n_points = min(2**row, S_POINTS)
-    # Copies, where np.empty would have numba's error messages compiled: a second of a first fit.
+    # Copy arrays because np.empty would compile numba's error messages, a second of a first fit.
     x, heights = values[:X_POINTS, 0].copy(), values[:X_POINTS, 0].copy()
     s, coefficients = values[:S_POINTS, 0].copy(), values[: 2 * PAIRS, 0].copy()
     w_low = 2.0 ** (column // COLUMNS) * (1.0 + column % COLUMNS / COLUMNS)
@@ -117,7 +117,7 @@ def patched_ratio(values, first, n, t, a):
     u = 1.0 / m
     w = 1.0 + (n - t) * u * values[first + 1, 0]
     w_bits, m_bits = np.float64(w).view(np.int64), np.float64(m).view(np.int64)
-    # A number is 1 + mantissa, 52 bits, times 2 to the (exponent, the bits above them, - 1023).
+    # A number is 1 + mantissa (52 bits), times 2 to the power of exponent (the bits above) - 1023.
     column = (w_bits >> 50) - 4 * 1023
     x = (w_bits & (2**50 - 1)) * 2.0**-49 - 1.0
     row = (m_bits >> 52) - 1023

@@ -1,4 +1,4 @@
-"""Gibbs samplers of the table counts of one Pitman-Yor process whose dishes are given.
+"""Gibbs samplers for the table counts of one Pitman-Yor process with given dishes.
 
 All three leave p(t | n) propto (b | a)_T prod_k S^{n_k}_{t_k} H_k^{t_k} invariant: chapter 3 of Du
 (2012), with the corrections that make its algorithms exact.
@@ -11,7 +11,7 @@ All three leave p(t | n) propto (b | a)_T prod_k S^{n_k}_{t_k} H_k^{t_k} invaria
 | values, row_ptr | U, V | | table of Stirling ratios, see `_kernels_stirling` |
 | tables | t_k | (K,) int64 | tables of each dish, the state: 1 <= t_k <= n_k |
 | n_tables | T | scalar | sum of the table counts |
-| customer_ptr | | (K + 1,) int64 | running sum of `counts`: dish k's part of flat arrays |
+| customer_ptr | | (K + 1,) int64 | running sum of `counts`: offsets of dishes in flat arrays |
 | sizes | m_kl | (sum n,) int64 | customers at table l of dish k (SSA only) |
 | out | | (sweeps, K) int64 | table counts after every sweep |
 """
@@ -31,9 +31,9 @@ from skdp.processes._kernels_stirling import open_ratio, share_ratio
 def run_btigs(counts, base, a, b, values, row_ptr, out, rng):
     """Blocked table indicator sampler (section 3.4): remove a customer with its table indicator.
 
-    An indicator marks the head of a table, so a customer is one with probability t / n; but the
-    last table of a dish does not go before its last customer. The weights of the new state are
-    the joint's times the probability that its removal leads back to where the customer was added.
+    An indicator marks the head of a table, so a customer is a head with probability t / n, but the
+    last table of a dish is not removed before its last customer. The weights of a new state are
+    its joint probability times the probability that a removal leads back to the current state.
     """
     tables = np.minimum(counts, 1)
     n_tables = tables.sum()
@@ -67,12 +67,12 @@ def run_cmgs(counts, base, a, b, customer_ptr, values, row_ptr, out, rng):
     """
     tables = np.minimum(counts, 1)
     n_tables = tables.sum()
-    # What no other table count changes, log S^n_t H^t up to a constant, is laid down once.
+    # log S^n_t H^t, up to a constant, does not depend on other table counts: compute it once.
     fixed = np.zeros(customer_ptr[-1])
     for k in range(counts.shape[0]):
         first, n = customer_ptr[k], counts[k]
         for t in range(1, n):
-            # V / U of n - 1 customers is S^n_{t+1} / S^n_t.
+            # V / U for n - 1 customers is S^n_{t+1} / S^n_t.
             ratio = open_ratio(values, row_ptr, n - 1, t, a)
             ratio /= share_ratio(values, row_ptr, n - 1, t, a)
             fixed[first + t] = fixed[first + t - 1] + math.log(ratio * base[k])
@@ -99,9 +99,9 @@ def run_cmgs(counts, base, a, b, customer_ptr, values, row_ptr, out, rng):
 
 @njit
 def run_ssa(counts, base, a, b, customer_ptr, out, rng):
-    """Sampler for seating arrangements (section 3.2, algorithm 1): seat one customer anew.
+    """Sampler for seating arrangements (section 3.2, algorithm 1): reseat one customer.
 
-    The customers of a dish are exchangeable: it is enough to know the sizes of their tables.
+    The customers of a dish are exchangeable, so the sizes of their tables suffice.
     """
     tables = np.minimum(counts, 1)
     n_tables = tables.sum()

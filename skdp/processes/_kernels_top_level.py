@@ -1,4 +1,4 @@
-"""The top level of a hierarchical Dirichlet process: weights of what its restaurants share.
+"""The top level of a hierarchical Dirichlet process: weights of the dishes that are shared.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -7,8 +7,8 @@
 | tables | m_.k | (K,) int64 | tables of each dish in all restaurants, at least 1 |
 | gamma | gamma | | concentration of the top level |
 
-With beta instantiated and the weights of unseen dishes summed, it has the density
-gamma^K beta_u^(gamma - 1) / prod_k beta_k: integrated against prod_k beta_k^m_.k that is the
+If beta is instantiated and the weights of unseen dishes are summed, its density is
+gamma^K beta_u^(gamma - 1) / prod_k beta_k. Its integral against prod_k beta_k^m_.k is the
 probability of the tables' dishes, gamma^K prod_k (m_.k - 1)! / (gamma)_m...
 """
 
@@ -22,16 +22,16 @@ from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_exponential, draw_log_gamma, next_double, next_open_double
 
 SMALLEST_WEIGHT = 1e-300
-"""Weights stay above: at zero a dish could never come back."""
+"""Lower bound of weights: at zero a dish could never be drawn again."""
 
 
 @njit_loop
 def draw_table_count(n, concentration, rng):
-    """Return how many tables n customers open in a Chinese restaurant.
+    """Draw the number of tables that n customers open in a Chinese restaurant.
 
-    Beyond the first thousand go from one table to the next. Customers i to m - 1 open none with
-    probability g(i) / g(m), where g(m) = Gamma(m + b) / Gamma(m) is (m + (b - 1) / 2)^b up to a
-    part b^3 / (24 m^2), less than b 1e-7, of it.
+    Beyond the first thousand customers, jump from one new table to the next. Customers i to m - 1
+    open none with probability g(i) / g(m), where g(m) = Gamma(m + b) / Gamma(m) equals
+    (m + (b - 1) / 2)^b up to a relative error of b^3 / (24 m^2), which is less than b 1e-7.
     """
     tables = min(n, 1)  # the first customer opens one
     first = min(float(n), 1000.0 * (1.0 + concentration))
@@ -55,7 +55,7 @@ def draw_tables(ptr, dishes, prior, counts, tables, own_tables, rng):
     Parameters
     ----------
     ptr : (J + 1,) int64
-        Where the customers of each restaurant begin.
+        Offsets of the customers of each restaurant.
     dishes : (n,) integers
         Dish of every customer.
     prior : (K,) float64
@@ -85,7 +85,7 @@ def draw_tables(ptr, dishes, prior, counts, tables, own_tables, rng):
 
 @njit_loop
 def draw_top_weights(tables, gamma, weights, rng):
-    """Draw beta ~ Dirichlet(m_.1, ..., m_.K, gamma) to `weights`; return beta_u."""
+    """Write a draw of beta ~ Dirichlet(m_.1, ..., m_.K, gamma) to `weights`; return beta_u."""
     largest = log_rest = draw_log_gamma(gamma, rng)
     for k in range(tables.shape[0]):
         weights[k] = draw_log_gamma(float(tables[k]), rng)
@@ -101,13 +101,13 @@ def draw_top_weights(tables, gamma, weights, rng):
 
 @njit_internal_nogc
 def break_weight(rest, gamma, rng):
-    """Return the weight of a new dish, a Beta(1, gamma) share of beta_u, and what is left."""
+    """Return the weight of a new dish, a Beta(1, gamma) share of beta_u, and the remainder."""
     log_left = math.log(next_open_double(rng)) / gamma
     taken, left = -math.expm1(log_left), math.exp(log_left)
     return max(rest * taken, SMALLEST_WEIGHT), max(rest * left, SMALLEST_WEIGHT)
 
 
 def log_density_of_weights(weights, rest, gamma):
-    """Return the log density of beta, without weights of unseen dishes."""
+    """Return the log density of beta, in which the weights of unseen dishes are summed."""
     result = len(weights) * math.log(gamma) + (gamma - 1.0) * math.log(rest)
     return float(result - np.log(weights).sum())

@@ -32,7 +32,7 @@ _MAX_COMPONENTS = 1_000_000
 def _break_sticks(a, b, tolerance, weights, first, log_rest, rng):
     """Write the weights of sticks `first`, `first` + 1, ...; return their end and the log rest.
 
-    V_k ~ Beta(1 - a, b + (k + 1) a) is the share of the rest that stick k = 0, 1, ... takes.
+    Stick k = 0, 1, ... takes a share V_k ~ Beta(1 - a, b + (k + 1) a) of the rest.
     """
     k = first
     while k < weights.shape[0] and math.exp(log_rest) > tolerance:
@@ -124,10 +124,10 @@ def sample_gem(
 
 @njit
 def _seat_all(a, b, seats, first, sizes, n_tables, rng):
-    """Seat one customer after the other, from the place `first` on.
+    """Seat customers one after another, from index `first` on.
 
-    A table of m customers is joined with probability proportional to m - a: sit down with a random
-    earlier customer, and stay with probability 1 - a / m.
+    A table of m customers is joined with probability proportional to m - a: a customer sits down
+    with a random earlier customer, and stays with probability 1 - a / m.
     """
     for i in range(first, seats.shape[0]):
         if i == 0 or draw_bernoulli((b + a * n_tables) / (b + i), rng):
@@ -163,16 +163,16 @@ def sample_crp(
     concentration : float
         Concentration b, > -discount.
     counts : array_like of int, shape (n_tables,), default=()
-        Numbers of customers, >= 1, who sit at tables already. The draw is then the predictive one:
-        that of n more customers given this seating.
+        Numbers of customers, >= 1, who already sit at tables. The draw is then from the predictive
+        distribution of n more customers given this seating.
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns
     -------
     seats : ndarray of int64, shape (n,)
-        The table of each new customer. Tables with customers are numbered as in `counts`; new ones
-        follow, in the order in which they open.
+        The table of each new customer. Tables with customers are numbered as in `counts`; new
+        tables follow in the order in which they open.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Generalized Stirling numbers: the table object, and functions of arrays."""
+"""Generalized Stirling numbers: the table of ratios, and functions of arrays."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class StirlingRatios:
     """Table of the ratios U and V of generalized Stirling numbers for one discount.
 
     ``U = S^{n+1}_t / S^n_t`` and ``V = S^{n+1}_{t+1} / S^n_t`` lie side by side, row by row, small
-    n together. Ratios that the table does not hold come from patches after it: polynomials with a
-    relative error of 1e-9 (a <= 0.999), which are filled when they are first needed. The functions
-    by which kernels read the table know this. The size depends only on the arguments, and the table
-    has at most 2 million pairs.
+    n together. Ratios beyond the table come from patches after it: polynomials with a relative
+    error of 1e-9 (a <= 0.999), which are filled when they are first needed by the functions with
+    which kernels read the table. The size depends only on the arguments, and the table has at most
+    2 million pairs.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class StirlingRatios:
     row_ptr : ndarray of shape (n_rows + 1,)
         The pair of (n, t) is ``values[row_ptr[n] + t]``.
     n_max : int
-        The largest count for which the table was made.
+        The largest count for which the table is valid.
     discount : float
         The discount a.
     """
@@ -64,7 +64,7 @@ class StirlingRatios:
         discount : float
             Discount a, in [0, 1).
         max_rows : int, default=10000
-            Number of customers, at least 1000, up to which ratios are tabulated. Those of more
+            Number of customers, at least 1000, up to which ratios are tabulated. Ratios for more
             customers are in the patches.
 
         Returns
@@ -74,7 +74,7 @@ class StirlingRatios:
         n_max = check_count(n_max, "n_max")
         discount = check_discount(discount)
         n = np.arange(min(n_max, max_rows) + 1)
-        # Widths depend on n alone, so that weights do not depend on what else is in the batch.
+        # Widths depend only on n, so that weights do not depend on the rest of the batch.
         widths = np.where(n <= _WHOLE_ROWS, n, _ROW_PAIRS // np.maximum(n, 1))
         row_ptr = np.concatenate([[0], np.cumsum(widths + 1)]).astype(np.int64)
         n_patched = 0
@@ -90,14 +90,14 @@ class StirlingRatios:
 
 @njit
 def _log_stirling_each(n, t, a, values, row_ptr, out):
-    """Write log S^n_t of each pair."""
+    """Write log S^n_t for each pair."""
     for i in range(n.shape[0]):
         out[i] = log_stirling(values, row_ptr, n[i], t[i], a)
 
 
 @njit
 def _ratios_each(n, t, a, values, row_ptr, out):
-    """Write U and V of each pair."""
+    """Write U and V for each pair."""
     for i in range(n.shape[0]):
         out[0, i] = share_ratio(values, row_ptr, n[i], t[i], a)
         out[1, i] = open_ratio(values, row_ptr, n[i], t[i], a)

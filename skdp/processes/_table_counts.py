@@ -1,4 +1,4 @@
-"""The experiment of chapter 3: table counts of one Pitman-Yor process with the dishes given."""
+"""Samplers of table counts of a Pitman-Yor process with given dishes (Du, 2012, chapter 3)."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def sample_table_counts(
         Concentration b, > -discount.
     sampler : {"btigs", "cmgs", "ssa"}, default="btigs"
         Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact. A
-        sweep of "cmgs" draws each t_k from its full conditional, so it mixes best; like that of the
-        others, its time grows with the number of customers.
+        sweep of "cmgs" draws each t_k from its full conditional, so it mixes best; the time of a
+        sweep grows with the number of customers in all three.
     n_sweeps : int, default=1
         Number of sweeps.
     random_state : int, RandomState, Generator or None, default=None

@@ -1,4 +1,4 @@
-"""The top level of a hierarchical Dirichlet process, drawn given the dishes of all customers."""
+"""Draws of the top level of a hierarchical Dirichlet process, given the customers' dishes."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from skdp.processes._concentration import draw_concentration
 from skdp.processes._kernels_top_level import draw_tables, draw_top_weights
 
 _SMALLEST, _LARGEST = 1e-8, 1e8
-"""Of concentrations."""
+"""Bounds of concentrations."""
 
 _FIRST = 1.0
-"""Where concentrations that are drawn begin."""
+"""Initial value of concentrations that are drawn."""
 
 
 def check_concentration_or_prior(
     value: Any, prior: Any, name: str, largest: float = _LARGEST
 ) -> tuple[float, tuple[float, float] | None]:
-    """Return a concentration, or where it begins, and its prior if it is drawn.
+    """Return a concentration and None, or its initial value and its prior if it is drawn.
 
     Raises
     ------
     ValueError
-        If it is neither "auto" nor a number in range, or the prior is none.
+        If the value is neither "auto" nor a number in range, or the prior is invalid.
     """
     prior = check_gamma_prior(prior, f"{name}_prior")
     if isinstance(value, str) and value == "auto":
@@ -47,12 +47,12 @@ def in_range(concentration: float) -> float:
 
 @dataclass(frozen=True)
 class TopPriors:
-    """What is known of both concentrations before any restaurant.
+    """Priors of both concentrations.
 
     Attributes
     ----------
     concentration, top_concentration : (shape, rate) or None
-        Of the Gamma prior of one that is drawn. None: it is known.
+        Parameters of the Gamma prior of a concentration that is drawn, or None if it is fixed.
     """
 
     concentration: tuple[float, float] | None
@@ -66,9 +66,9 @@ class TopLevel:
     Attributes
     ----------
     weights : (K,) array
-        beta of the dishes that have customers.
+        beta_k, the weights of the dishes that have customers.
     rest : float
-        beta_u, the weight of all others.
+        beta_u, the weight of all other dishes.
     concentration, top_concentration : float
         alpha and gamma.
     """
@@ -81,7 +81,7 @@ class TopLevel:
     def _draw_tables(
         self, ptr: Places, dishes: NDArray[Any], rng: NDArray[np.uint64]
     ) -> tuple[Places, Places]:
-        """Return the tables of dishes and of restaurants."""
+        """Draw the tables; return their numbers by dish and by restaurant."""
         n_dishes = len(self.weights)
         tables, own_tables = np.zeros(n_dishes, dtype=np.int64), np.zeros(len(ptr) - 1, np.int64)
         draw_tables(
@@ -93,12 +93,12 @@ class TopLevel:
     def drawn(
         self, ptr: Places, dishes: NDArray[Any], priors: TopPriors, rng: NDArray[np.uint64]
     ) -> TopLevel:
-        """Return the next one: tables are drawn, then concentrations, then weights.
+        """Return the next top level, by drawing tables, then concentrations, then weights.
 
         Parameters
         ----------
         ptr : (J + 1,) array
-            Where the customers of each restaurant begin.
+            Offsets of the customers of each restaurant.
         dishes : (n,) array of int
             Dish of every customer.
         priors : TopPriors
@@ -125,9 +125,9 @@ class TopLevel:
     def expected(
         self, ptr: Places, dishes: NDArray[Any], n_draws: int, rng: NDArray[np.uint64]
     ) -> TopLevel:
-        """Return one with the posterior means of the weights given dishes and concentrations.
+        """Return a top level with the weights' posterior means given dishes and concentrations.
 
-        They are means over draws of the tables, of which the first fifth does not count.
+        They are means over draws of the tables, without the first fifth of the draws.
         """
         top, gamma = self, self.top_concentration
         means, rest = np.zeros(len(self.weights)), 0.0

@@ -1,4 +1,4 @@
-"""How far a truncated two-parameter GEM distribution is from the whole one."""
+"""The error of truncating the two-parameter GEM distribution."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def gem_truncation_error(
 ) -> NDArray[np.float64]:
     """Bound the error of truncating the two-parameter GEM distribution, in total variation.
 
-    Of the infinite sequence of weights, all after the first K are left out, and the last of these
-    takes the rest, as in ``sample_gem(K, ...)``. For one draw of a component, the error is the
-    expected mass that is left out,
+    The infinite sequence of weights is truncated after the first K, the last of which takes the
+    rest, as in ``sample_gem(K, ...)``. For one draw of a component, the error is the expected mass
+    that is left out,
 
         E[R_K] = prod_{k=1}^K (b + k a) / (b + 1 + (k - 1) a),
 
@@ -42,9 +42,10 @@ def gem_truncation_error(
     Returns
     -------
     error : ndarray of the shape of `n_components`
-        Exact for n = 1, otherwise an upper bound, on the total variation between n draws of
-        components from truncated and from all weights; so of all that depends on weights through
-        these draws alone: a partition, the observations of a mixture.
+        The total variation between n draws of components from truncated and from all weights,
+        which is exact for n = 1 and an upper bound otherwise. The bound also holds for everything
+        that depends on weights only through these draws, such as a partition or the observations
+        of a mixture.
 
     Raises
     ------
@@ -53,16 +54,16 @@ def gem_truncation_error(
 
     See Also
     --------
-    sample_gem : Draws of the weights; with `tolerance`, the mass left out is bounded in each draw.
+    sample_gem : Draws the weights; with `tolerance`, the mass left out is bounded in each draw.
 
     Notes
     -----
-    Draw components from all weights, and replace those after the first K by component K: this is a
-    draw from the truncated weights, and differs from the other with probability E[1 - (1 - R_K)^n].
-    This is the total variation itself, since truncated weights never give a later component. It is
-    at most 1 - (1 - E[R_K])^n by Jensen's inequality, and this at most n E[R_K]. The rest decreases
-    geometrically without a discount, and as K^(1 - 1/a) with one. A bound of this kind, of marginal
-    densities, is in [1]_.
+    Draw components from all weights, and replace components after the first K by component K: this
+    is a draw from the truncated weights, which differs from the original draw with probability
+    E[1 - (1 - R_K)^n]. This is the total variation itself, because truncated weights never give a
+    later component. It is at most 1 - (1 - E[R_K])^n by Jensen's inequality, which is at most
+    n E[R_K]. The rest decreases geometrically without a discount, and as K^(1 - 1/a) with a
+    discount. A similar bound for marginal densities is in [1]_.
 
     References
     ----------
@@ -90,7 +91,7 @@ def gem_truncation_error(
         total = b + 1.0 + a * (k - 1.0)
         sticks = _log_left((1.0 - a) / total, (b + a * k) / total)
         log_rest = np.concatenate([[0.0], np.cumsum(sticks)])[sizes]
-    with np.errstate(divide="ignore"):  # nothing but the rest: the error is 1
+    with np.errstate(divide="ignore"):  # if everything is left out, the error is 1
         return -np.expm1(n * np.log1p(-np.exp(log_rest)))
 
 

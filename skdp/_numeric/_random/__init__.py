@@ -1,4 +1,4 @@
-"""Explicit random streams for kernels and the draws made from them.
+"""Explicit random streams for kernels, and draws from them.
 
 A stream is a ``uint64[4]`` array, the state of a xoshiro256++ generator. It is the last argument
 of every kernel that draws, and the kernel advances it in place.

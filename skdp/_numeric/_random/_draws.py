@@ -1,13 +1,13 @@
-"""Draws from the standard distributions, made in kernels from an explicit stream.
+"""Draws from standard distributions, for kernels with an explicit stream.
 
-Gamma, beta and Dirichlet draws with small shapes are made in logs: a Gamma(1e-3) variate
-underflows to 0 on a linear scale once in two draws, and a weight that became 0 stays 0.
+Gamma, beta and Dirichlet draws with small shapes are computed as logarithms: on a linear scale a
+Gamma(1e-3) variate underflows to 0 in every second draw, and a weight that became 0 stays 0.
 
 | name | shape | meaning |
 |---|---|---|
 | rng | (4,) uint64 | stream, advanced in place |
-| shape, alpha, beta | scalar or (K,) | shape parameters, > 0; a 0 is taken as the limit |
-| weights, total | (K,), scalar | unnormalised probabilities and their sum |
+| shape, alpha, beta | scalar or (K,) | shape parameters, > 0; 0 means the limit |
+| weights, total | (K,), scalar | unnormalized probabilities and their sum |
 """
 
 import math
@@ -25,7 +25,7 @@ def draw_bernoulli(probability, rng):
 
 @njit
 def draw_categorical(weights, total, rng):
-    """Return i with probability weights[i] / total; never one of weight 0."""
+    """Return i with probability weights[i] / total; its weight is never 0."""
     rest = next_double(rng) * total
     last = -1
     for i in range(weights.shape[0]):
@@ -34,7 +34,7 @@ def draw_categorical(weights, total, rng):
             rest -= weights[i]
             if rest < 0.0:
                 break
-    return last  # where rounding left a rest: the last possible category
+    return last  # the last possible category if rounding left a rest
 
 
 @njit_inlined
@@ -54,7 +54,7 @@ def _draw_gamma_above_one(d, c, rng):
             continue
         v = v * v * v
         u = next_open_double(rng)
-        # The first test is a squeeze that spares the logarithms 49 times in 50.
+        # The first test is a squeeze that avoids the logarithms 49 times in 50.
         if u < 1.0 - 0.0331 * (x * x) * (x * x):
             return d * v
         if math.log(u) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
@@ -65,8 +65,9 @@ def _draw_gamma_above_one(d, c, rng):
 def draw_log_small_gamma(d, c, reciprocal, rng):
     """Return the logarithm of a Gamma(shape, 1) draw, shape < 1.
 
-    By the identity Gamma(shape) = Gamma(shape + 1) U^(1 / shape): d and c are
-    ``gamma_constants(shape + 1)``, `reciprocal` is 1 / shape. For many draws of one shape.
+    It uses the identity Gamma(shape) = Gamma(shape + 1) U^(1 / shape): d and c are
+    ``gamma_constants(shape + 1)``, and `reciprocal` is 1 / shape. This is for many draws with the
+    same shape.
     """
     return math.log(_draw_gamma_above_one(d, c, rng)) - reciprocal * draw_exponential(rng)
 
@@ -120,7 +121,7 @@ def draw_dirichlet(alpha, out, rng):
     alpha : (K,) float64
         Shapes, of any size; some of them may be 0.
     out : (K,) float64, output
-        Sums to 1.
+        Probabilities, which sum to 1.
     rng : (4,) uint64
     """
     n = alpha.shape[0]
@@ -129,7 +130,7 @@ def draw_dirichlet(alpha, out, rng):
         out[k] = draw_log_gamma(alpha[k], rng)
         largest = max(largest, out[k])
     if largest == -math.inf:
-        # All shapes below 1e-305: a corner, and corner k with probability alpha_k / sum alpha.
+        # If all shapes are below 1e-305, draw corner k with probability alpha_k / sum alpha.
         corner = draw_categorical(alpha, alpha.sum(), rng)
         for k in range(n):
             out[k] = 0.0
@@ -145,10 +146,11 @@ def draw_dirichlet(alpha, out, rng):
 
 @njit
 def draw_binomial(n, probability, rng):
-    """Return how many of n events of the given probability happen.
+    """Return the number of n events of the given probability that happen.
 
     While n is large it is cut in two (Relles, 1972): x, the i-th smallest of n uniform draws, is
-    Beta(i, n + 1 - i), and tells of i draws at once on which side of the probability they are.
+    Beta(i, n + 1 - i), and determines for i draws at once on which side of the probability they
+    are.
     """
     successes = 0
     while n > 16:
@@ -170,9 +172,9 @@ def draw_binomial(n, probability, rng):
 def draw_poisson(mean, rng):
     """Return a Poisson draw of finite mean >= 0.
 
-    While the mean is large (Ahrens and Dieter, 1974): the m-th event of a process of rate 1 is at
-    time x ~ Gamma(m). If that is before `mean`, count on from there; else the first m - 1 events
-    are uniform on (0, x).
+    While the mean is large, use the method of Ahrens and Dieter (1974): the m-th event of a process
+    of rate 1 is at time x ~ Gamma(m). If that is before `mean`, continue counting from there; else
+    the first m - 1 events are uniform on (0, x).
     """
     events = 0
     while mean > 16.0:

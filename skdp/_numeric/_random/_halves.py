@@ -1,9 +1,9 @@
-"""Groups cut into random halves: the same halves for the same content.
+"""Random halves of groups, which are the same for the same content.
 
 | name | shape | meaning |
 |---|---|---|
-| ptr | (J + 1,) | where the items of each group begin |
-| contents | (N width,) | the items, `width` integers each, those of a group in a fixed order |
+| ptr | (J + 1,) | offsets of the items of each group |
+| contents | (N width,) | the items, `width` integers each, in a fixed order within a group |
 | is_second | (N,) | whether an item is in the second half |
 """
 
@@ -21,7 +21,7 @@ from skdp._numeric._random._xoshiro import next_double
 
 @njit_loop
 def draw_second_halves(key, ptr, contents, width, lengths, is_second, rng):
-    """Draw floor(n / 2) items of every group of n, each set of them with the same probability.
+    """Draw floor(n / 2) items of every group of n, where all sets have the same probability.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def draw_second_halves(key, ptr, contents, width, lengths, is_second, rng):
         Scratch.
     is_second : (N,) bool, output
     rng : (4,) uint64
-        Scratch: the stream of a group is a function of `key` and the group's content.
+        Scratch for the stream of a group, which is a function of `key` and the group's content.
     """
     for j in range(ptr.shape[0] - 1):
         begin, end = ptr[j], ptr[j + 1]
@@ -46,17 +46,16 @@ def draw_second_halves(key, ptr, contents, width, lengths, is_second, rng):
 
 
 def find_second_halves(ptr: NDArray[np.int64], contents: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which items are in the second half of their group, floor(n / 2) of n items.
+    """Return a mask of the items in the second half of their group: floor(n / 2) of n items.
 
-    The halves of a group are random, but depend only on its own content: two models, two fits and
-    two calls have the same ones.
+    The halves of a group are random, but depend only on its own content: they are the same in two
+    models, two fits or two calls.
 
     Parameters
     ----------
     ptr : (J + 1,) array of int64
     contents : (N,) or (N, width) array of integers
-        Items. The halves of a group do not depend on the order of its items if the caller sorts
-        them.
+        Items. If the caller sorts the items of a group, its halves do not depend on their order.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Slice sampling of one real number."""
+"""Slice sampling of a real number."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ def draw_slice(
 ) -> float:
     """Return the next x of a chain that leaves a density invariant (Neal, 2003).
 
-    Steps out of an interval of length `width` until both ends are below the slice, then shrinks it
-    towards x.
+    An interval of length `width` is stepped out until both ends are outside the slice, and then
+    shrunk toward x.
 
     Parameters
     ----------
     log_density : callable
-        Up to a constant; may be -inf, but not at `x`.
+        Log density up to a constant; it may be -inf, but not at `x`.
     x : float
     rng : (4,) uint64
     width : float, default=2.0
-        About the scale of the density: a wrong one costs time only.
+        Approximate scale of the density; a wrong scale only costs time.
     max_steps : int, default=100
-        The interval is at most `max_steps` times `width`, once stepped out.
+        The interval is at most `max_steps` times `width` after stepping out.
     """
     level = log_density(x) + math.log(next_open_double(rng))
     low = x - width * next_double(rng)
     high = low + width
-    steps_down = int(max_steps * next_double(rng))  # shared out at random, or x would matter
+    steps_down = int(max_steps * next_double(rng))  # random, or the interval would depend on x
     for _ in range(steps_down):
         if not log_density(low) > level:
             break

@@ -1,4 +1,4 @@
-"""Where streams come from: seeds by role, and streams keyed by a sample's content."""
+"""Creation of streams: seeds by role, and streams keyed by a sample's content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _R30, _R27, _R31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
 class Role(IntEnum):
-    """What a stream is for; two roles never share a stream."""
+    """The purpose of a stream; two roles never share a stream."""
 
     INIT = 0
     SWEEP = 1
@@ -29,7 +29,7 @@ class Role(IntEnum):
 def make_seed_sequence(
     random_state: int | np.integer | np.random.RandomState | np.random.Generator | None,
 ) -> np.random.SeedSequence:
-    """Turn any form of `random_state` into the root of all streams of one fit.
+    """Convert any form of `random_state` to the root of all streams of a fit.
 
     An int always gives the same root; a RandomState or Generator is advanced by one draw, so
     that two fits with the same object differ; None takes fresh entropy.
@@ -61,7 +61,7 @@ def derive_stream(root: np.random.SeedSequence, role: Role, *keys: int) -> NDArr
     """Return the stream of `role` (and chain, shard, ... in `keys`) below `root`.
 
     Unlike ``SeedSequence.spawn`` this does not count calls: the same arguments always give the
-    same stream, which is what a resumed fit needs.
+    same stream, as a resumed fit requires.
     """
     spawn_key = (*root.spawn_key, int(role), *keys)
     return make_stream(np.random.SeedSequence(root.entropy, spawn_key=spawn_key))
@@ -77,16 +77,16 @@ def _mix(x):
 
 @njit
 def stream_of_content(key, tokens, lengths, rng):
-    """Write to `rng` the stream of one sample: a function of `key` and the content alone.
+    """Write to `rng` the stream of a sample, which depends only on `key` and the content.
 
     Parameters
     ----------
     key : (4,) uint64
-        Drawn once in the fit.
+        Key that is drawn once in the fit.
     tokens : (n,) integers
         The sample's content.
     lengths : (m,) integers
-        Lengths of its parts (one entry where it has none).
+        Lengths of its parts (one entry if it has no parts).
     rng : (4,) uint64, output
     """
     h = key[0]
@@ -99,21 +99,21 @@ def stream_of_content(key, tokens, lengths, rng):
 
 @njit
 def draw_key(rng, key):
-    """Draw the `key`, (4,), of streams that `stream_of_number` makes."""
+    """Draw the (4,) `key` for streams of `stream_of_number`."""
     for i in range(4):
         key[i] = next_uint64(rng)
 
 
 @njit
 def stream_of_number(key, number, rng):
-    """Write to `rng` the stream of one of many samples: a function of `key` and its number alone.
+    """Write to `rng` the stream of a sample, which depends only on `key` and the sample's number.
 
-    What is drawn for a sample then does not depend on the others, nor on who draws them.
+    Draws for a sample then depend neither on other samples nor on the process that draws them.
 
     Parameters
     ----------
     key : (4,) uint64
-        Drawn once for all samples.
+        Key that is drawn once for all samples.
     number : int
     rng : (4,) uint64, output
     """
@@ -122,8 +122,8 @@ def stream_of_number(key, number, rng):
 
 @njit_internal
 def _spread(h, key, rng):
-    """Write the stream that 64 bits and a key stand for."""
+    """Write the stream that is determined by 64 bits and a key."""
     for i in range(4):
         h += _GOLDEN
         rng[i] = _mix(h ^ key[i])
-    rng[0] |= np.uint64(1)  # the all-zero state is the one that xoshiro cannot leave
+    rng[0] |= np.uint64(1)  # avoid the all-zero state, which xoshiro cannot leave

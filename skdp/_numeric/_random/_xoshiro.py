@@ -39,5 +39,5 @@ def next_double(rng):
 
 @njit
 def next_open_double(rng):
-    """Return a uniform draw from (0, 1), an odd multiple of 2**-53: safe under a logarithm."""
+    """Return a uniform draw from (0, 1), an odd multiple of 2**-53, whose logarithm is finite."""
     return (float(next_uint64(rng) >> _R12) + 0.5) * (2.0 * _UNIT)

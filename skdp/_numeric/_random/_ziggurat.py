@@ -1,9 +1,10 @@
-r"""Normal and exponential draws without logarithms, but once in a hundred draws.
+r"""Normal and exponential draws without logarithms, except once in a hundred draws.
 
-The area below a falling density f is covered by 256 layers of one area (Marsaglia and Tsang 2000):
-the lowest is a box of width `edges[1]` and the tail beyond it, all others are boxes. A layer is
-chosen by eight random bits, a point in it by 53 others (Doornik 2005), so that the draws are as
-fine as the uniform ones; most points lie left of where the layer above ends, hence below f.
+The area below a falling density f is covered by 256 layers of equal area (Marsaglia and Tsang
+2000): the lowest is a box of width `edges[1]` with the tail beyond it, and all others are boxes. A
+layer is chosen by eight random bits, and a point in it by 53 others (Doornik 2005), so that the
+draws are as fine as uniform draws. Most points lie to the left of the end of the layer above, and
+hence below f.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -24,13 +25,13 @@ _LOW_BITS = np.uint64(N_LAYERS - 1)
 _R11 = np.uint64(11)
 _UNIT = 2.0**-53
 
-# Where the tails begin: layers of the area that the lowest has end at f(0) = 1.
+# The beginnings of the tails, for which layers with the area of the lowest end at f(0) = 1.
 NORMAL_TAIL = 3.6541528853610088
 EXPONENTIAL_TAIL = 7.69711747013104972
 
 
 def layers(tail, area, density, inverse):
-    """Return edges and heights of layers of one area."""
+    """Return the edges and heights of layers of equal area."""
     edges = np.zeros(N_LAYERS + 1)
     edges[0], edges[1] = area / density(tail), tail
     for i in range(1, N_LAYERS - 1):
@@ -55,7 +56,7 @@ EXPONENTIAL_EDGES, EXPONENTIAL_HEIGHTS = layers(
 
 @njit_internal
 def _draw_normal_beyond(tail, rng):
-    """Return a standard normal draw given that it is larger than `tail` (Marsaglia 1964)."""
+    """Return a standard normal draw, conditioned to be larger than `tail` (Marsaglia 1964)."""
     while True:
         x = -math.log(next_open_double(rng)) / tail
         if -2.0 * math.log(next_open_double(rng)) > x * x:
@@ -68,7 +69,7 @@ def draw_normal(rng):
     while True:
         bits = next_uint64(rng)
         i = int(bits & _LOW_BITS)
-        u = 2.0 * (float(bits >> _R11) * _UNIT) - 1.0  # its sign is that of the draw
+        u = 2.0 * (float(bits >> _R11) * _UNIT) - 1.0  # has the sign of the draw
         x = u * NORMAL_EDGES[i]
         if abs(x) < NORMAL_EDGES[i + 1]:
             return x
@@ -90,7 +91,7 @@ def draw_exponential(rng):
         x = (float(bits >> _R11) + 0.5) * _UNIT * EXPONENTIAL_EDGES[i]
         if x < EXPONENTIAL_EDGES[i + 1]:
             return beyond + x
-        if i == 0:  # the tail has the shape of the whole
+        if i == 0:  # the tail has the shape of the whole density
             beyond += EXPONENTIAL_TAIL
             continue
         low, high = EXPONENTIAL_HEIGHTS[i], EXPONENTIAL_HEIGHTS[i + 1]
