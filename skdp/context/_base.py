@@ -20,7 +20,7 @@ from skdp.context._labels import check_classes, check_labels
 from skdp.data._categories import Column
 
 _CELLS_AT_ONCE = 2**24
-"""Probabilities that `predict` holds at a time."""
+"""Largest number of probabilities that `predict` keeps in memory."""
 
 
 class BackoffClassifier(ClassifierMixin):

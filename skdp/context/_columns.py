@@ -16,7 +16,7 @@ from skdp.data._columns import columns_of, is_frame
 from skdp.data._ragged import Ragged
 
 _LARGEST_EXACT = 2**53
-"""Up to here integers are exact in double precision."""
+"""Largest magnitude up to which all integers are exact in double precision."""
 
 
 def describe_column(column: int, names: NDArray[Any] | None) -> str:

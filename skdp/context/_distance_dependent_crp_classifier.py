@@ -47,10 +47,10 @@ from skdp.inference import NoAverages, Trace, warn_of_drifts
 from skdp.mixture._partition import representative_partition
 
 _BLOCK = 2048
-"""New contexts at a time in sums by sets of columns."""
+"""Number of new contexts per batch in sums by sets of columns."""
 
 _MOST_PAIRS = 4_000_000
-"""Pairs of new and known contexts at a time in tables."""
+"""Number of pairs of new and known contexts per batch in tables."""
 
 
 class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
@@ -595,4 +595,4 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
 
 
 _FIRST_CONCENTRATION, _FIRST_DECAY = 1.0, 5.0
-"""Where those that are drawn begin: small decays lead to one component, which is slow to leave."""
+"""Initial drawn decays: small values lead to a single component, which is slow to leave."""

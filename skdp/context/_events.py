@@ -19,14 +19,14 @@ STOP = "STOP"
 """The outcome that ends the modifiers on one side of a head."""
 
 NULL = "-"
-"""What stands for the null elaboration."""
+"""Symbol of the null elaboration."""
 
 
 class Event(NamedTuple):
     """A kind of event from table 2.1 of the source, see `extract_events`."""
 
     site: str
-    """Of what there is one in a tree: "root", "head" (child) or "modifier"."""
+    """Kind of the sites of the event in a tree: "root", "head" (child) or "modifier"."""
     outcome: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
 

@@ -17,10 +17,10 @@ from skdp._sklearn_compat import EstimatorMixin, HasMethods, StrOptions, validat
 from skdp.context._events import SYNTACTIC, LexicalizedTrees, check_trees
 
 BLOCK = 2**22
-"""Probabilities that are asked of a classifier at once: rows times classes."""
+"""Largest number of probabilities per call of a classifier, rows times classes."""
 
 _ROUNDING = 1e-6
-"""Probabilities in single precision may be so much larger than 1."""
+"""Tolerance by which probabilities in single precision may exceed 1."""
 
 
 class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):

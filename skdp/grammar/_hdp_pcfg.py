@@ -39,9 +39,9 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
     top_prior : {"gem", "dirichlet"}, default="gem"
         Prior of beta: truncated GEM(gamma) or Dirichlet(gamma / K), which is sparser.
     top_concentration : float, "auto" or None, default=1.0
-        Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: larger values use more
-        components. "auto": learned, with "gibbs" only. None: beta is uniform, and all symbols are
-        equally likely a priori.
+        Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
+        components are used. "auto": learned, with "gibbs" only. None: beta is uniform, and all
+        symbols are equally likely a priori.
     root_concentration : float or "auto", default=1.0
         Concentration of the distribution of the first symbol of a tree, which is drawn from
         Dirichlet(root_concentration beta). "auto": as above.

@@ -85,8 +85,8 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
         alpha^U > 0, the same for DP(alpha^U, beta_s') for an only child and for the root of a tree.
         "auto": the value of `binary_concentration`.
     top_concentration : float, default=1.0
-        Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: larger values use more
-        components.
+        Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
+        components are used.
     rule_type_prior : float, default=1.0
         alpha^T > 0, the Dirichlet prior of the types of rules: a word, one child, two children.
     emission_prior : float, default=1.0
@@ -270,7 +270,7 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
     _feature_attributes = (*IterativeEstimator._feature_attributes, "_backoff")
 
     _sample_kind = "tree"
-    """What `skdp.utils.estimator_checks` feeds it."""
+    """Kind of the data that `skdp.utils.estimator_checks` passes to the estimator."""
 
     warm_start: ClassVar[bool] = False
     """Not a parameter: every fit starts from scratch."""

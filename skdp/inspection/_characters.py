@@ -53,7 +53,7 @@ def measure(characters: Sequence[str]) -> NDArray[np.int64]:
          for s in characters], dtype=np.int64
     )  # fmt: skip
     if any(len(s) > 1 for s in characters):
-        widths += 1  # names need a space between each other
+        widths += 1  # names are separated by spaces
     return widths
 
 

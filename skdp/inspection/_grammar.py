@@ -53,8 +53,8 @@ class GrammarDisplay:
     Create it with `from_estimator`, or with the constructor and `plot`. Symbols are in the order in
     which sentences reach them, the start first, in one or several columns; boxes of the same color
     are the same symbol. A symbol is active if its share of the nodes of trees is at least a
-    threshold or, if shares are not known, if active rules lead to it from the start. A rule of an
-    active symbol is active if its probability is at least the threshold ([1]_, section 5.1).
+    threshold or, for unknown shares, if active rules lead to it from the start. A rule of an active
+    symbol is active if its probability is at least the threshold ([1]_, section 5.1).
 
     Parameters
     ----------

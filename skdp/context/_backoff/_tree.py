@@ -26,7 +26,7 @@ class ContextTree(ContextIndex):
 
     Attributes
     ----------
-    n_outcomes, has_root, cell_ptr, outcome, layout : as in `ContextIndex`
+    n_outcomes, has_root, cell_ptr, outcome, layout : as of a `ContextIndex`
     classes : (n_outcomes,) array
         Labels of the outcomes.
     levels : tuple of tuples of int

@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 from skdp._numeric._numba import njit_internal_nogc
 
 HEAD, TAIL, CHILD, SOURCE = 0, 1, 2, 3
-"""Entries of `walk`: the place in the queue, its end, the next child to visit, whose it is."""
+"""Entries of `walk`: place in the queue, its end, next child to visit, current observation."""
 
 FORWARD, DONE = -2, -1
-"""Values of CHILD: the link itself comes next; nothing is left of this observation."""
+"""Values of CHILD: the link itself is next; all edges of this observation are done."""
 
 
 class Components(NamedTuple):

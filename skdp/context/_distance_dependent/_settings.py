@@ -20,14 +20,14 @@ from skdp.context._distance_dependent._similarities import (
 from skdp.context._labels import check_classes, check_labels
 
 _LARGEST = 1e120
-"""The largest similarity: sums have to stay finite."""
+"""Largest similarity, since sums have to stay finite."""
 
 _FEW_COLUMNS = 6
-"""With no more columns, their sets are counted even if contexts are fewer."""
+"""Number of columns up to which sets of columns are used even if there are fewer contexts."""
 
 
 def has_few_subsets(n_columns: int, n_contexts: int) -> bool:
-    """Return whether there are fewer sets of columns than contexts."""
+    """Return whether sets of columns are at most as many as contexts, or columns are few."""
     return n_columns <= _FEW_COLUMNS or n_columns <= int(np.log2(n_contexts))
 
 

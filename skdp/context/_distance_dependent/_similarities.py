@@ -29,7 +29,7 @@ from skdp.context._distance_dependent._subsets import (
 from skdp.inference import Part
 
 _LOGS = math.log(1e-8), math.log(1e8)
-"""Range of the logarithm of what is drawn."""
+"""Range of the logarithms of drawn values."""
 
 
 def draw_positive(
@@ -65,7 +65,7 @@ class Similarity(Part):
 
     is_table: ClassVar[bool]
     name: ClassVar[str] = ""
-    """What the trace calls the parameter."""
+    """Name of the parameter in the trace."""
 
     source: Any
     sums: Floats

@@ -87,7 +87,7 @@ class NgramTrie(ContextIndex):
 
     Attributes
     ----------
-    n_outcomes, has_root, cell_ptr, outcome, layout : as in `ContextIndex`
+    n_outcomes, has_root, cell_ptr, outcome, layout : as of a `ContextIndex`
         A context is a restaurant. `n_outcomes` is `n_words` plus 1 if ends are events.
     order : int
         Number of symbols of the longest context in the trie, plus 1.
