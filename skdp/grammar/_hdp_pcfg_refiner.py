@@ -136,10 +136,10 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
         :func:`binarize`), at least 0. 1 gives more rules, and a better grammar with up to four
         subsymbols.
     vertical_order : int, default=1
-        Number of ancestors in the symbols of phrases, plus 1. Tags and the trees of `predict` and
-        `k_best` have the symbols of the treebank for all orders. If a sentence has no parse with
-        such symbols, `predict` parses it with the treebank's own grammar, of orders 0 and 1 and
-        without subsymbols.
+        Number of ancestors in the symbols of phrases, plus 1; at least 1. Tags and the trees of
+        `predict` and `k_best` have the symbols of the treebank for all orders. If a sentence has no
+        parse with such symbols, `predict` parses it with the treebank's own grammar, of orders 0
+        and 1 and without subsymbols.
     n_jobs : int or None, default=None
         Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None

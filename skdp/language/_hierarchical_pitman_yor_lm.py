@@ -41,11 +41,11 @@ _N_LAWS = 6
 class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     r"""Hierarchical Pitman-Yor language model (HPYLM) of the next word given the preceding words.
 
-    The distribution of the next word after a context u of m words is a draw G_u ~ PY(d_m, theta_m,
-    G_pi(u)), where pi(u) is the context without its farthest word; above the empty context is a
-    base H. So contexts share strength with other contexts that end in the same words, and rare
-    words have the probabilities of a power law. Interpolated Kneser-Ney smoothing is an
-    approximation to it. Discounts and concentrations are also learned.
+    The distribution of the next word after a context u of m words is a draw
+    G_u ~ PY(d_m, theta_m, G_pi(u)), where pi(u) is the context without its farthest word; above the
+    empty context is a base H. So contexts share strength with other contexts that end in the same
+    words, and rare words have the probabilities of a power law. Interpolated Kneser-Ney smoothing
+    is an approximation to it. Discounts and concentrations are also learned.
 
     Without an order (``order=None``) contexts go back to the beginning of the sentence: the
     sequence memoizer, here with its own concentrations.
@@ -104,8 +104,8 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         Posterior means of d_m and theta_m, or the given values. With ``order=None`` these and the
         following arrays are as long as `discount`, and the last entry is for all longer contexts.
     base_ : (n_outcomes,) array
-        Probabilities H of the words and, with `end_of_sequence`, of the end, for every type of
-        `base`.
+        Probabilities H of the words and, with `end_of_sequence`, of the end, regardless of the
+        type of `base`.
     n_contexts_ : (order,) array of int
         Number of contexts of m words that were seen. With ``order=None`` a context that was seen
         once has the smallest length that distinguishes it from all others.

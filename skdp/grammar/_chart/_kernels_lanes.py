@@ -6,7 +6,7 @@ r"""Inside and outside sums of many sentences side by side, the fast path.
 | n | | | number of words of the longest sentence of the batch |
 | inside | I | (n n Z, W) | row (s n + e - 1) Z + z: words s, ..., e - 1 under the z-th symbol |
 | outside | O | (n n Z, W) | as `inside` |
-| exponents | | (n n, W) int64 | exponents of two of the inside sums of spans |
+| exponents | | (n n, W) int64 | exponents of the powers of two that scale `inside` |
 | rises | d | (n n, W) int64 | exponent of a span's largest sum over children on a common scale |
 | factors | f | (n, W) | factors that bring the splits of a span to a common scale |
 | splits | M_ij | (pairs, W) | sum_k f_k inside(s, k, i) inside(k, e, j) |
@@ -18,11 +18,11 @@ r"""Inside and outside sums of many sentences side by side, the fast path.
 Z is the largest number of symbols of a span, the larger of P and C: the first P symbols emit and
 the last C branch, or all do both if P = C = S. `pairs` are the pairs of child symbols, row by row,
 of the blocks that a span can have: both of one word; or a word on the left, a word on the right,
-and no word, in this order. Matrices of rules are packed in blocks of the largest fitting
-`MIX_ROWS`.
+and no word, in this order. Matrices of rules are packed in blocks of the largest fitting sizes
+among `MIX_ROWS`.
 
-**Scale.** The inside sums of each span are scaled by a power of two such that the largest is in [1,
-2), sentence by sentence; outside sums are divided by the sentence's weight and by the scale of the
+**Scale.** The inside sums of each span are scaled by a power of two, sentence by sentence, so that
+the largest is in [1, 2); outside sums are divided by the sentence's weight and by the scale of the
 inside sums, so that inside times outside is a probability without further scaling.
 
 **Error.** Before scaling, an inside sum below `floor` is raised to it, relative to the value 1 of

@@ -7,7 +7,7 @@ r"""Inside and outside sums of a long sentence, with symbols side by side.
 | inside_left | I | n n Z | from (s n + e - 1) Z on: words s, ..., e - 1, as left children |
 | inside_right | I | n n Z | from ((e - 1) n + s) Z on: the same, as right children |
 | outside_left, ... | O | n n Z | outside sums of a span as a left child, and as a right child |
-| exponents_left, ... | | n n | as `inside_left`, `inside_right`: exponents of two of spans |
+| exponents_left, ... | | n n | as `inside_left`, `inside_right`: exponents of spans |
 | rises | d | n n | exponent of a span's largest sum over children on a common scale |
 | factors | f | n | factors that bring the splits of a span to a common scale |
 | left, right | | n Z | inside sums of the children of all splits, times factors |
