@@ -1,4 +1,4 @@
-"""Classifiers of outcomes in context: columns of categories, back-off and similarity learnt."""
+"""Classifiers of outcomes in context: learned back-off and similarity for columns of categories."""
 
 from skdp.context._collins_backoff_classifier import CollinsBackoffClassifier
 from skdp.context._distance_dependent_crp_classifier import DistanceDependentCRPClassifier

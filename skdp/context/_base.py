@@ -1,4 +1,4 @@
-"""What all back-off classifiers have in common as estimators."""
+"""Base class of all back-off classifiers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from skdp.context._labels import check_classes, check_labels
 from skdp.data._categories import Column
 
 _CELLS_AT_ONCE = 2**24
-"""Probabilities that `predict` holds at a time."""
+"""Largest number of probabilities that `predict` keeps in memory."""
 
 
 class BackoffClassifier(ClassifierMixin):
-    """Mixin: input, and the public methods of a fitted tree of contexts.
+    """Mixin with the input checks and the public methods of a fitted tree of contexts.
 
-    A fitted classifier has `_tree` and `classes_`, and its predictive distribution is the mean of
-    those that `_counted_models` yields.
+    A fitted classifier has `_tree` and `classes_`, and its predictive distribution is the mean over
+    the models that `_counted_models` yields.
     """
 
     levels: Any
@@ -48,7 +48,7 @@ class BackoffClassifier(ClassifierMixin):
     # Input
 
     def _index(self, X: Any, y: Any, sample_weight: Any) -> ContextTree:
-        """Return the contexts of the events to learn from."""
+        """Return the contexts of the training events."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -80,7 +80,7 @@ class BackoffClassifier(ClassifierMixin):
         return self._tree.find(read_columns(self, X, reset=False))
 
     def _find_outcomes(self, y: Any) -> Ints:
-        """Return the places of labels among the classes."""
+        """Return the indices of labels in the classes."""
         labels = check_labels(y)
         if (labels.dtype.kind in "biuf") != (self.classes_.dtype.kind in "biuf"):
             raise ValueError(
@@ -113,7 +113,7 @@ class BackoffClassifier(ClassifierMixin):
         Parameters
         ----------
         X : (n_samples, n_features) array-like or data frame
-            A context that was not seen has the probabilities of its broadest part that was.
+            An unseen context has the probabilities of its narrowest part that was seen in training.
 
         Returns
         -------
@@ -172,8 +172,8 @@ class BackoffClassifier(ClassifierMixin):
         ----------
         X : as in `predict_proba`
         y : (n_samples,) array-like or None, default=None
-            Labels, each one of `classes_`. None: those that `predict` returns, so that the values
-            tell how sure it is.
+            Labels, each one of `classes_`. None: the predictions of `predict`, so that the values
+            measure their certainty.
 
         Returns
         -------
@@ -191,22 +191,22 @@ class BackoffClassifier(ClassifierMixin):
         return np.log(total / n_models)
 
     def explain(self, X: Any, *, as_frame: bool = False) -> Any:
-        """Return where the prediction for each row comes from.
+        """Return the contributions of all levels to the prediction for each row.
 
         Parameters
         ----------
         X : as in `predict_proba`
         as_frame : bool, default=False
-            Return a data frame of pandas, with a line for each row of X and each level.
+            Return a pandas data frame with one row for each row of X and each level.
 
         Returns
         -------
         list of lists of BackoffStep, or DataFrame
-            For each row the base, the root if there is one, and the context of every level, each
+            For each row: the base, the root if there is one, and the context of every level, each
             with ``level``, ``context``, ``customers``, ``tables``, ``weight`` (the share of its own
-            counts in the prediction; they sum to 1) and ``probability`` (what these add to the
-            probability of the predicted class; they sum to it). Means over the stored samples. The
-            frame has a column ``row``, too.
+            counts in the prediction; weights sum to 1) and ``probability`` (the contribution of
+            these counts; contributions sum to the probability of the predicted class). Values are
+            means over the stored samples. The frame also has a column ``row``.
         """
         contexts = self._find(X)
         tree = self._tree

@@ -19,24 +19,25 @@ from skdp.processes._interpolated import InterpolatedModel
 class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator):
     r"""Classify categories in context by interpolated counts, without sampling.
 
-    The probability of a class in a context is lambda times its share of what was seen there, plus
+    The probability of a class in a context is lambda times its relative frequency there, plus
     1 - lambda times its probability in the next broader context, where lambda = n / (n + gamma u)
-    for a context that was seen n times with u different classes. It is fast, and an approximation
-    to `HDPBackoffClassifier`.
+    for a context that was seen n times with u different classes. The classifier is a fast
+    approximation to `HDPBackoffClassifier`.
 
     Parameters
     ----------
     levels : list of columns or of groups of columns, or None, default=None
-        What each level of contexts adds, the most important first: numbers of columns, or names if
-        X is a data frame. The context of a level is what its columns and those of all levels
-        before it hold. Columns that are in no level are not used. None: every column is a level.
+        The columns that each level of contexts adds, the most important first: column indices, or
+        names if X is a data frame. The context of a level consists of the values of its columns and
+        of those of all preceding levels. Columns that are in no level are not used. None: every
+        column is a level.
     root : bool, default=True
-        Whether a context without any column is above all others. If not, contexts whose first
-        level was not seen have uniform probabilities.
+        Whether a context without columns is above all others. If not, contexts whose first level
+        was not seen have uniform probabilities.
     gamma : float, default=5.0
-        How much is left to broader contexts, > 0.
+        Weight of the broader contexts, > 0.
     classes : (n_classes,) array-like or None, default=None
-        All labels that are possible. None: those of y.
+        All possible labels. None: the labels in y.
 
     Attributes
     ----------
@@ -49,12 +50,12 @@ class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator)
 
     See Also
     --------
-    HDPBackoffClassifier : The model that this approximates; better, and its weights are learned.
+    HDPBackoffClassifier : The approximated model; more accurate, with learned weights.
 
     Notes
     -----
-    What is below the broadest context is uniform over the classes; the source has a small constant
-    there, which would not sum to one.
+    The base distribution of the broadest context is uniform over the classes; the source has a
+    small constant instead, which would not sum to one.
 
     References
     ----------
@@ -138,7 +139,7 @@ class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell whether there is a model."""
+        """Return whether there is a model."""
         return hasattr(self, "_model")
 
     def _counted_models(self) -> Iterator[CountedModel]:

@@ -1,4 +1,4 @@
-"""Columns of categories: what they hold as codes."""
+"""Columns of categories and their integer codes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from skdp.data._columns import columns_of, is_frame
 from skdp.data._ragged import Ragged
 
 _LARGEST_EXACT = 2**53
-"""Up to here integers are exact in double precision."""
+"""Largest magnitude up to which all integers are exact in double precision."""
 
 
 def describe_column(column: int, names: NDArray[Any] | None) -> str:
-    """Return what messages call a column."""
+    """Return the description of a column for messages."""
     return f"column {column}" if names is None else f"column {str(names[column])!r}"
 
 
@@ -38,7 +38,7 @@ def read_columns(estimator: Any, X: Any, *, reset: bool) -> list[Values]:
     Raises
     ------
     ValueError, TypeError
-        If X is no such array.
+        If X is not an array of this kind.
     """
     if hasattr(X, "__next__"):
         raise TypeError(
@@ -47,7 +47,7 @@ def read_columns(estimator: Any, X: Any, *, reset: bool) -> list[Values]:
     if isinstance(X, Ragged):
         raise TypeError(f"X must be an (n_samples, n_features) array, got a {type(X).__name__}.")
     check_unmasked(X, "X")
-    if is_frame(X):  # each column has a type of its own
+    if is_frame(X):  # each column has its own type
         _check_size(estimator, X.shape)
         columns = [_as_column(column) for column in columns_of(X)]
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -68,7 +68,7 @@ def find_codes(columns: Sequence[Column], values: Sequence[Values]) -> Ints:
 
 
 def as_rows(values: Sequence[Values]) -> Values:
-    """Return columns as an (n, D) array: of numbers if that rounds none, else of objects."""
+    """Return columns as an (n, D) array: numeric if no value is rounded, else of objects."""
     if all(column.dtype.kind in "biuf" for column in values):
         rows = np.column_stack(values)
         if rows.dtype.kind != "f" or not any(map(_may_round, values)):
@@ -80,17 +80,17 @@ def as_rows(values: Sequence[Values]) -> Values:
 
 
 def _may_round(column: Values) -> bool:
-    """Tell whether a column has integers that are not exact in double precision."""
+    """Return whether a column has integers that are not exact in double precision."""
     if column.dtype.kind not in "iu":
         return False
     return bool(np.any((column > _LARGEST_EXACT) | (column < -_LARGEST_EXACT)))
 
 
 def _listed_as_array(rows: Sequence[Any]) -> Values:
-    """Return a list of rows as an array in which each value is what it was.
+    """Return a list of rows as an array that keeps every value unchanged.
 
-    Numpy would turn numbers next to strings into strings, integers next to fractions into floats,
-    which merges ids above 2**53, and tuples into dimensions.
+    NumPy would convert numbers to strings next to strings, integers to floats next to fractions
+    (which merges ids above 2**53), and tuples to dimensions.
     """
     try:
         array = np.asarray(rows)
@@ -98,7 +98,7 @@ def _listed_as_array(rows: Sequence[Any]) -> Values:
             return array
         if array.ndim == 2 and array.dtype.kind == "f" and np.all(np.abs(array) < _LARGEST_EXACT):
             return array
-    except ValueError:  # rows, or what they hold, differ in length
+    except ValueError:  # rows, or their values, differ in length
         pass
     is_row = all(hasattr(row, "__len__") and not isinstance(row, str | dict) for row in rows)
     if not is_row or len({len(row) for row in rows}) != 1:
@@ -114,12 +114,12 @@ def _listed_as_array(rows: Sequence[Any]) -> Values:
 
 
 def _as_column(values: Any) -> Values:
-    """Return the values of a column; text as objects, since it is looked up and not sorted."""
+    """Return the values of a column, with text as objects: it is looked up and not sorted."""
     return values.astype(object) if values.dtype.kind in "US" else values
 
 
 def _check_size(estimator: Any, shape: tuple[int, int]) -> None:
-    """Raise if a data frame has no rows or no columns, in scikit-learn's words."""
+    """Raise scikit-learn's error if a data frame has no rows or no columns."""
     for number, what in zip(shape, ("sample", "feature"), strict=True):
         if number == 0:
             raise ValueError(

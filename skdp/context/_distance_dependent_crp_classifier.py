@@ -49,16 +49,16 @@ from skdp.inference._trace import Trace
 from skdp.mixture._partition import representative_partition
 
 _BLOCK = 2048
-"""New contexts at a time in sums by sets of columns."""
+"""Number of new contexts per batch in sums by sets of columns."""
 
 _MOST_PAIRS = 4_000_000
-"""Pairs of new and known contexts at a time in tables."""
+"""Number of pairs of new and known contexts per batch in tables."""
 
 
 class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
-    r"""Outcomes in context, where contexts learn from similar ones: a distance-dependent CRP.
+    r"""Classify categories in context by a distance-dependent CRP that links similar contexts.
 
-    Each training observation links to another one with probability in proportion to the similarity
+    Each training observation links to another one with probability proportional to the similarity
     of their contexts, or to itself with the concentration alpha:
 
     .. math::
@@ -66,44 +66,44 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
        p(c_i = j) = \phi(h_i, h_j) / (\alpha + S_i), \quad p(c_i = i) = \alpha / (\alpha + S_i),
        \quad S_i = \sum_{j \ne i} \phi(h_i, h_j).
 
-    What links connect is a component, and has one outcome, or one distribution of outcomes. A new
-    observation links in the same way, and so gets the outcome of a similar one, or a fresh
-    component. No column of a context has to come first, as it does in back-off models; how much a
-    difference in each of them matters (its decay) is learned.
+    Linked observations form a component, which has one outcome, or one distribution of outcomes. A
+    new observation links in the same way, and so gets the outcome of a similar observation, or a
+    new component. Unlike in back-off models, the columns of a context are not ordered; the
+    importance of a difference in each column (its decay) is learned.
 
     Parameters
     ----------
     kernel : {"product", "overlap", "precomputed"} or callable, default="product"
         Similarity of two contexts h and h'. "product": exp(-sum_n lambda_n [h_n != h'_n]), with a
         decay lambda_n for each column. "overlap": sum_n w_n [h_n = h'_n], with weights that sum to
-        1. Callable: ``kernel(A, B)`` of two arrays of contexts, (a, n_features) and (b,
-        n_features), returns an (a, b) array of finite numbers >= 0; entry (i, j) is how much i
-        tends to link to j, so that it need not be symmetric. "precomputed": X holds such numbers,
-        (n_samples, n_samples) in `fit` and (n_new, n_samples) in prediction.
+        1. Callable: ``kernel(A, B)`` of two arrays of contexts, (a, n_features) and
+        (b, n_features), returns an (a, b) array of finite numbers >= 0; entry (i, j) is the weight
+        of a link from i to j, so the array need not be symmetric. "precomputed": X holds these
+        numbers, (n_samples, n_samples) in `fit` and (n_new, n_samples) in prediction.
     decay : "auto", float or (n_features,) array-like, default="auto"
         Decays lambda_n >= 0 of the "product" kernel; a number stands for all columns. 0: the
-        column does not matter. "auto": drawn. Other kernels have none.
+        column does not matter. "auto": drawn. Other kernels have no decays.
     decay_prior : (shape, rate), default=(1.0, 1.0)
         Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`.
     weights : None, "auto" or (n_features,) array-like, default=None
-        Weights w_n of the "overlap" kernel, >= 0 with sum 1. None: equal ones. "auto": drawn, under
-        a uniform prior. Other kernels have none.
+        Weights w_n of the "overlap" kernel, >= 0 with sum 1. None: equal weights. "auto": drawn,
+        under a uniform prior. Other kernels have no weights.
     concentration : float or "auto", default="auto"
-        Concentration alpha > 0: the weight of a link to oneself, on the scale of the similarities.
+        Concentration alpha > 0: the weight of a link to itself, on the scale of the similarities.
         "auto": drawn.
     concentration_prior : (shape, rate), default=(1.0, 1.0)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     outcome_prior : float or "auto", default="auto"
         Parameter gamma, from 1e-8 to 1e8, of the symmetric Dirichlet prior on the distribution of
-        outcomes: of components' outcomes if they are "shared", else of those in each component.
-        "auto": drawn.
+        outcomes: of the components' outcomes if `outcome_model` is "shared", else of the outcomes
+        in each component. "auto": drawn.
     dirichlet_prior : (shape, rate), default=(1.0, 1.0)
         Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `outcome_prior`.
     outcome_model : {"shared", "dirichlet"}, default="shared"
         "shared": all observations of a component have one outcome, drawn from a distribution that
-        is common to all components. "dirichlet": each component has a distribution of its own.
+        is common to all components. "dirichlet": each component has its own distribution.
     classes : (n_classes,) array-like or None, default=None
-        All labels that are possible. None: those of y.
+        All possible labels. None: the labels in y.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -117,8 +117,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         Number of kept samples of each chain, evenly spaced, to store. Probabilities are averaged
         over them, and the representative partition is chosen by them.
     n_chains : int, default=1
-        Number of independent chains, each with streams of its own. The samples of all of them are
-        pooled.
+        Number of independent chains, each with its own random streams. The samples of all chains
+        are pooled.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -142,7 +142,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         Component of each training observation in the representative partition, the one with the
         least posterior mean of Binder's loss; components are ordered by size.
     n_components_ : int
-        Their number.
+        Number of components in the representative partition.
     trace_ : Trace
         Scalars of every kept sweep of every chain: log_joint, n_components, concentration,
         outcome_prior and, for each column n, decay_n or weight_n.
@@ -157,22 +157,22 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
 
     See Also
     --------
-    sklearn.neighbors.KNeighborsClassifier : Votes of the nearest, without a model.
+    sklearn.neighbors.KNeighborsClassifier : Votes of the nearest neighbors, without a model.
 
     Notes
     -----
-    In the "shared" model, which outcome a link leads to is known. Predictions depend on the links
-    only through the number of components of each outcome: they are those of a kernel smoother and
+    In the "shared" model, the outcome at the end of a link is known. Predictions depend on the
+    links only through the number of components of each outcome: they combine a kernel smoother and
     a base distribution, whose decays and concentration have been learned from links. In the
-    "dirichlet" model components pool what their members have seen.
+    "dirichlet" model, components pool the outcomes of their members.
 
     A sweep proposes four links for each observation from their prior, and accepts or rejects them
-    by what the outcomes say. With the "product" kernel and D columns that takes time O(n 2^D), and
+    based on the outcomes. With the "product" kernel and D columns that takes time O(n 2^D), and
     memory of 12 n 2^D + 16 U 2^D bytes for n observations of U distinct contexts; with "overlap" D
     stands for 2^D. If 2^D is larger than U and D larger than 6, and with other kernels, tables of
     all pairs are made, 16 U^2 bytes; then a sweep takes O(n log n) if the decays are given, and
     O(D U^2) if they are drawn. "dirichlet" takes 8 n n_classes bytes more for each chain. A fit
-    that needs more than the machine has is refused before it begins.
+    that needs more memory than available is refused before it starts.
 
     References
     ----------
@@ -258,7 +258,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         tags.input_tags.pairwise = self._is_precomputed()
         tags.input_tags.positive_only = self._is_precomputed()
         tags.input_tags.categorical = not self._is_precomputed()
-        # The checks' own matrix has inner products: rows of large values are near to all others.
+        # The matrix of the checks has inner products: rows with large values are close to all
+        # others.
         tags.classifier_tags.poor_score = self._is_precomputed()
         return tags
 
@@ -289,7 +290,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         return self.kernel if isinstance(self.kernel, str) else "callable"
 
     def _check_concentration(self) -> float | None:
-        """Return the concentration, None if it is drawn."""
+        """Return the concentration, or None if it is drawn."""
         if isinstance(self.concentration, str) and self.concentration == "auto":
             return None
         try:
@@ -340,7 +341,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         return check_kernel_values(values, values.shape, "X, with kernel='precomputed',")
 
     def _compare(self, rows: NDArray[Any], contexts: NDArray[Any]) -> Floats:
-        """Return what the user's kernel makes of contexts."""
+        """Return the similarities of contexts by the user's kernel."""
         shape = len(rows), len(contexts)
         return check_kernel_values(self.kernel(rows, contexts), shape, "kernel(A, B)")
 
@@ -350,7 +351,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         return NoAverages()
 
     def _check_room(self, n_contexts: int, n_columns: int, n: int = 0, n_outcomes: int = 0) -> None:
-        """Raise if the memory of this machine is not enough."""
+        """Raise if the memory of the machine is insufficient."""
         name, n_ways = self._kernel_name(), n_columns
         if name == "product":
             n_ways = 2**n_columns if has_few_subsets(n_columns, n_contexts) else 0
@@ -439,7 +440,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn links, and what makes contexts similar.
+        """Learn the links and the similarity of contexts.
 
         Parameters
         ----------
@@ -472,7 +473,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         """
         return self._fit(X, y)
 
-    def iter_sweeps(  # type: ignore[override]  # outcomes are part of what chains learn from
+    def iter_sweeps(  # type: ignore[override]  # chains also learn from outcomes
         self, X: Any, y: Any
     ) -> Iterator[Any]:
         """Yield the state after every sweep of the first chain that `fit` would run.
@@ -563,13 +564,13 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         return np.asarray(self.classes_[best])
 
     def score_samples(self, X: Any, y: Any = None) -> Floats:
-        """Return the log probability of the outcome that was seen in each context.
+        """Return the log probability of the observed outcome in each context.
 
         Parameters
         ----------
         X : as in `predict_proba`
         y : (n_samples,) array-like or None, default=None
-            Outcomes, of `classes_`. None: the most probable ones, those of `predict`.
+            Outcomes from `classes_`. None: the most probable outcomes, as in `predict`.
 
         Returns
         -------
@@ -579,7 +580,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         Raises
         ------
         ValueError
-            If an outcome is none of `classes_`: give it to `fit` by the parameter `classes`.
+            If an outcome is not in `classes_`; pass all possible outcomes by the parameter
+            `classes`.
         """
         proba = self.predict_proba(X)
         if y is None:
@@ -595,4 +597,4 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
 
 
 _FIRST_CONCENTRATION, _FIRST_DECAY = 1.0, 5.0
-"""Where those that are drawn begin: small decays lead to one component, which is slow to leave."""
+"""Initial drawn decays: small values lead to a single component, which is slow to leave."""

@@ -19,20 +19,20 @@ STOP = "STOP"
 """The outcome that ends the modifiers on one side of a head."""
 
 NULL = "-"
-"""What stands for the null elaboration."""
+"""Symbol of the null elaboration."""
 
 
 class Event(NamedTuple):
-    """A kind of event: table 2.1 of the source, see `extract_events`."""
+    """A kind of event from table 2.1 of the source, see `extract_events`."""
 
     site: str
-    """Of what there is one in a tree: "root", "head" (child) or "modifier"."""
+    """Kind of the sites of the event in a tree: "root", "head" (child) or "modifier"."""
     outcome: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
 
 
-# A feature is what it is of (label, tag, word, semantic head and arguments), then whose: that of
-# the constituent generated now, its parent's (p), its sister head's (h); m is the constituent, too.
+# The name of a feature is its kind (label, tag, word, semantic head or arguments), then its owner:
+# the constituent being generated (no suffix, or m), its parent (p) or its sister head (h).
 EVENTS = {
     "root1": Event("root", ("l", "t"), (("s",), ("sa",))),
     "root2": Event("root", ("w",), (("t", "s"), ("l",), ("sa",))),
@@ -46,7 +46,7 @@ EVENTS = {
     "mod1": Event(
         "modifier",
         ("l", "t"),
-        # The table prints sa_p twice in the third level; by mod2, the second is sa_h.
+        # The table prints sa_p twice in the third level; by analogy with mod2, the second is sa_h.
         (("l_p", "s"), ("l_h", "s_p", "s_h", "dist"), ("t_h", "sa_m", "sa_p", "sa_h"), ("w_h",)),
     ),
     "mod2": Event(
@@ -91,16 +91,16 @@ def extract_events(
     event : {"root1", "root2", "head_sem", "unary", "mod_sem", "mod1", "mod2"}
         Kind of the events. "root1": label and tag of the root; "root2": its word; "unary": label of
         a head child; "mod1": label and tag of a modifier; "mod2": its word. "head_sem" and
-        "mod_sem": what a head child or a modifier is about, which needs `annotations`.
+        "mod_sem": the semantics of a head child or a modifier, which need `annotations`.
     head_rules : {"collins", "first", "last"} or dict, default="collins"
-        Which child is the head of its parent, see :func:`skdp.grammar.head_children`.
+        Rules for the head child of a phrase, see :func:`skdp.grammar.head_children`.
     stop : bool, default=True
         Whether the modifiers of a head end with the outcome "STOP" on each side. Without it the
         product of all events is not a distribution over trees.
     annotations : list of n_trees lists of (str, str) or None, default=None
-        What each node is about: predicate (s) and arguments (sa), for the nodes of each tree in the
-        order of `ParseTree.subtrees`. None in the place of a pair: nothing, written ("-", "-").
-        Strings must not be empty or have white space.
+        The semantics of each node: predicate (s) and arguments (sa), for the nodes of each tree in
+        the order of `ParseTree.subtrees`. None instead of a pair stands for no semantics, written
+        ("-", "-"). Strings must not be empty or contain white space.
 
     Returns
     -------
@@ -131,21 +131,20 @@ def extract_events(
     Notes
     -----
     Features are named as in the table: l, t, w, s and sa are label, tag, word, predicate and
-    arguments of what is generated; "_p" is its parent's, "_h" the head's. In "head_sem" and "unary"
-    the head is what is generated; t_h and w_h are inherited from its parent. "sa_m" is the
-    modifier's. "dist" is Collins' distance: the side, "left" or "right"; ",adjacent" if nothing
-    stands between the head and the modifier (or STOP); ",verb" if what stands between has a verb,
-    a word whose tag is MD, VERB or AUX or begins with VB.
+    arguments of the generated constituent; the suffix "_p" denotes its parent, "_h" the head. In
+    "head_sem" and "unary" the head itself is generated; t_h and w_h are inherited from its parent.
+    "sa_m" refers to the modifier. "dist" is Collins' distance: the side, "left" or "right";
+    ",adjacent" if nothing stands between the head and the modifier (or STOP); ",verb" if there is a
+    verb between them, a word whose tag is MD, VERB or AUX or begins with VB.
 
-    Two outcomes of one event are a str with a space between them, such as "NP NN": labels have no
-    white space, so it can be split again, and scikit-learn takes strings for classes, but not
-    tuples.
+    Two outcomes of one event are joined by a space, as in "NP NN": labels have no white space, so
+    the str can be split, and scikit-learn accepts strings as classes, but not tuples.
 
-    Without annotations the semantic features are left out, and levels that have no others. Then
-    "root1" has no columns. With annotations, what a modifier is about is decided before its label,
-    so "mod_sem" has the outcome STOP and "mod1" does not; without them "mod1" has it. "mod2" never
-    has it. Labels are outcomes as they are, with function tags: remove these with
-    `ParseTree.map_labels` if you want coarse ones.
+    Without annotations the semantic features are left out, and so are levels without other
+    features. Then "root1" has no columns. With annotations, the semantics of a modifier are
+    generated before its label, so "mod_sem" has the outcome STOP and "mod1" does not; without
+    annotations "mod1" has it. "mod2" never has it. Labels keep their function tags as outcomes;
+    remove these with `ParseTree.map_labels` for coarse labels.
 
     The table prints sa_p twice in the third level of "mod1"; the second is read as sa_h.
 
@@ -181,7 +180,7 @@ def extract_events(
 
 
 class LexicalizedTrees:
-    """Nodes of several trees end to end, and the places of their events.
+    """Concatenated nodes of several trees, and the sites of their events.
 
     Parameters
     ----------
@@ -240,7 +239,7 @@ class LexicalizedTrees:
         )
 
     def find_label_that_is_a_tag(self) -> tuple[int, str] | None:
-        """Return a tree and the label of a phrase in it that is also the tag of its head."""
+        """Return the index of a tree and the label of a phrase in it that equals its head's tag."""
         for i, tree in enumerate(self.trees):
             for label, tag, head in zip(tree.labels, tree.tags, tree.heads, strict=True):
                 if head >= 0 and label == tag:
@@ -273,11 +272,11 @@ class LexicalizedTrees:
 
 
 class _Sites(NamedTuple):
-    """Where events of one kind happen: numbers of nodes, among those of all trees."""
+    """Sites of events of one kind, as indices of nodes among those of all trees."""
 
     tree: NDArray[np.int64]
     node: NDArray[np.int64]
-    """What is generated; of STOP -1."""
+    """The generated node; -1 for STOP."""
     parent: NDArray[np.int64]
     head: NDArray[np.int64]
     dist: NDArray[Any]
@@ -307,7 +306,7 @@ def _modifiers(
 
 
 def _find_verbs(tree: Nodes) -> list[bool]:
-    """Tell of each node whether a word below it is a verb."""
+    """Return for each node whether a word below it is a verb."""
     has_verb = [False] * len(tree.labels)
     for node in range(len(tree.labels) - 1, -1, -1):  # children come after their parents
         if tree.heads[node] < 0:
@@ -323,7 +322,7 @@ def _objects(items: list[Any]) -> NDArray[Any]:
 
 
 def check_trees(trees: Any, name: str = "trees") -> list[ParseTree]:
-    """Return trees, some of which may be bracketed text, as a list."""
+    """Return a list of parse trees, after parsing bracketed text."""
     if not (is_list_like(trees) or hasattr(trees, "__next__")):
         raise TypeError(
             f"{name} must be a list of ParseTree or of bracketed text, got "

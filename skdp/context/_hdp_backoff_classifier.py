@@ -26,21 +26,22 @@ from skdp.processes._franchise_sampler import LawAverages
 class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     r"""Classify categories in context: distributions of narrow contexts around those of broad ones.
 
-    Columns of categories, the most important first, make contexts within contexts: those of the
-    first level, those of the first two, and so on. The distribution of the classes in a context is
-    a draw from a Pitman-Yor process around that of the next broader context (a Dirichlet process
-    with ``discount=0.0``). So what was seen often has probabilities of its own, what was seen once
-    or never takes them from what is similar, and how much is learned for each level.
+    Columns of categories, the most important first, form nested contexts: those of the first level,
+    those of the first two levels, and so on. The distribution of the classes in a context is a draw
+    from a Pitman-Yor process around that of the next broader context (a Dirichlet process with
+    ``discount=0.0``). So frequent contexts have probabilities of their own, and rare or unseen
+    contexts borrow them from broader contexts, to a degree that is learned for each level.
 
     Parameters
     ----------
     levels : list of columns or of groups of columns, or None, default=None
-        What each level of contexts adds, the most important first: numbers of columns, or names if
-        X is a data frame. The context of a level is what its columns and those of all levels
-        before it hold. Columns that are in no level are not used. None: every column is a level.
+        The columns that each level of contexts adds, the most important first: column indices, or
+        names if X is a data frame. The context of a level consists of the values of its columns and
+        of those of all preceding levels. Columns that are in no level are not used. None: every
+        column is a level.
     root : bool, default=True
-        Whether a context without any column is above all others. If not, contexts whose first
-        level was not seen have uniform probabilities.
+        Whether a context without columns is above all others. If not, contexts whose first level
+        was not seen have uniform probabilities.
     discount : "auto", float or (n_levels [+ 1],) array-like, default="auto"
         Discounts d_m, in [0, 1), of the root, if there is one, and of each level. "auto": drawn.
         0.0: hierarchical Dirichlet processes, the model of the source.
@@ -54,7 +55,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         Whether the contexts of a level share a learned concentration, or each has its own. Given
         concentrations are shared.
     classes : (n_classes,) array-like or None, default=None
-        All labels that are possible. None: those of y.
+        All possible labels. None: the labels in y.
     max_iter : int, default=60
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -91,11 +92,10 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     n_contexts_ : (n_levels [+ 1],) array of int
         Number of contexts that were seen, the root's first.
     n_tables_ : (n_levels [+ 1],) array
-        Mean number of tables: what the contexts of a level count of what they have seen, as they
-        hand it to broader contexts.
+        Mean number of tables of each level, which count as customers of the broader contexts.
     trace_ : Trace
         Scalars of every kept sweep of every chain: log_joint and, for the root and each level m,
-        discount_m, concentration_m (of contexts that have their own, the mean) and tables_m.
+        discount_m, concentration_m (the mean if contexts have their own) and tables_m.
     n_iter_ : int
         Number of sweeps done.
     convergence_ : dict
@@ -107,25 +107,25 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     See Also
     --------
     CollinsBackoffClassifier : Fast approximation without sampling.
-    skdp.language.HierarchicalPitmanYorLM : The same of words in sentences.
+    skdp.language.HierarchicalPitmanYorLM : The same model for words in sentences.
 
     Notes
     -----
-    Probabilities are averaged over the stored samples of all chains. Samples are of numbers of
-    tables: given the outcomes these follow generalized Stirling numbers, and those of contexts
-    within one broader context depend on each other, so a sweep visits every event in every context
-    once, the narrowest contexts first. Then discounts and concentrations are drawn by slice
-    sampling. Events are sorted and counted first: neither the order of rows nor whether equal rows
-    are repeated or have a weight changes a bit (unless a column holds objects that cannot be
-    sorted).
+    Probabilities are averaged over the stored samples of all chains. The sampled variables are
+    numbers of tables. Given the outcomes their distribution involves generalized Stirling numbers,
+    and the numbers of contexts within one broader context depend on each other, so a sweep visits
+    every event in every context once, the narrowest contexts first. Then discounts and
+    concentrations are drawn by slice sampling. Events are sorted and counted first, so results do
+    not depend on the order of rows, nor on whether equal rows are repeated or weighted (unless a
+    column holds objects that cannot be sorted).
 
     There is no ``partial_fit``: new events would change the tables of all broader contexts, so the
-    chain would have to run again, over all events. Use ``warm_start`` for more sweeps.
+    chain would have to be rerun on all events. Use ``warm_start`` for more sweeps.
 
-    Memory: about 28 bytes for each cell (a class seen in a context) and 20 for each context,
-    besides 4 bytes for each stored sample and cell with more than one event; with
+    Memory: about 28 bytes for each cell (a class seen in a context) and 20 for each context, plus 4
+    bytes for each stored sample and cell with more than one event; with
     ``concentration_scope="context"`` 8 more for each stored sample and context. Each further chain
-    has 8 bytes for each cell and context.
+    takes 8 bytes for each cell and context.
 
     References
     ----------
@@ -296,7 +296,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         -----
         ConvergenceWarning
             If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
-            burn-in, too few to tell; raise `max_iter` then.
+            burn-in, too few for a diagnosis; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
         return self._fit(X, y, sample_weight=sample_weight)
@@ -320,7 +320,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
             from signal handlers during a sweep, such as Ctrl-C, are raised at the end of the sweep,
             and the iterator can continue from there. A state has lists with an array for each
             level, the root's first: ``tables``, ``customers``, ``contexts`` and ``outcomes``
-            (places in `classes_`) of cells; ``discounts``, ``concentrations`` and ``log_joint()``.
+            (indices in `classes_`) of cells; ``discounts``, ``concentrations`` and ``log_joint()``.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Labels of outcomes: what users pass for y and for the possible classes."""
+"""Checks of outcome labels: y and the possible classes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_labels(y: Any) -> NDArray[Any]:
 
 
 def check_classes(labels: NDArray[Any], classes: Any) -> NDArray[Any]:
-    """Return the sorted classes: those of the labels, or the given ones."""
+    """Return the sorted classes, either the distinct labels or the given classes."""
     seen = _unique(labels, "y")
     if classes is None:
         return seen
@@ -51,9 +51,9 @@ def check_classes(labels: NDArray[Any], classes: Any) -> NDArray[Any]:
 
 
 def _check_values(y: Any) -> None:
-    """Raise for what scikit-learn does not find, or for which it names nothing."""
+    """Raise for errors that scikit-learn misses or reports without details."""
     values = as_array(y, "y")
-    if values.ndim == 0 and not issparse(y):  # check_array names what is sparse
+    if values.ndim == 0 and not issparse(y):  # check_array reports sparse input
         raise ValueError(f"y must be a list or an array of labels, got {type(y).__name__}.")
     if values.dtype.kind not in "OMm":
         return

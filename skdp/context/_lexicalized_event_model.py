@@ -17,10 +17,10 @@ from skdp._sklearn_compat import EstimatorMixin, HasMethods, StrOptions, validat
 from skdp.context._events import SYNTACTIC, LexicalizedTrees, check_trees
 
 BLOCK = 2**22
-"""Probabilities that are asked of a classifier at once: rows times classes."""
+"""Largest number of probabilities per call of a classifier, rows times classes."""
 
 _ROUNDING = 1e-6
-"""Probabilities in single precision may be so much larger than 1."""
+"""Tolerance by which probabilities in single precision may exceed 1."""
 
 
 class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
@@ -35,7 +35,7 @@ class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
        p(\mathrm{tree}) = \prod_e p(y_e \mid x_e)
 
     Use it to rank the parses that a parser proposes for a sentence, or to compare classifiers by
-    what they say of whole trees.
+    the probabilities of whole trees.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
         it has a parameter `levels`, which must be None, the clones are given the levels of their
         events.
     head_rules : {"collins", "first", "last"} or dict, default="collins"
-        Which child is the head of its parent, see :func:`skdp.grammar.head_children`.
+        Rules for the head child of a phrase, see :func:`skdp.grammar.head_children`.
 
     Attributes
     ----------
@@ -62,21 +62,21 @@ class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    An outcome that is not among the classes of its classifier has the probability 0, and so has a
-    tree with one: the logarithm is -inf. Unless the classifier knows of more classes than it has
-    seen, replace rare words by classes in the trees of both `fit` and `score_samples`
-    (`ParseTree.with_leaves`). What is done about a context that was never seen is the classifier's
-    business: an encoder must not refuse it (``handle_unknown``).
+    An outcome that is not among the classes of its classifier has probability 0, and so has a tree
+    with such an outcome: the logarithm is -inf. Unless the classifier has more classes than the
+    training data, replace rare words by classes in the trees of both `fit` and `score_samples`
+    (`ParseTree.with_leaves`). The classifier has to handle unseen contexts: an encoder must not
+    refuse them (``handle_unknown``).
 
-    If the classifier's ``score_samples(X, y)`` has two arguments, it is asked for the logarithms of
-    p(y | x); this saves the probabilities of all words. "root1" has no context here; its classifier
-    is given one constant column.
+    If the classifier's ``score_samples(X, y)`` has two arguments, it supplies the logarithms of
+    p(y | x), which avoids computing the probabilities of all words. "root1" has no context here;
+    its classifier is given one constant column.
 
     The modifiers on each side end with STOP, so the probabilities of all ways to generate a tree
-    sum to at most 1: to less than 1 if there is a chance never to end. They are also spent on trees
-    of which `head_rules` would find another head, which the model therefore never proposes; so the
-    sum over trees may be smaller. A phrase with the label of its head's tag is refused, as a spike
-    ends where the label is the tag.
+    sum to at most 1, and to less than 1 if generation may never end. Some probability also goes to
+    trees in which `head_rules` would find another head, so the sum over consistent trees may be
+    smaller. A phrase with the label of its head's tag is refused, because a spike ends when the
+    label is the tag.
 
     References
     ----------
@@ -161,7 +161,8 @@ class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         (n_trees,) array
-            Natural logarithms; -inf if a tree has an outcome that no classifier knows.
+            Natural logarithms; -inf if an outcome of a tree is not among the classes of its
+            classifier.
         """
         check_is_fitted(self)
         return self._score(self._read(X))
@@ -203,7 +204,7 @@ class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def _extract(trees: LexicalizedTrees, event: str) -> Bunch:
-    """Return the events of one kind, with a constant for a context if they have none."""
+    """Return the events of one kind, with a constant context if they have none."""
     events = trees.extract(event)
     if not events.feature_names:
         events.X, events.levels = np.full((len(events.y), 1), "", dtype=object), [[0]]
@@ -211,7 +212,7 @@ def _extract(trees: LexicalizedTrees, event: str) -> Bunch:
 
 
 def _fit(classifier: Any, events: Bunch, name: str) -> Any:
-    if np.all(events.y == events.y[0]):  # many classifiers refuse one class
+    if np.all(events.y == events.y[0]):  # many classifiers refuse a single class
         return DummyClassifier().fit(events.X, events.y)
     own = clone(classifier)
     if "levels" in own.get_params(deep=False):
@@ -230,7 +231,7 @@ def _fit(classifier: Any, events: Bunch, name: str) -> Any:
 
 
 def _log_probabilities(classifier: Any, X: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
-    """Return log p(y | x) of each row: -inf of an outcome that the classifier does not know."""
+    """Return log p(y | x) of each row: -inf if y is not a class of the classifier."""
     logs = np.full(len(y), -np.inf)
     if classifier is None:
         return logs
@@ -256,7 +257,7 @@ def _log_probabilities(classifier: Any, X: NDArray[Any], y: NDArray[Any]) -> NDA
 def _check_result(
     values: Any, shape: tuple[int, ...], low: float, high: float, classifier: Any, method: str
 ) -> NDArray[np.float64]:
-    """Return what a method of a classifier returned, as an array of a shape and in a range."""
+    """Return the result of a classifier's method as an array, after checking shape and range."""
     name = f"classifier: the result of {type(classifier).__name__}.{method}"
     array = as_floats(values, name)
     if array.shape != shape:
@@ -270,6 +271,6 @@ def _check_result(
 
 
 def _scores_outcomes(classifier: Any) -> bool:
-    """Tell whether a classifier has ``score_samples(X, y)``, of outcomes given contexts."""
+    """Return whether a classifier has ``score_samples(X, y)`` for outcomes given contexts."""
     method = getattr(classifier, "score_samples", None)
     return method is not None and {"X", "y"} <= set(inspect.signature(method).parameters)

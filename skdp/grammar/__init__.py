@@ -1,4 +1,4 @@
-"""Grammars whose size is inferred, and the parse trees that they give sentences."""
+"""Grammars of inferred size, and parse trees of sentences."""
 
 from skdp.data._binarize import binarize, debinarize
 from skdp.data._head_rules import COLLINS_HEAD_RULES

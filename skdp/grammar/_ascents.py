@@ -17,16 +17,16 @@ class AscentPlan(NamedTuple):
 
 
 class Ascents(Procedure):
-    """Ascents to local maxima of the lower bound, each from its own start.
+    """Ascents to local maxima of the lower bound, from several starts.
 
     Parameters
     ----------
     start : callable
-        Returns the state before the first iteration.
+        Function that returns the state before the first iteration.
     learn : Expectation or Treebank
         The first argument of the ascents' `step`.
     tol : float
-        An ascent has converged when the bound rises by no more, in nats.
+        An ascent has converged when the bound rises by at most this, in nats.
     max_steps : int
     n_jobs : int or None
         Number of threads that share the ascents.
@@ -57,16 +57,16 @@ class Ascents(Procedure):
 
     @staticmethod
     def advance(run: Any, plan: AscentPlan, n_steps: int) -> Any:
-        """Return an ascent after `n_steps` more iterations, unless it converges before."""
+        """Return an ascent after at most `n_steps` more iterations, fewer if it converges."""
         for _ in range(n_steps):
             if run.converged or run.n_iter >= plan.max_steps:
-                break  # others may go on
+                break  # others may continue
             run.step(plan.learn, plan.tol)
         return run
 
     @staticmethod
     def n_steps(run: Any) -> int:
-        """Return the number of iterations that an ascent has done."""
+        """Return the number of iterations of an ascent so far."""
         return int(run.n_iter)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Coordinate ascent: the grammar given expected counts, expected counts given the grammar."""
+"""Coordinate ascent, alternating between the grammar and its expected counts."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from skdp.inference._convergence import warn_unconverged
 
 Expectation = Callable[[Any], tuple[float, Any]]
-"""From weights of rules to the log likelihood of all data and the expected counts of rules."""
+"""Function from weights of rules to the log likelihood of all data and the expected counts."""
 
 
 class CoordinateAscent:
-    """A grammar on its way to a local maximum of the lower bound.
+    """Ascent of a grammar to a local maximum of the lower bound.
 
     Parameters
     ----------
     grammar : VariationalGrammar, MaximumLikelihoodGrammar or one of their refined kin
-        Before its first update.
+        The grammar before its first update.
     start : RuleWeights or RefinedTables
         Weights of the first expectation.
     """
@@ -35,17 +35,17 @@ class CoordinateAscent:
 
     @property
     def bound(self) -> float:
-        """The last lower bound, -inf if there is none yet."""
+        """The last lower bound, or -inf if there is none yet."""
         return self.lower_bounds[-1] if self.lower_bounds else -np.inf
 
     def step(self, expect: Expectation, tol: float) -> None:
-        """Do one iteration: rules given trees, then trees given rules, and the bound.
+        """Do an iteration: update rules given trees, then trees given rules, and the bound.
 
         Parameters
         ----------
         expect : Expectation
         tol : float
-            It has converged when the bound rises by no more.
+            The ascent has converged when the bound rises by at most `tol`.
         """
         if self._counts is None:
             self._counts = expect(self._start)[1]
@@ -55,29 +55,29 @@ class CoordinateAscent:
         if bound is not None:
             self._rise = bound - self.lower_bounds[-1] if self.lower_bounds else np.inf
             self.judge(tol)
-            if self._rise < 0.0:  # by rounding, at the top: what was there before is as good
+            if self._rise < 0.0:  # by rounding, at the top: the previous grammar is as good
                 return
             self.lower_bounds.append(bound)
         self.grammar, self._counts = grammar, counts
 
     def judge(self, tol: float) -> None:
-        """Tell again whether it has converged: the tolerance may be another."""
+        """Update the convergence flag, since the tolerance may have changed."""
         self.converged = bool(self._rise <= tol)
 
     def _expect(self, grammar: Any, expect: Expectation) -> tuple[float | None, Any]:
-        """Return the bound, None if there is none, and the expected counts under a grammar."""
+        """Return the bound, or None, and the expected counts under a grammar."""
         log_likelihood, counts = expect(grammar.weights())
         return grammar.lower_bound(log_likelihood), counts
 
     def _jump(self, grammar: Any, counts: Any) -> None:
-        """Go on from another grammar, whose bound is higher."""
+        """Continue from another grammar with a higher bound."""
         self.grammar, self._counts = grammar, counts
         self._rise = np.inf
         self.converged = False
 
 
 def warn_unless_converged(estimator: Any, run: CoordinateAscent) -> None:
-    """Warn of the ascent that a fit shows, if it ended before the bound settled."""
+    """Warn if the ascent that a fit shows ended before the bound converged."""
     if not run.converged:
         warn_unconverged(
             estimator,

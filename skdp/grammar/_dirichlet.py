@@ -1,6 +1,6 @@
-"""Dirichlet distributions given by their prior and the counts that came on top.
+"""Dirichlet distributions with a given prior and additional counts.
 
-A family of rows shares one prior: counts are (n_rows, ...), the prior has the shape of a row.
+A family of rows shares a prior: counts are (n_rows, ...), and the prior has the shape of a row.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _as_rows(prior: Floats, counts: Floats) -> tuple[Floats, Floats]:
 def expected_log(prior: Floats, counts: Floats) -> Floats:
     r"""Return E[log phi], where phi ~ Dir(prior + counts) (Liang et al. 2009, (36)).
 
-    It is as low as -1 / prior where there is no count: take its exponential with care.
+    It is as low as -1 / prior for zero counts, so its exponential may underflow.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def mean(prior: Floats, counts: Floats) -> Floats:
 def draw_log(prior: Floats, counts: Floats, rng: np.random.Generator) -> Floats:
     r"""Return the logarithms of a draw of phi ~ Dir(prior + counts); shapes as in `expected_log`.
 
-    A gamma variate of shape a is one of shape a + 1 times u^(1 / a): logarithms do not underflow,
-    however small the prior.
+    A gamma variate of shape a equals one of shape a + 1 times u^(1 / a), so logarithms do not
+    underflow, however small the prior.
     """
     prior, rows = _as_rows(prior, counts)
     shapes = prior + rows
@@ -57,10 +57,11 @@ def draw_log(prior: Floats, counts: Floats, rng: np.random.Generator) -> Floats:
 
 
 def draw_tables(prior: Floats, counts: Floats, rng: np.random.Generator) -> Floats:
-    r"""Return table counts of Chinese restaurants, a row each, given their customers.
+    r"""Return table counts of Chinese restaurants, one per row, given their customers.
 
-    Those of a cell are Antoniak(c, a): customer i opens a table with probability a / (a + i), i =
-    0, ..., c - 1, where a is the cell's prior. Given them, the prior enters the joint as prod a^m.
+    The table count of a cell is Antoniak(c, a): customer i opens a table with probability
+    a / (a + i), i = 0, ..., c - 1, where a is the cell's prior. Given table counts m, the prior
+    enters the joint as prod a^m.
 
     Parameters
     ----------
@@ -87,9 +88,9 @@ def draw_tables(prior: Floats, counts: Floats, rng: np.random.Generator) -> Floa
 def log_evidence(prior: Floats, counts: Floats) -> float:
     r"""Return log B(prior + counts) / B(prior), summed over rows.
 
-    B is the multivariate Beta function. It is the logarithm of E[prod phi^counts] under the prior,
-    and the largest E_q[sum counts log phi] - KL(q, prior) over all q: that of q = Dir(prior +
-    counts).
+    B is the multivariate Beta function. The result is the logarithm of E[prod phi^counts] under the
+    prior, and the maximum of E_q[sum counts log phi] - KL(q, prior) over all q, attained by
+    q = Dir(prior + counts).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Probabilistic context-free grammars whose size is inferred."""
+"""Probabilistic context-free grammars of inferred size."""
 
 from __future__ import annotations
 
@@ -16,57 +16,59 @@ from skdp.grammar._induction._predictions import GrammarPredictions
 
 
 def _is_sampled(estimator: Any) -> bool:
-    """Tell whether there are sweeps to look at."""
+    """Return whether the estimator uses Gibbs sampling."""
     return bool(estimator._is_sampled)
 
 
 class HDPPCFG(GrammarPredictions, GrammarEstimator):
     r"""Probabilistic context-free grammar with a hierarchical Dirichlet process (HDP-PCFG).
 
-    It learns a grammar from sentences alone. A symbol z emits a word, z -> x, or has two children,
-    z -> z' z''. The distributions over pairs of children share top-level weights beta, phi^B_z ~
-    DP(alpha, beta beta'), so the data decide how many symbols are used. The fit is by structured
-    mean field, by Gibbs sampling, or by maximum likelihood as a baseline.
+    The model learns a grammar from sentences alone. A symbol z emits a word, z -> x, or has two
+    children, z -> z' z''. The distributions over pairs of children share top-level weights beta,
+    phi^B_z ~ DP(alpha, beta beta'), so the data determine the number of used symbols. The fit is by
+    structured mean field, by Gibbs sampling, or by maximum likelihood as a baseline.
 
     Parameters
     ----------
     n_components : int, default=20
         Upper bound K on the number of symbols, or of constituents if `n_preterminals` is given.
     n_preterminals : int or None, default=None
-        Upper bound P on the number of symbols that only emit words. The K others then only branch:
-        their children are preterminals or constituents (PP, PC, CP, CC). None: symbols do both.
+        Upper bound P on the number of symbols that only emit words. The K other symbols then only
+        branch: their children are preterminals or constituents (PP, PC, CP, CC). None: symbols do
+        both.
     top_prior : {"gem", "dirichlet"}, default="gem"
         Prior of beta: truncated GEM(gamma) or Dirichlet(gamma / K), which is sparser.
     top_concentration : float, "auto" or None, default=1.0
         Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
-        components are used. "auto": it is learned, by "gibbs" only. None: beta is uniform, all
-        symbols are equally likely beforehand.
+        components are used. "auto": learned, with "gibbs" only. None: beta is uniform, and all
+        symbols are equally likely a priori.
     root_concentration : float or "auto", default=1.0
-        The first symbol of a tree has a distribution from Dirichlet(root_concentration beta).
-        "auto": as above.
+        Concentration of the distribution of the first symbol of a tree, which is drawn from
+        Dirichlet(root_concentration beta). "auto": as above.
     rule_type_prior : float or array-like, default=1.0
-        alpha^T > 0, the Dirichlet prior of the types of rules: (emission, binary), or (PP, PC, CP,
-        CC). Random starts have the types that it expects, so it has a strong effect: a value ten
-        times the others encourages nested constituents for CC, right branches for PC and CC.
+        alpha^T > 0, the Dirichlet prior of the types of rules: (emission, binary), or
+        (PP, PC, CP, CC). Random starts have the expected types under this prior, so it has a strong
+        effect: a value ten times the others encourages nested constituents for CC, and right
+        branches for PC and CC.
     emission_prior : float, default=1.0
         Dirichlet prior alpha^E of each word of a symbol, from 1e-8 to 1e8.
     binary_concentration : float, array-like or "auto", default=1.0
-        alpha^B > 0: the larger, the closer the children follow beta, whatever their parent. An
-        array holds one value for each of (PP, PC, CP, CC); "auto" learns as many.
+        alpha^B > 0: for larger values, the distributions of children are closer to beta for all
+        parents. An array has one value for each of (PP, PC, CP, CC); "auto" learns as many.
     top_concentration_prior, root_concentration_prior : (shape, rate), default=(1.0, 0.1)
         Gamma priors of concentrations that are "auto".
     binary_concentration_prior : (shape, rate), default=(1.0, 0.1)
-        The same, of each type of binary rules.
+        Gamma priors of `binary_concentration` for each type of binary rules.
     child_prior : {"joint", "independent"}, default="joint"
         "joint": the pair of children is drawn from DP(alpha, beta beta'). "independent": each child
-        from a DP(alpha, beta) of its own (Liang et al. 2009, 2.3): fewer parameters, but a symbol's
-        left and right children have nothing to do with each other. Not for "em".
+        is drawn from its own DP(alpha, beta) (Liang et al. 2009, 2.3): fewer parameters, but a
+        symbol's left and right children are independent. Not for "em".
     inference : {"vb", "gibbs", "em", "viterbi-em"}, default="vb"
         "vb": structured mean field. "gibbs": draws of trees, rules, beta and concentrations from
         their posterior. "em": maximum likelihood. "viterbi-em": maximum likelihood of the best
-        analysis of each sentence alone. The last two have no priors but use `pseudo_count`.
+        analysis of each sentence alone. The last two use `pseudo_count` instead of priors.
     pseudo_count : float, default=0.0
-        Number, at least 0, that "em" and "viterbi-em" add to the count of every rule.
+        Number >= 0 that "em" and "viterbi-em" add to the count of every rule.
     init : {"random", "annealed"}, default="random"
         Both start from a random grammar with the types of rules that `rule_type_prior` expects.
         "annealed": during the first fifth of the iterations, at most 40, the weights of rules are
@@ -74,8 +76,8 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         powers, one rising to 1, the other falling to 0).
     predict_method : {"expected-log", "mean"}, default="expected-log"
         Whether the best tree is the one under the expected logarithms of the rules, as in the fit,
-        or under their posterior means (Liang et al. 2009, 4.3, options 1 and 2); with "gibbs" given
-        the stored sample that the attributes show.
+        or under their posterior means (Liang et al. 2009, 4.3, options 1 and 2); with "gibbs",
+        given the stored sample that the attributes describe.
     max_length : int or None, default=None
         The fit leaves out longer sentences, with a warning, since time grows with the cube of the
         length; "gibbs" raises an error. None: use all sentences. Other methods accept any length.
@@ -83,8 +85,8 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         Precision of the expectations in the fit. "float32" takes about half the time. Not for
         "gibbs".
     max_iter : int, default=100
-        Largest number of iterations from each start. With "gibbs": sweeps of each chain, of which
-        the next three parameters say what is kept; they mean nothing without.
+        Largest number of iterations from each start. With "gibbs": number of sweeps of each chain;
+        the next three parameters determine which sweeps are kept, and are ignored otherwise.
     burn_in : int or None, default=None
         Number of sweeps to discard at the start of each chain. None: half of the current
         `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
@@ -96,8 +98,8 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         Number of kept samples of each chain, evenly spaced, to store. The score is averaged over
         them.
     n_chains : int, default=1
-        Number of independent chains, each from a random grammar of its own. The score is averaged
-        over all of them; everything else is of one sample. For "gibbs" only.
+        Number of independent chains, each from its own random grammar. The score is averaged over
+        all chains; everything else refers to a single sample. For "gibbs" only.
     tol : float, default=1e-4
         The ascent stops when the lower bound rises by no more than `tol` per word. Not for "gibbs".
     n_init : int, default=1
@@ -115,16 +117,16 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
     Attributes
     ----------
     top_weights_ : (n_symbols,) array
-        beta. n_symbols is K, or P + K with preterminals. These come first, here and below; their
-        weights sum to 1, and so do those of the constituents. After "em": uniform. After "gibbs"
-        this and all that follows are of the stored sample with the highest log joint, rules
-        averaged given its trees.
+        beta. n_symbols is K, or P + K with preterminals. The preterminals come first, here and
+        below; their weights sum to 1, and so do those of the constituents. After "em": uniform.
+        After "gibbs" this and all following attributes refer to the stored sample with the highest
+        log joint, with rules averaged given its trees.
     root_probs_ : (n_symbols,) array
         Probabilities of the first symbol of a tree (posterior means, as below).
     rule_type_probs_ : (K, 2) or (K, 4) array
         Probabilities of (emission, binary) or of (PP, PC, CP, CC).
     emission_probs_ : (K, n_words) or (P, n_words) array
-        Probabilities of words, given that the symbol emits one.
+        Probabilities of words, given that the symbol emits a word.
     binary_probs_ : (K, n_symbols, n_symbols) array
         Probabilities of left and right children, given that the symbol branches.
     symbol_shares_ : (n_symbols,) array
@@ -132,16 +134,16 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         pseudo-counts, trees drawn from the grammar have the same shares; under other grammars,
         trees may be infinite and have no such shares.
     lower_bound_ : float
-        Lower bound on log p(sentences, beta), with a density of beta: less log p(beta), a bound on
-        log p(sentences | beta). After "em": the maximized log likelihood. Not after "gibbs", as the
-        next two.
+        Lower bound on log p(sentences, beta), with a density of beta; minus log p(beta), it is a
+        bound on log p(sentences | beta). After "em": the maximized log likelihood. This and the
+        next two are not available after "gibbs".
     lower_bounds_ : (n_recorded,) array
-        Lower bound after each iteration that was neither annealed nor in vain; never decreasing.
+        Lower bound after each successful iteration without annealing; never decreasing.
     init_lower_bounds_ : (n_init,) array
         The last lower bound of each start.
     trace_ : Trace
         After "gibbs": scalars of every kept sweep of every chain. "log_joint" is log p(words,
-        trees, logits of beta, logs of learned concentrations), the rules summed out.
+        trees, logits of beta, logs of learned concentrations), with the rules integrated out.
     n_active_components_ : int
         Number of symbols with at least 1e-6 expected nodes in the training trees.
     n_active_rules_ : int
@@ -165,21 +167,22 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
     -----
     q(beta) is a point, the q(phi) are Dirichlet distributions, and q(z) is any distribution over
     trees. Each iteration maximizes the bound over q(phi) and beta jointly, which takes fewer
-    iterations than taking turns; the bound never falls. The weights beta stay above 1e-8, because
+    iterations than alternation; the bound never falls. The weights beta stay above 1e-8, because
     their density is unbounded at the edge of the simplex. Under the "gem" prior, symbols are sorted
-    whenever that raises the bound.
+    whenever this raises the bound.
 
     A grammar in which several symbols share the role of one is a local maximum. So, with "vb", when
-    the bound rises by less than 1e-4 of itself, symbols are removed one by one, the least used
+    the relative rise of the bound is below 1e-4, symbols are removed one by one, the least used
     first, and all rules among the others are given a small probability. If the bound exceeds its
     old value within ten expectations, the ascent continues from there. Such a trial counts as an
     iteration, and the fit stops only when no symbol can be removed. Many local maxima remain: use
     `n_init`. `n_jobs` threads work on starts, or on sentences if there is only one start.
 
-    A sweep of "gibbs" draws a tree of each sentence given the rules, as a block; then, the rules
-    summed out, how many tables of the rows' Chinese restaurants serve each root and pair, each
-    ordering one left and one right child from beta; the concentrations; beta given the orders; and
-    the rules. Symbols of different chains, and in the long run of one, need not be the same.
+    A sweep of "gibbs" draws a tree of each sentence given the rules, as a block. Then, with the
+    rules integrated out, it draws the numbers of tables that serve each root and pair in the
+    Chinese restaurants of the rows, each table ordering one left and one right child from beta; the
+    concentrations; beta given the orders; and the rules. Symbols of different chains, and of
+    distant sweeps of a chain, need not correspond.
 
     References
     ----------
@@ -196,7 +199,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
     """
 
     _sample_kind = "sentence"
-    """What `skdp.utils.estimator_checks` feeds it."""
+    """Kind of the data that `skdp.utils.estimator_checks` passes to the estimator."""
 
     def __init__(
         self,
@@ -281,7 +284,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
             equal length. Sentences without words are left out. Or PartitionedSentences: expected
             counts are summed over partitions, in threads or, with
             ``joblib.parallel_config("dask")``, in the workers of a cluster. Results depend on the
-            partitions by rounding, on nothing else. Not with "gibbs".
+            partitions only by rounding. Not with "gibbs".
         y : ignored
             Present by scikit-learn's convention.
 
@@ -316,8 +319,8 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
     def iter_sweeps(self, X: Any, y: Any = None) -> Iterator[Any]:
         """Yield the state after every sweep of the first chain that `fit` would run.
 
-        With "gibbs" only. The estimator is neither fitted nor changed. It always begins at the
-        first sweep, even with `warm_start`.
+        Only with "gibbs". The estimator is neither fitted nor changed. The chain always begins at
+        the first sweep, even with `warm_start`.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Refinement of treebank grammars: symbols get subsymbols, whose number is inferred."""
+"""Refinement of treebank grammars by subsymbols, whose number is inferred."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ from skdp.grammar._refinement._treebank import CoarseRules, Treebank, flatten
 from skdp.grammar._refinement._variational import RefinementPriors, VariationalRefinement
 
 ACTIVE = 1e-6
-"""Subsymbols with so many expected nodes, and their rules of so large a weight, are active."""
+"""Least expected nodes of active subsymbols, and least weight of their active rules."""
 
 _WIDTHS = (10.0, 20.0)
-"""Parsing keeps what is part of a coarse tree whose log probability is the best one's less the
-first, or the next where the refined grammar allows nothing of that."""
+"""Parsing keeps parts of coarse trees whose log probability is below the best by at most the
+first width, or the next if the refined grammar allows no tree of these."""
 
 _MOST_STEPS = 50
-"""Iterations at most, where no number is given."""
+"""Default of the largest number of iterations."""
 
 _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
@@ -56,7 +56,7 @@ _AUTO = StrOptions({"auto"})
 
 
 class _Data(NamedTuple):
-    """What `fit` learns from."""
+    """Training data of `fit`."""
 
     lexicon: Lexicon
     trees: Treebank
@@ -68,9 +68,9 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
 
     The symbols of a treebank are too coarse: an NP that is a subject differs from one that is an
     object. So every symbol s has subsymbols z, which are not part of the trees but learned from
-    them. They share top-level weights beta_s, so the data decide how many subsymbols a symbol
-    needs; `n_components` is only an upper bound. Sentences are parsed with the refined grammar, and
-    the resulting trees have the symbols of the treebank.
+    them. They share top-level weights beta_s, so the data determine the number of subsymbols of a
+    symbol; `n_components` is only an upper bound. Sentences are parsed with the refined grammar,
+    and the resulting trees have the symbols of the treebank.
 
     Parameters
     ----------
@@ -78,12 +78,12 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
         Upper bound K on the number of subsymbols of each symbol (truncation).
     binary_concentration : float or "auto", default="auto"
         alpha^B > 0. Given the parent, the distribution of the subsymbols of two children s', s'' is
-        drawn from DP(alpha^B, beta_s' beta_s''^T): the larger alpha^B, the less they depend on the
+        drawn from DP(alpha^B, beta_s' beta_s''^T): for larger alpha^B they depend less on the
         parent. "auto": 2 K^1.25, which grows faster than K but more slowly than the number of pairs
         (Liang et al. 2009, table 1).
     unary_concentration : float or "auto", default="auto"
-        alpha^U > 0, likewise with DP(alpha^U, beta_s') for an only child and for the root of a
-        tree. "auto": the value of `binary_concentration`.
+        alpha^U > 0, the same for DP(alpha^U, beta_s') for an only child and for the root of a tree.
+        "auto": the value of `binary_concentration`.
     top_concentration : float, default=1.0
         Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
         components are used.
@@ -97,49 +97,49 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
     inference : {"vb", "em", "viterbi-em", "split-merge"}, default="vb"
         "vb": structured mean field. "em": maximum likelihood. "viterbi-em": maximum likelihood of
         the best analysis of each sentence alone. "split-merge": maximum likelihood by cycles that
-        split subsymbols and merge those that little is lost by; symbols end with different numbers
-        of them (Petrov et al. 2006). The last three have no priors; "em" and "viterbi-em" use
-        `pseudo_count`.
+        split subsymbols and merge those whose merge loses little; the final numbers of subsymbols
+        differ among symbols (Petrov et al. 2006). The last three have no priors; "em" and
+        "viterbi-em" use `pseudo_count`.
     pseudo_count : float, default=0.0
-        Number, at least 0, that "em" and "viterbi-em" add to the count of every rule.
+        Number >= 0 that "em" and "viterbi-em" add to the count of every rule.
     n_cycles : int or "auto", default="auto"
-        Cycles of "split-merge", at least 0: none is the treebank's own grammar. "auto": the
+        Number of cycles of "split-merge", >= 0; 0 gives the treebank's own grammar. "auto": the
         logarithm of `n_components` to base 2, rounded up. No symbol gets more than `n_components`.
     merge_share : float, default=0.5
-        Of the splits of a cycle of "split-merge", from 0 to 1: those that are undone.
+        Share of the splits of a cycle of "split-merge" that are undone, from 0 to 1.
     min_word_count : int, default=5
         Words that are rarer than this in the training sentences, or do not occur there, are
         unknown: they are replaced by classes that depend on their spelling, as in
         :class:`~skdp.feature_extraction.TokenVectorizer` with its English affixes, and with
-        separate classes at the start of sentences. In parsing, one that the training trees show has
-        the weights of its class times P(tag | word) / P(tag | class), of its own tags and half a
-        token with those of the class.
+        separate classes at the start of sentences. In parsing, a rare word of the training trees
+        has the weights of its class times P(tag | word) / P(tag | class), estimated from its own
+        tags plus half a token with the tags of the class.
     decoding : {"max-rule", "projection", "marginal"}, default="max-rule"
-        Which tree is the best, given the posterior probabilities of rules at their places, summed
-        over subsymbols. "max-rule": the one whose rules have the highest product of them.
-        "projection": the one of the highest probability under the distribution over trees in which
-        rules are chosen independently and have these probabilities (Liang et al. 2009, 4.3.1).
-        "marginal": of the 50 best by "max-rule" the one of the highest probability, subsymbols
-        summed out (4.3, option 3).
+        Criterion for the best tree, given the posterior probabilities of rules at their places,
+        summed over subsymbols. "max-rule": the tree with the highest product of these
+        probabilities. "projection": the tree with the highest probability under the distribution
+        over trees in which rules are chosen independently and have these probabilities (Liang et
+        al. 2009, 4.3.1). "marginal": among the 50 best trees by "max-rule", the tree with the
+        highest probability, summed over subsymbols (4.3, option 3).
     max_iter : int or "auto", default="auto"
-        Largest number of iterations. "auto": 50; with "split-merge" as many as the cycles take, 35
-        each. Less leaves cycles out.
+        Largest number of iterations. "auto": 50; with "split-merge" 35 for each cycle. Smaller
+        numbers leave out cycles.
     tol : float, default=1e-4
         The ascent stops when the lower bound rises by no more than `tol` per word; with
-        "split-merge" what comes next is begun.
+        "split-merge" the next phase begins.
     n_products : int, default=1
-        Number of grammars that parse together. They are fitted to the same trees from different
-        noise, and a tree counts as the product of the posterior probabilities of its rules under
-        all of them. Fitting and parsing take as many times as long.
+        Number of grammars that parse jointly. They are fitted to the same trees from different
+        noise, and the score of a tree is the product of the posterior probabilities of its rules
+        under all grammars. The times of fitting and parsing are multiplied by this number.
     horizontal_order : int, default=0
-        Number of siblings that the intermediate nodes of binary trees remember (see
+        Number of siblings in the symbols of the intermediate nodes of binary trees (see
         :func:`binarize`), at least 0. 1 gives more rules, and a better grammar with up to four
         subsymbols.
     vertical_order : int, default=1
-        One more than the number of ancestors that phrases remember, at least 1. Tags and the trees
-        of `predict` and `k_best` have the symbols of the treebank whatever the orders are. A
-        sentence without a parse by such symbols is parsed by `predict` with the treebank's own
-        grammar, of orders 0 and 1 and without subsymbols.
+        Number of ancestors in the symbols of phrases, plus 1; at least 1. Tags and the trees of
+        `predict` and `k_best` have the symbols of the treebank for all orders. If a sentence has no
+        parse with such symbols, `predict` parses it with the treebank's own grammar, of orders 0
+        and 1 and without subsymbols.
     n_jobs : int or None, default=None
         Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -152,10 +152,10 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
     symbols_ : tuple of S str
         The symbols of the treebank, in alphabetical order. Those that begin with "@" are
         intermediate nodes made by :func:`binarize`. With `vertical_order` > 1 phrases and
-        preterminals are different symbols, and those of phrases have ancestors behind a "^".
+        preterminals are different symbols, and those of phrases have ancestors after a "^".
     top_weights_ : (S, K) array
         beta_s; rows sum to 1. Without "vb": uniform. With "split-merge" K is the largest number of
-        subsymbols of a symbol, and what others do not have weighs 0.
+        subsymbols of a symbol, and missing subsymbols have weight 0.
     subsymbol_counts_ : (S, K) array
         Expected number of nodes of the training trees.
     n_active_components_ : (S,) array of int
@@ -163,12 +163,13 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
     n_active_rules_ : int
         ``count_active_rules(1e-6)``.
     lower_bound_ : float
-        Lower bound on log p(trees, beta), of words and coarse trees together, which includes the
-        densities of beta. Without "vb": the maximized log likelihood; with "split-merge" that of
+        Lower bound on log p(trees, beta), for words and coarse trees jointly, including the
+        densities of beta. Without "vb": the maximized log likelihood; with "split-merge", that of
         the smoothed grammar.
     lower_bounds_ : (n_recorded,) array
         Lower bound after each iteration that did not lower it by rounding; never decreasing. With
-        "split-merge" after every iteration: it falls by noise, merges and smoothing.
+        "split-merge", the bound after every iteration, which may fall by noise, merges and
+        smoothing.
     n_iter_ : int
     convergence_ : dict
         The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
@@ -180,46 +181,46 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
     See Also
     --------
     HDPPCFG : Learns grammars from sentences without trees.
-    skdp.metrics.bracket_scores : The measure that `score` returns.
+    skdp.metrics.bracket_scores : Computes the measure that `score` returns.
     read_trees : Reads the trees in a file.
 
     Notes
     -----
-    Brackets are the same words as their names in treebanks, such as -LRB- and -RRB- for
-    parentheses, in trees and in sentences.
+    Brackets are equivalent to their names in treebanks, such as -LRB- and -RRB- for parentheses, in
+    trees and in sentences.
 
     The right-hand sides, words and types of rules of a symbol are those that occur in the trees,
     and the priors are over these. A word is emitted only by the symbols that emit it in the trees.
     The root of a tree is the only child of an invisible symbol without subsymbols.
 
-    A fit starts with the coarse grammar and noise. From K = 16 on, it starts with two or three
+    A fit starts with the coarse grammar and noise. For K >= 16, it starts with two or three
     subsymbols, which are split in two, with noise, after every ten iterations until there are K.
     These iterations are not counted; their "auto" concentrations are those of the current number of
     subsymbols.
 
     Each iteration finds the best q(z) over the subsymbols of the trees, in time linear in their
-    nodes, then q(phi) and the points beta_s in turns. The first 20 iterations leave beta uniform,
-    because GEM would drop subsymbols that are needed before they differ. The bound never falls.
-    Subsymbols are sorted by their weights whenever that raises it. After the first 50, every
+    nodes, then updates q(phi) and the points beta_s alternately. The first 20 iterations leave beta
+    uniform, because GEM would drop subsymbols that are needed before they differ. The bound never
+    falls. Subsymbols are sorted by their weights whenever this raises it. After the first 50, every
     iteration tries to merge two of them, since several subsymbols that share the role of one are a
     local maximum. `n_jobs` threads parse sentences.
 
     "split-merge" begins with the grammar of the treebank. In a cycle every subsymbol is split in
-    two, with noise, as far as a symbol has less than `n_components`; after 20 iterations of EM the
-    splits are undone that cost least log likelihood, each estimated as if it were undone at one
-    node at a time. After 15 more every rule is mixed with the mean over the subsymbols of its left
-    side, of which it gets a share of .01 (words .1).
+    two, with noise, up to `n_components` per symbol; after 20 iterations of EM, the splits with the
+    least gain in log likelihood are undone, where each gain is estimated by undoing the split at
+    one node at a time. After 15 more iterations, every rule is mixed with the mean over the
+    subsymbols of its left side, with weight .01 (.1 for words).
 
     `predict` works in two passes. First it finds the best tree of the coarse grammar for every item
-    of the chart, and drops every item, or rule at a place, whose best tree is exp(10) times less
-    likely than the best of all (exp(20) times, if the refined grammar allows no tree of the rest).
-    Then it sums over the subsymbols of the remaining trees, which gives the posterior probabilities
-    of coarse rules at their places. From these `decoding` chooses a tree. With `n_products` > 1 all
-    grammars sum over the trees that are left, and posterior probabilities are multiplied first;
-    attributes are those of the grammar with the highest lower bound, and so are probabilities of
-    sentences and trees. A sentence without a tree that every grammar allows has no parse. Chains of
-    unary rules may be as long as in the training trees; nodes with the same span are distinguished
-    by the rules below them.
+    of the chart, and drops every item, or rule at a place, whose best tree is more than exp(10)
+    times less likely than the best of all (exp(20) times, if the refined grammar allows no
+    remaining tree). Then it sums over the subsymbols of the remaining trees, which gives the
+    posterior probabilities of coarse rules at their places. From these `decoding` chooses a tree.
+    With `n_products` > 1 all grammars sum over the remaining trees, and posterior probabilities are
+    multiplied first; attributes and probabilities of sentences and trees come from the grammar with
+    the highest lower bound. A sentence without a tree that every grammar allows has no parse.
+    Chains of unary rules may be as long as in the training trees; nodes with the same span are
+    distinguished by the rules below them.
 
     References
     ----------
@@ -269,10 +270,10 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
     _feature_attributes = (*IterativeEstimator._feature_attributes, "_backoff")
 
     _sample_kind = "tree"
-    """What `skdp.utils.estimator_checks` feeds it."""
+    """Kind of the data that `skdp.utils.estimator_checks` passes to the estimator."""
 
     warm_start: ClassVar[bool] = False
-    """Not a parameter: every fit begins anew."""
+    """Not a parameter: every fit starts from scratch."""
 
     def __init__(
         self,
@@ -327,7 +328,7 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell whether a fit came to a result."""
+        """Return whether a fit has a result."""
         return hasattr(self, "_parser")
 
     # Validation
@@ -415,7 +416,7 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
     def _make_run(
         self, data: _Data, root: np.random.SeedSequence, number: int
     ) -> Refinement | SplitMerge:
-        """Return one of the grammars; the first is the same however many there are."""
+        """Return one of the grammars; the first does not depend on their number."""
         key = (*root.spawn_key, Role.INIT, *([number] if number else []))
         rng = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=key))
         if self.inference == "split-merge":
@@ -436,7 +437,7 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
 
     @property
     def _schedule(self) -> Schedule:
-        """What "split-merge" does."""
+        """Return the schedule of "split-merge"."""
         n_cycles = self.n_cycles
         if n_cycles == "auto":
             n_cycles = (int(self.n_components) - 1).bit_length()

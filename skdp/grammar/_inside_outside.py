@@ -53,9 +53,9 @@ def inside_outside(
     the inner sum is computed first, and then the rules are applied to all sentences of a batch at
     once. Time is of order :math:`n^2 K^3 + n^3 K^2` for n words and K symbols.
 
-    Weights need not be probabilities. Sums neither underflow nor overflow, however long the
-    sentence and however far apart the weights: if the exponents of 64-bit numbers might not
-    suffice, the sentence is computed again in an extended range.
+    Weights need not be probabilities. Sums neither underflow nor overflow for any sentence length
+    and any range of weights: if the exponents of 64-bit numbers might not suffice, the sentence is
+    recomputed in an extended range.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def inside_outside(
 def _as_weights(
     values: ArrayLike, name: str, n_dimensions: int, shape: tuple[int | None, ...] = (None,)
 ) -> Floats:
-    """Return an array of weights, where None stands for any length."""
+    """Return an array of weights of the given shape, where None stands for any length."""
     array = as_floats(values, name, n_dimensions)
     if any(wanted not in (None, n) for wanted, n in zip(shape, array.shape, strict=True)):
         wanted = str(shape).replace("None", "n_words")
@@ -141,7 +141,7 @@ def _as_weights(
 
 
 class _Words(BaseEstimator):
-    """What `check_sentences` takes for an estimator fitted on sentences."""
+    """Stand-in for an estimator fitted on sentences, for `check_sentences`."""
 
     def __init__(self, n_words: int = 1):
         self.n_words = n_words
@@ -149,11 +149,11 @@ class _Words(BaseEstimator):
         self._sentence_length = None
 
 
-_Words.__name__ = "inside_outside"  # what errors of scikit-learn say that asks for sentences
+_Words.__name__ = "inside_outside"  # the name in scikit-learn's error messages
 
 
 def _check_sentences(sentences: Any, n_words: int) -> TokenSequences:
-    """Return sentences of at least one word, all of them known."""
+    """Return sentences of at least one word, after checking that all words are known."""
     if isinstance(sentences, TokenSequences):  # its own n_features may be less
         sentences = TokenSequences(sentences.tokens, sentences.ptr, n_words)
     checked = check_sentences(_Words(n_words), sentences, reset=False)

@@ -1,4 +1,4 @@
-"""The best derivations of a chart, one after another."""
+"""The k best derivations of a chart."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from typing import NamedTuple
 import numpy as np
 
 Steps = list[tuple[int, int]]
-"""A tree: items and the edges that make them, in pre-order."""
+"""A tree as items and the edges that derive them, in pre-order."""
 
 TOP = -1
-"""The item that stands above the roots."""
+"""The item above the roots."""
 
 
 class _Way(NamedTuple):
-    """One way to make an item: the more so the lower the cost, then the edge, then the ranks."""
+    """A derivation of an item, ordered by cost, then by edge, then by ranks."""
 
     cost: float
     edge: int
     ranks: tuple[int, ...]
-    """Of the ways to make the items below: 0 is the best."""
+    """Ranks of the derivations of the items below; 0 is the best."""
 
 
 class BestTrees(ABC):
-    """The best trees of a chart, one after another (Huang and Chiang 2005, algorithm 3).
+    """The k best trees of a chart (Huang and Chiang 2005, algorithm 3).
 
-    Items and edges are numbers >= 0. An edge makes an item of others, and has a score of its own;
-    the score of a tree is the sum. Of every item the ways to make it are found in order of their
-    scores, no more than are needed. One more item, `TOP`, has an edge for each root.
+    Items and edges are numbers >= 0. An edge derives an item from others, and has its own score;
+    the score of a tree is the sum. The derivations of every item are found in order of their
+    scores, and only as many as needed. The additional item `TOP` has an edge for each root.
     """
 
     def __init__(self) -> None:
         self._found: dict[int, list[_Way]] = {}
         self._waiting: dict[int, list[_Way]] = {}
         self._seen: dict[int, set[tuple[int, tuple[int, ...]]]] = {}
-        self._n_followed: dict[int, int] = {}  # ways found whose successors wait
+        self._n_followed: dict[int, int] = {}  # derivations whose successors are waiting
         self._all_found: set[int] = set()
 
     @abstractmethod
     def _edges(self, item: int) -> list[tuple[int, float]]:
-        """Return edges of an item, and the score of the best way along each: those that matter."""
+        """Return the relevant edges of an item, with the score of the best derivation by each."""
 
     @abstractmethod
     def _below(self, item: int, edge: int) -> list[int]:
@@ -49,11 +49,11 @@ class BestTrees(ABC):
 
     @abstractmethod
     def _score(self, item: int, edge: int) -> float:
-        """Return the score of an edge itself."""
+        """Return the score of an edge."""
 
     @abstractmethod
     def _best(self, item: int) -> float:
-        """Return the score of the best way to make an item."""
+        """Return the score of the best derivation of an item."""
 
     def first(self, k: int) -> list[Steps]:
         """Return the first k trees, or all if there are fewer."""
@@ -66,7 +66,7 @@ class BestTrees(ABC):
         return trees
 
     def _find(self, item: int, rank: int) -> None:
-        """Find the ways to make an item up to this rank; there may be fewer."""
+        """Find the derivations of an item up to this rank, or all if there are fewer."""
         stack = [(item, rank)]
         while stack:
             item, rank = stack[-1]
@@ -89,7 +89,7 @@ class BestTrees(ABC):
                 self._all_found.add(item)
 
     def _open(self, item: int) -> list[_Way]:
-        """Return the best way along each edge."""
+        """Return the best derivation by each edge."""
         ways = [
             _Way(-score, edge, (0,) * len(self._below(item, edge)))
             for edge, score in self._edges(item)
@@ -99,7 +99,7 @@ class BestTrees(ABC):
         return ways
 
     def _missing_below(self, item: int) -> tuple[int, int] | None:
-        """Return an item below, and the rank of it, that must be known before the next ways are."""
+        """Return an item below and its rank that are needed for the next derivations, or None."""
         way = self._found[item][-1]
         for child, rank in zip(self._below(item, way.edge), way.ranks, strict=True):
             n_found = len(self._found.get(child, ()))
@@ -108,7 +108,7 @@ class BestTrees(ABC):
         return None
 
     def _follow(self, item: int) -> None:
-        """Put the ways that follow the last one found with the others that wait."""
+        """Add the successors of the last derivation to the waiting derivations."""
         self._n_followed[item] += 1
         _, edge, old = self._found[item][-1]
         below = self._below(item, edge)

@@ -1,4 +1,4 @@
-"""What a fitted `HDPPCFGRefiner` says of sentences."""
+"""Predictions of a fitted `HDPPCFGRefiner`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from skdp.metrics import bracket_scores
 
 
 class RefinedParsing:
-    """Trees and probabilities of sentences, by `_lexicon` and `_parser`."""
+    """Mixin for trees and probabilities of sentences, from `_lexicon` and `_parser`."""
 
     _lexicon: Lexicon
     _parser: RefinedParser
@@ -50,17 +50,17 @@ class RefinedParsing:
         ----------
         X : sequence of n_sentences sequences of str
         tags : sequence of n_sentences sequences of str or None, or None, default=None
-            Tags of the words, where they are known: symbols that have words in the training trees.
-            None in the place of a tag, of the tags of a sentence, or of all: not known.
+            Known tags of the words: symbols that have words in the training trees. None instead of
+            a tag, of the tags of a sentence, or of all tags: unknown.
 
         Returns
         -------
         list of n_sentences ParseTree or None
             Trees that are not binarized, with the words of X. A sentence that has no parse gets the
-            best tree of the treebank's own grammar if `horizontal_order` or `vertical_order` made a
-            finer one. If that has none, either, it gets a flat tree of preterminals below the most
-            common root, with a warning that gives its number. Other methods still treat both as
-            sentences without a parse. A sentence without words has no tree: None.
+            best tree of the treebank's own grammar if `horizontal_order` or `vertical_order` led to
+            a finer grammar. If that also has no parse, it gets a flat tree of preterminals below
+            the most common root, with a warning that gives its number. Other methods still treat
+            both as sentences without a parse. A sentence without words has no tree: None.
 
         Raises
         ------
@@ -85,11 +85,11 @@ class RefinedParsing:
         Returns
         -------
         list of n_sentences lists of (ParseTree, float)
-            The k best trees by `decoding`, the best first: the one that `predict` returns. The
-            number is log p(tree, words), subsymbols summed out, under the same grammar as
-            `score_samples`. By "max-rule" and "projection" it need not fall from tree to tree. A
-            sentence has fewer than k trees if its pruned chart has no more, and none if it has no
-            parse or no words.
+            The k best trees by `decoding`, starting with the tree that `predict` returns. The
+            number is log p(tree, words), summed over subsymbols, under the same grammar as
+            `score_samples`. With "max-rule" and "projection" the numbers need not be in descending
+            order. A sentence has fewer than k trees if its pruned chart has no more, and no trees
+            if it has no parse or no words.
 
         Raises
         ------
@@ -102,9 +102,9 @@ class RefinedParsing:
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log probability of the words of each sentence.
 
-        It is under the posterior mean of the grammar (without "vb", the grammar itself), summed
-        over the trees whose items are parts of coarse trees at most exp(20) times less likely than
-        the best one. Rare words have the probability of their class.
+        The probability is under the posterior mean of the grammar (without "vb", the grammar
+        itself), summed over the trees whose items are parts of coarse trees at most exp(20) times
+        less likely than the best tree. Rare words have the probability of their class.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class RefinedParsing:
         Returns
         -------
         (n_sentences,) array
-            Natural logarithm; 0 for a sentence without words; -inf for one that has no parse.
+            Natural logarithm; 0 for a sentence without words; -inf for a sentence without a parse.
 
         Raises
         ------
@@ -127,19 +127,19 @@ class RefinedParsing:
     def tree_proba(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return the posterior probability of each tree given its words.
 
-        Of a tree that `predict` returned, it is how sure the grammar is of the whole of it.
+        For a tree that `predict` returned, it is the certainty of the grammar about the whole tree.
 
         Parameters
         ----------
         X : sequence of n_sentences sequences of str
         y : sequence of n_sentences ParseTree or None
-            Trees over these words, as the treebank has them; None for sentences without words.
+            Trees over these words, in the format of the treebank; None for sentences without words.
 
         Returns
         -------
         (n_sentences,) array
             p(tree, words) / p(words), both as in `k_best` and `score_samples`. 0 for a tree that
-            the grammar does not have; 1 for a sentence without words.
+            the grammar does not allow; 1 for a sentence without words.
 
         Raises
         ------
@@ -154,7 +154,7 @@ class RefinedParsing:
         return np.array(self._map(ask, sentences, binary), dtype=np.float64)
 
     def _ask(self, kind: Any, X: Any, tags: Any, *how: Any) -> list[Any]:
-        """Return what is found for all sentences."""
+        """Return the results of a query for all sentences."""
         check_is_fitted(self)
         validate_parameters(self)
         sentences = check_sentences(X)

@@ -1,12 +1,12 @@
-r"""Top-level weights beta of the symbols: their prior, and their best value given counts.
+r"""Top-level weights beta of the symbols: their prior, and their optimal value given counts.
 
-The posterior of the rules is always Dir(prior(beta) + counts), so that the part of the lower bound
-that depends on beta is
+The posterior of the rules is always Dir(prior(beta) + counts), so the part of the lower bound that
+depends on beta is
 
     L(beta) = log p(beta) + sum of log B(alpha beta beta' + C_z) / B(alpha beta beta')
 
-over the rows z of all families: it is maximized over beta and over q(phi) at once, where Liang et
-al. (2009, 4.2.3) hold q(phi) back.
+over the rows z of all families: it is maximized jointly over beta and q(phi), while Liang et al.
+(2009, 4.2.3) keep q(phi) fixed.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from skdp._numeric._typing import Floats
 from skdp.grammar._dirichlet import draw_log, log_evidence
 
 MIN_WEIGHT = 1e-8
-"""The density of the prior is unbounded where weights vanish: they stay above it."""
+"""Floor of the weights, since the density of the prior is unbounded for vanishing weights."""
 
 _MIN_DRAWN = 1e-100
-"""Weights that are drawn need no density: their floor is where products of two do not vanish."""
+"""Floor of drawn weights, at which products of two do not vanish: they need no density."""
 
 _MAX_STEPS = 30
 _MAX_LOGIT = 40.0
 
 
 class Family(NamedTuple):
-    """Rows of Dirichlet distributions whose prior is made of top-level weights.
+    """Rows of Dirichlet distributions whose prior depends on top-level weights.
 
     ``right is None``: Dir(concentration beta_left), counts (n_rows, n_left). Otherwise
     Dir(concentration beta_left beta_right'), counts (n_rows, n_left, n_right).
@@ -54,7 +54,7 @@ class Family(NamedTuple):
 class TopPrior(NamedTuple):
     """GEM(concentration), truncated, or Dir(concentration / K): `kind` is "gem" or "dirichlet".
 
-    ``concentration is None``: the weights are known, not drawn, and stay as they are.
+    ``concentration is None``: the weights are known, not drawn, and never change.
     """
 
     kind: str
@@ -63,7 +63,7 @@ class TopPrior(NamedTuple):
     def log_density(self, beta: Floats) -> float:
         r"""Return log p(beta), a density of the first K - 1 weights.
 
-        That of GEM is (gamma - 1) log T_K - sum_{z < K} log T_z + (K - 1) log gamma with
+        The log density of GEM is (gamma - 1) log T_K - sum_{z < K} log T_z + (K - 1) log gamma with
         T_z = sum_{z' >= z} beta_z' (Liang et al. 2009, B.4).
         """
         n, gamma = len(beta), self.concentration
@@ -89,16 +89,16 @@ class TopPrior(NamedTuple):
         return np.cumsum(slopes)
 
     def log_density_of_logits(self, beta: Floats) -> float:
-        """Return the log density of log (beta_z / beta_K), z < K: it is bounded.
+        """Return the log density of log (beta_z / beta_K), z < K, which is bounded.
 
-        The density of weights themselves rises to any height where weights near 0 mean nothing.
+        The density of the weights themselves is unbounded near 0, where weights are insignificant.
         """
         if len(beta) == 1 or self.concentration is None:
             return 0.0
         return self.log_density(beta) + float(np.log(beta).sum())
 
     def log_evidence(self, orders: Floats) -> float:
-        """Return log E[prod beta^orders]: what orders from the top say of the concentration."""
+        """Return log E[prod beta^orders], the log likelihood of the concentration."""
         n, gamma = len(orders), self.concentration
         if n == 1 or gamma is None:
             return 0.0
@@ -107,7 +107,7 @@ class TopPrior(NamedTuple):
         return log_evidence(np.array([1.0, gamma]), _stick_counts(orders))
 
     def draw(self, orders: Floats, rng: np.random.Generator) -> Floats:
-        """Return weights drawn given how often each symbol was ordered from the top."""
+        """Return weights drawn given the number of orders of each symbol from the top."""
         n, gamma = len(orders), self.concentration
         if n == 1 or gamma is None:
             return np.full(n, 1.0 / n)
@@ -120,7 +120,7 @@ class TopPrior(NamedTuple):
         return beta / beta.sum()
 
     def best_order(self, beta: Floats) -> NDArray[np.intp]:
-        """Return an order of the symbols with no lower density; only that of GEM depends on it."""
+        """Return an order of the symbols with no lower density, which only matters for GEM."""
         order = np.argsort(-beta, kind="stable")
         if self.kind == "gem" and self.log_density(beta[order]) > self.log_density(beta):
             return order
@@ -128,7 +128,7 @@ class TopPrior(NamedTuple):
 
 
 def _stick_counts(orders: Floats) -> Floats:
-    """Return (K - 1, 2): how often each stick but the last was taken, and passed by."""
+    """Return how often each stick except the last was taken and passed by, (K - 1, 2)."""
     passed = np.cumsum(orders[::-1])[::-1][1:]
     return np.stack([orders[:-1], passed], axis=1)
 
@@ -170,20 +170,20 @@ def maximize(
 ) -> list[Floats]:
     """Return weights at a local maximum of L(beta), found from `weights`, or near it.
 
-    Weights are MIN_WEIGHT + (1 - K MIN_WEIGHT) softmax(logits): steps in the logits multiply, so
-    that weights near the edge move as easily as others.
+    Weights are MIN_WEIGHT + (1 - K MIN_WEIGHT) softmax(logits): steps in the logits are
+    multiplicative, so weights near the edge move as easily as others.
 
     Parameters
     ----------
     prior : TopPrior
     families : sequence of Family
     weights : sequence of (K,) arrays
-        Of each inventory, on the simplex and above MIN_WEIGHT.
+        Weights of each inventory, on the simplex and above MIN_WEIGHT.
 
     Returns
     -------
     list of (K,) arrays
-        L is not lower there.
+        Weights at which L is not lower.
     """
     if prior.concentration is None:
         return list(weights)

@@ -1,4 +1,4 @@
-"""Warnings of sentences that a grammar cannot parse."""
+"""Warnings about sentences that a grammar cannot parse."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _N_NAMED = 10
-"""Sentences that a warning names."""
+"""Largest number of sentences that a warning names."""
 
 
 def warn_of_unparsed(unparsed: NDArray[np.bool_], consequence: str, stacklevel: int) -> None:
@@ -17,9 +17,9 @@ def warn_of_unparsed(unparsed: NDArray[np.bool_], consequence: str, stacklevel: 
     Parameters
     ----------
     unparsed : (n_sentences,) array of bool
-        Of all sentences of X.
+        Mask over all sentences of X.
     consequence : str
-        What they get.
+        Consequence for these sentences.
     stacklevel : int
         1 is the caller of this function.
     """

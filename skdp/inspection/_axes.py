@@ -1,4 +1,4 @@
-"""What the displays share: matplotlib when it is needed, panels in the place of axes, colors."""
+"""Common parts of the displays: lazy use of matplotlib, panels in the place of axes, colors."""
 
 from __future__ import annotations
 
@@ -14,41 +14,42 @@ PALETTE = (
     "#0072B2 #E69F00 #009E73 #CC79A7 #56B4E9 #D55E00 #F0E442 #3C2D00 #2D0096 #9678FF "
     "#0F694B #B40F1E #4B005A #78FF96 #5A3CB4 #96B478 #780F3C #785A87 #F0A5B4 #004B87"
 ).split()
-"""Twenty colors that keep apart for color-blind readers too.
+"""Twenty colors that are distinct even for color-blind readers.
 
-The first seven are those of Okabe and Ito (2008) without black. The others were searched for among
-colors of moderate chroma, to be as far as can be in OKLab from each other, from the seven and from
-the gray below, as normal, protanope, deuteranope and tritanope eyes see them (Machado et al.,
-2009). To deuteranope eyes the closest two of the twenty are .075 apart, of the seven .076.
+The first seven are those of Okabe and Ito (2008) without black. The others were chosen among colors
+of moderate chroma, by maximizing the OKLab distances from each other, from the seven and from the
+gray below, in normal, protanope, deuteranope and tritanope vision (Machado et al., 2009). In
+deuteranope vision the smallest distance between two of the twenty is .075, and between two of the
+seven .076.
 """
 
 _GAP_INCHES = np.array([0.7, 0.28])
-"""Between panels: the room of tick labels and of a title."""
+"""Gaps between panels, for tick labels and for a title."""
 _LINE_INCHES = 0.215
-"""A line of a legend."""
+"""Height of a line of a legend."""
 
 GREY = "#D9D9D9"
-"""For what is left over."""
+"""Color of the category "other"."""
 
 
 LITERAL: dict[str, Any] = {"parse_math": False}
-"""Of a text that shows a name as it is: dollars would make it a formula, or an error."""
+"""Arguments of a text with a literal name: dollar signs would start a formula, or fail."""
 
 _LONGEST = 100
-"""Characters of a name that are drawn: figures have no room for more."""
+"""Largest number of drawn characters of a name: figures have no room for more."""
 
 
 def check_names(names: Sequence[Any] | None, what: str, n: int) -> list[str]:
-    """Return n names, each the str of what was given; None stands for "0", "1", ..."""
+    """Return n names, each converted to str; None stands for "0", "1", ..."""
     if names is None:
         return [str(k) for k in range(n)]
     return as_names(names, what, n)
 
 
 def as_names(names: Sequence[Any], what: str, n: int, why: str = "") -> list[str]:
-    """Return n names, each the str of what was given; `why` says where the number comes from.
+    """Return n names, each converted to str; `why` explains the number in error messages.
 
-    A str is a name a character.
+    A str is a list of one-character names.
     """
     if isinstance(names, bytes | dict) or not hasattr(names, "__iter__"):
         raise ValueError(f"{what} must be a list of {n} names, got {names!r:.60}.")
@@ -59,7 +60,7 @@ def as_names(names: Sequence[Any], what: str, n: int, why: str = "") -> list[str
 
 
 def write_name(name: str, longest: int = _LONGEST) -> str:
-    """Return a name as it is drawn: on one line, without what no font has, and not too long."""
+    """Return the drawn form of a name: a single line, drawable characters, limited length."""
     text = "".join(" " if c in "\t\n\v\f\r" else c for c in name)
     broken = "\N{REPLACEMENT CHARACTER}"
     text = "".join(broken if category(c) in ("Cc", "Cs") else c for c in text)
@@ -67,12 +68,12 @@ def write_name(name: str, longest: int = _LONGEST) -> str:
 
 
 def write_names(names: Iterable[str]) -> list[str]:
-    """Return names as they are drawn."""
+    """Return the drawn forms of names."""
     return [write_name(name) for name in names]
 
 
 def check_cmap(cmap: Any) -> Any:
-    """Return a colormap by its name, or as it is, or raise an error that names the argument."""
+    """Return a colormap, given itself or its name, or raise an error that names the argument."""
     from matplotlib import colormaps
     from matplotlib.colors import Colormap
 
@@ -84,9 +85,9 @@ def check_cmap(cmap: Any) -> Any:
 
 
 def check_matplotlib(caller: str) -> None:
-    """Raise an ImportError that says how to get matplotlib if it is not there."""
+    """Raise an ImportError with installation advice if matplotlib is not installed."""
     try:
-        import matplotlib  # noqa: F401 - whether it is there
+        import matplotlib  # noqa: F401 - checks the installation
     except ImportError as error:
         raise ImportError(
             f"{caller} needs matplotlib: install it with `pip install skdp[plot]`."
@@ -113,8 +114,9 @@ def open_axes(ax: Any, size: tuple[float, float], labels: list[str]) -> Any:
 def make_panels(ax: Any, n_rows: int, n_columns: int, cells: list[int]) -> NDArray[np.object_]:
     """Return panels (n_cells,) inside `ax`, which becomes their frame, in cells of a grid.
 
-    Cells are numbered row by row. The panels share the x axis; gaps leave room for a line of title
-    and for tick labels. The frame shows its own labels only, outside the tick labels of the panels.
+    Cells are numbered row by row. The panels share the x axis; gaps leave room for a title of one
+    line and for tick labels. The frame shows only its own labels, outside the tick labels of the
+    panels.
     """
     ax.set(xticks=[], yticks=[], frame_on=False)
     ax.xaxis.labelpad, ax.yaxis.labelpad = 18.0, 26.0
@@ -133,11 +135,11 @@ def make_panels(ax: Any, n_rows: int, n_columns: int, cells: list[int]) -> NDArr
 
 
 def add_legend(ax: Any, handles: list[Any], labels: list[str]) -> Any:
-    """Return a legend to the right of `ax`, in as many columns as its height asks for."""
+    """Return a legend to the right of `ax`, in as many columns as its height requires."""
     height = ax.get_window_extent().height / ax.figure.dpi
     legend = ax.legend(
         handles,
-        ["label"] * len(labels),  # not the labels, or those that begin with "_" would be left out
+        ["label"] * len(labels),  # placeholders: labels that begin with "_" would be omitted
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
         borderaxespad=0.0,

@@ -1,4 +1,4 @@
-"""Characters in columns and lines, as a terminal sets them."""
+"""Layout of characters in columns and lines, as in a terminal."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from skdp.inspection._axes import write_name
 
 _MARKS = ("Mn", "Me", "Cf")
-"""Categories of characters that are drawn on the one before them."""
+"""Categories of characters that are drawn on the preceding character."""
 _SPACE = "\N{OPEN BOX}"
 _INSIDE = 0.4
-"""Columns between a place before a mark and the end of the character with its marks."""
+"""Distance in columns from a place before a mark to the end of the character with its marks."""
 
 
 class Line(NamedTuple):
-    """Characters of a line, and where they are.
+    """Characters of a line and their positions.
 
     Attributes
     ----------
     start, end : int
-        The first character, and the one behind the last.
+        Index of the first character, and index after the last character.
     clusters : list of (text, column)
         Characters with their marks, and the column of their middle.
     ends : (end - start,) array
@@ -38,7 +38,7 @@ class Line(NamedTuple):
 
 
 def split_characters(characters: Any) -> list[str]:
-    """Return characters as they are drawn; the parts of a list may be longer than one."""
+    """Return drawn characters; the elements of a list may be longer than one character."""
     if isinstance(characters, str):
         return [_SPACE if c.isspace() else write_name(c) for c in characters]
     if isinstance(characters, bytes | dict) or not hasattr(characters, "__iter__"):
@@ -53,12 +53,12 @@ def measure(characters: Sequence[str]) -> NDArray[np.int64]:
          for s in characters], dtype=np.int64
     )  # fmt: skip
     if any(len(s) > 1 for s in characters):
-        widths += 1  # names need a space between them
+        widths += 1  # names are separated by spaces
     return widths
 
 
 def break_lines(characters: list[str], cuts: NDArray[np.bool_], width: int) -> list[Line]:
-    """Return lines of at most `width` columns, which end with words where they can."""
+    """Return lines of at most `width` columns, which end at the end of a word if possible."""
     widths = measure(characters)
     width = max(width, int(widths.max()))
     lines = []

@@ -1,4 +1,4 @@
-"""Rows in a plane, their clusters and the density that was learned."""
+"""Rows in a plane with their clusters and the learned density."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from skdp.inspection._axes import (
 
 _SIZE = (5.6, 4.4)
 _N_STEPS = 150
-"""Places of the grid in each direction."""
+"""Number of grid points in each direction."""
 _MARGIN = 0.15
-"""Of the grid around the rows, as a share of their range."""
+"""Margin of the grid around the rows, as a share of their range."""
 _ROW = 18.0
 """Area of a dot, in square points."""
 
@@ -33,16 +33,15 @@ class ClusterDisplay:
     """Rows of two columns, colored by their cluster, with lines of equal predictive density.
 
     Create it with `from_estimator`, or with the constructor and `plot`. A line encloses the region
-    of highest density that holds a given share of new rows.
+    of highest density that contains a given share of new rows.
 
     Parameters
     ----------
     points : (n_rows, 2) array-like
     labels : (n_rows,) array-like of int
-        Clusters of the rows. The twenty lowest labels have colors of their own; the others are
-        gray.
+        Clusters of the rows. The twenty lowest labels have their own colors; the others are gray.
     grid : (x, y, density), default=None
-        Two 1-D arrays, and the density at their crossings, (len(y), len(x)). None: no lines.
+        Two 1-D arrays, and the density at the grid points, (len(y), len(x)). None: no lines.
     column_names : list of 2 str, default=None
         Names of the columns. None: "column 0", "column 1".
 
@@ -66,7 +65,7 @@ class ClusterDisplay:
 
     See Also
     --------
-    CoAssignmentDisplay : Plots which rows belong together, whatever their columns.
+    CoAssignmentDisplay : Plots which rows belong together, for any number of columns.
 
     Examples
     --------
@@ -114,12 +113,13 @@ class ClusterDisplay:
         Parameters
         ----------
         estimator : fitted mixture
-            Such as :class:`~skdp.mixture.PitmanYorMixture`: with `predict` and `score_samples`.
+            A mixture with `predict` and `score_samples`, such as
+            :class:`~skdp.mixture.PitmanYorMixture`.
         X : (n_rows, n_features) array-like
         labels : (n_rows,) array-like of int, default=None
-            Clusters of the rows, such as the estimator's `labels_`. None: those that it predicts.
+            Clusters of the rows, such as the estimator's `labels_`. None: the predicted clusters.
         columns : (int, int), default=(0, 1)
-            The two to draw. Lines of density are drawn only if there are no others.
+            The two columns to draw. Lines of density are drawn only if there are no other columns.
         masses : list of float, default=(0.5, 0.8, 0.95)
             See `plot`.
         ax : matplotlib Axes, default=None
@@ -149,7 +149,7 @@ class ClusterDisplay:
                 f"Use {cls.__name__}(points, labels)."
             )
         names = [str(name) for name in getattr(X, "columns", [])]
-        found = estimator.predict(X) if labels is None else labels  # which checks X
+        found = estimator.predict(X) if labels is None else labels  # `predict` checks X
         values = as_floats(X, "X", 2)
         pair = check_integers(columns, "columns")
         n_columns = values.shape[1]
@@ -223,7 +223,7 @@ class ClusterDisplay:
         return self
 
     def _group(self) -> tuple[list[tuple[NDArray[np.bool_], str]], list[str]]:
-        """Return the rows and the color of each entry of the legend, and its name."""
+        """Return the rows and colors of the entries of the legend, and their names."""
         found, groups, names = np.unique(self.labels), [], []
         for place, label in enumerate(found[: len(PALETTE)]):
             rows = self.labels == label
@@ -255,18 +255,18 @@ def _check_grid(grid: Any) -> tuple[NDArray[np.float64], ...]:
 
 
 def _steps(column: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return places along a column, a little beyond its range."""
+    """Return grid points along a column, slightly beyond its range."""
     margin = _MARGIN * np.ptp(column) or 1.0
     return np.linspace(column.min() - margin, column.max() + margin, _N_STEPS)
 
 
 def _like(X: Any, rows: NDArray[np.float64]) -> Any:
-    """Return rows as a data frame if X is one, or its names would be missed."""
+    """Return rows as a data frame if X is one, to avoid warnings about missing names."""
     return type(X)(rows, columns=X.columns) if hasattr(X, "columns") else rows
 
 
 def _enclosing_levels(density: NDArray[np.float64], masses: Sequence[float]) -> NDArray[np.float64]:
-    """Return densities above which there is so much of the mass."""
+    """Return the densities above which the region contains each mass."""
     falling = np.sort(density, axis=None)[::-1]
     shares = np.cumsum(falling) / falling.sum()
     places = np.minimum(np.searchsorted(shares, masses), len(falling) - 1)

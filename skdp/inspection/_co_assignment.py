@@ -1,4 +1,4 @@
-"""Which rows sampled partitions have together."""
+"""Co-assignments of rows in sampled partitions."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from skdp.inspection._axes import check_cmap, check_matplotlib, open_axes
 from skdp.inspection._matrix import BAR
 
 MOST_ROWS = 5000
-"""A matrix of more rows would take too long to order, and no screen could show it."""
+"""Largest number of rows, since larger matrices are slow to order and exceed any screen."""
 
 _SIZE = (5.4, 4.6)
 
 
 class CoAssignmentDisplay:
-    """How often each two rows are in the same cluster, as a matrix of ordered rows.
+    """Matrix of how often pairs of rows are in the same cluster, with ordered rows.
 
     Create it with `from_estimator`, or with the constructor and `plot`. Dark blocks on the diagonal
-    are clusters. What is pale within a block, or dark beside one, is uncertain.
+    are clusters. Pale cells within a block, or dark cells next to one, are uncertain.
 
     Parameters
     ----------
@@ -37,10 +37,10 @@ class CoAssignmentDisplay:
     Attributes
     ----------
     probabilities : (n_rows, n_rows) ndarray
-        Shares of the partitions that have two rows together, rows as passed.
+        Shares of the partitions with two rows in the same cluster, in the order of the input.
     labels : (n_rows,) ndarray or None
     order : (n_rows,) ndarray
-        The rows as they are drawn.
+        The rows in the order of the plot.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     image_ : matplotlib AxesImage
@@ -55,7 +55,7 @@ class CoAssignmentDisplay:
 
     See Also
     --------
-    ComponentCountDisplay : Plots how many components there are.
+    ComponentCountDisplay : Plots the number of components.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class CoAssignmentDisplay:
         ----------
         estimator : fitted PitmanYorMixture, DPMixture or HDPMixture
         rows : array-like of int, default=None
-            The rows of the training data to draw, those of all groups end to end. None: all, up to
+            The rows of the training data to draw, with all groups end to end. None: all, up to
             5,000.
         cmap : matplotlib colormap or its name, default=None
             See `plot`.
@@ -113,7 +113,7 @@ class CoAssignmentDisplay:
         Returns
         -------
         CoAssignmentDisplay
-            Clusters of `labels_` are together.
+            The display, with the clusters of `labels_` as contiguous blocks.
 
         Raises
         ------
@@ -155,7 +155,7 @@ class CoAssignmentDisplay:
         ----------
         ax : matplotlib Axes, default=None
             Where to draw. None: in a new figure. Your own figure should have
-            ``layout="constrained"``, which makes room for the bar of colors.
+            ``layout="constrained"``, which makes room for the color bar.
         cmap : matplotlib colormap or its name, default=None
             None: from white to blue.
 
@@ -195,7 +195,7 @@ class CoAssignmentDisplay:
 
 
 def _co_assign(partitions: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the shares of partitions that have two rows together."""
+    """Return the shares of partitions with two rows in the same cluster."""
     n_rows = partitions.shape[1]
     counts = np.zeros((n_rows, n_rows), dtype=np.float32)
     for labels in partitions:

@@ -1,4 +1,4 @@
-"""How many components, topics or features a model has, with what probability."""
+"""Posterior distribution of the number of components, topics or features of a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skdp.sequence._hmm._model import count_active
 
 _SIZE = (4.2, 3.0)
 _LEAST = 1e-3
-"""Numbers at the ends that are less probable than this are not drawn."""
+"""Least probability of the smallest and the largest number that are drawn."""
 
 
 class ComponentCountDisplay:
@@ -27,7 +27,7 @@ class ComponentCountDisplay:
     probabilities : (n,) array-like
         Entry k is the probability of k components.
     n_components : int, default=None
-        A number whose bar is emphasized, such as that of the representative partition.
+        Number whose bar is emphasized, such as that of the representative partition.
 
     Attributes
     ----------
@@ -36,8 +36,8 @@ class ComponentCountDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     bars_ : matplotlib BarContainer
-        A bar for each number between the least and the largest that have a probability of a
-        thousandth or more.
+        A bar for each number between the smallest and the largest with a probability of at least a
+        thousandth.
 
     Raises
     ------
@@ -82,15 +82,15 @@ class ComponentCountDisplay:
         Returns
         -------
         ComponentCountDisplay
-            The number in what the estimator shows is emphasized: `n_components_`, or the states in
-            use of `state_shares_`.
+            The number in the estimator's attributes is emphasized: `n_components_`, or the number
+            of states in use in `state_shares_`.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         TypeError
-            If the number of components of this model is given.
+            If the number of components of this model is fixed.
         ImportError
             If matplotlib is not installed.
         """
@@ -135,7 +135,7 @@ class ComponentCountDisplay:
 
 
 def _find_numbers(estimator: Any) -> tuple[Any, int]:
-    """Return the posterior of the number of components, and the number that a model shows."""
+    """Return the posterior of the number of components, and the number in the attributes."""
     if hasattr(estimator, "n_components_distribution_"):
         return estimator.n_components_distribution_, int(estimator.n_components_)
     trace = getattr(estimator, "trace_", {})

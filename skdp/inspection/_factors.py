@@ -21,7 +21,7 @@ from skdp.inspection._matrix import label_matrix, size_matrix
 from skdp.inspection._states import check_matrix, check_shares, choose_states
 
 _GAP_INCHES, _BAR_INCHES, _TEXT_INCHES = 0.12, 0.8, 0.45
-"""Between the matrix and the bars; the longest bar; the number at its end."""
+"""Gap between the matrix and the bars, length of the longest bar, room of the number at its end."""
 
 
 class FactorDisplay:
@@ -138,8 +138,8 @@ class FactorDisplay:
             Where to draw. None: in a new figure. Your own figure should have
             ``layout="constrained"``, which makes room for labels.
         states : array-like of int, default=None
-            States to draw, from top to bottom. None: those with a share above 0, the largest first;
-            if no shares are known, all of them in order.
+            States to draw, from top to bottom. None: states with a share above 0, the largest
+            first; if no shares are known, all states in order.
         cmap : matplotlib colormap or its name, default="Blues"
             Colors from 0 to 1.
 
@@ -174,7 +174,7 @@ class FactorDisplay:
         return self
 
     def _draw_bars(self, shares: NDArray[np.float64], n_columns: int) -> None:
-        """Draw bars to the right of the matrix, in its axes: they stay in line with the rows."""
+        """Draw bars to the right of the matrix, in its axes, to keep them aligned with rows."""
         ax = self.ax_
         room = ax.get_window_extent().width / ax.figure.dpi - _GAP_INCHES
         inch = n_columns / max(room - _BAR_INCHES - _TEXT_INCHES, 0.3 * room)  # in columns
@@ -192,7 +192,7 @@ class FactorDisplay:
 
 
 def _draw_lattice(ax: Any, n_rows: int, n_columns: int) -> None:
-    """Draw pale lines around cells: where most are off, rows are hard to follow."""
+    """Draw pale lines around cells, since rows with few dark cells are hard to follow."""
     style = {"color": GREY, "linewidth": 0.5 if max(n_rows, n_columns) <= 60 else 0.0}
     ax.hlines(np.arange(1, n_rows) - 0.5, -0.5, n_columns - 0.5, **style)
     ax.vlines(np.arange(1, n_columns) - 0.5, -0.5, n_rows - 0.5, **style)

@@ -1,4 +1,4 @@
-"""The rules of a grammar."""
+"""Display of the rules of a grammar."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from skdp.inspection._states import check_shares
 
 _FONT_SIZE = 10.0
 _LINE, _BLOCK_GAP = 1.75, 0.7
-"""From a line to the next, and what is added between two symbols, in font sizes."""
+"""Distance between lines, and additional space between two symbols, in font sizes."""
 _BAR, _NUMBER, _GAP, _PAD = 7.0, 3.0, 1.0, 0.45
-"""Widths of the bar of probability 1, of a number, of a gap, and beside a name in its box."""
+"""Widths of a bar of probability 1, a number, a gap, and the padding of a name in its box."""
 _LARGEST = 40.0
 """Width and height of a figure, in inches."""
 _START = "start"
 _HEADINGS = ("symbol", "share", "probability", "becomes")
 _ASPECT = (4.0, 3.0)
-"""Width and height of a new figure, about, by the number of columns."""
+"""Approximate aspect ratio of a new figure, by the number of columns."""
 
 
 class Rule(NamedTuple):
-    """A rule of a grammar: what a symbol becomes, and how probable that is."""
+    """A rule of a grammar: a symbol, its expansion, and the probability of the expansion."""
 
     symbol: int
     """-1: the start of a sentence."""
     right: tuple[int, ...]
-    """The one symbol that a sentence starts as, or the two that a symbol becomes; or nothing."""
+    """The start symbol of a sentence, the two symbols of an expansion, or no symbols."""
     words: tuple[tuple[int, float], ...]
     """The most probable words and their probabilities, given that the symbol becomes a word."""
     probability: float
@@ -52,10 +52,9 @@ class GrammarDisplay:
 
     Create it with `from_estimator`, or with the constructor and `plot`. Symbols are in the order in
     which sentences reach them, the start first, in one or several columns; boxes of the same color
-    are the same symbol. A
-    symbol is active if its share of the nodes of trees is at least a threshold or, if shares are
-    not known, if active rules lead to it from the start. A rule of an active symbol is active if
-    its probability is at least the threshold ([1]_, section 5.1).
+    are the same symbol. A symbol is active if its share of the nodes of trees is at least a
+    threshold or, for unknown shares, if active rules lead to it from the start. A rule of an active
+    symbol is active if its probability is at least the threshold ([1]_, section 5.1).
 
     Parameters
     ----------
@@ -88,9 +87,9 @@ class GrammarDisplay:
     n_active_rules_ : int
         Number of active rules, both of two symbols and of words.
     rules_ : list of named tuples (symbol, right, words, probability)
-        The lines that are drawn: `symbol` is -1 for the start of sentences; `right` holds the
-        symbols on the right, and is empty if the symbol becomes a word; `words` holds pairs (word,
-        probability given that the symbol becomes a word).
+        The lines that are drawn: `symbol` is -1 for the start of sentences; `right` contains the
+        symbols on the right, and is empty if the symbol becomes a word; `words` contains pairs
+        (word, probability given that the symbol becomes a word).
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     bars_ : list of matplotlib Rectangle
@@ -101,7 +100,7 @@ class GrammarDisplay:
     Raises
     ------
     ValueError
-        If shapes do not agree, or something is not a probability.
+        If shapes do not agree, or a value is not a probability.
 
     See Also
     --------
@@ -253,13 +252,13 @@ class GrammarDisplay:
         threshold : float, default=1e-3
             Smallest probability of an active rule and share of an active symbol, in (0, 1].
         n_rules : int, default=8
-            Number of rules per symbol to draw, the most probable ones, >= 1; one line gives the
-            number and total probability of the others.
+            Number of rules per symbol to draw, the most probable ones, >= 1; an additional line
+            gives the number and total probability of the others.
         n_words : int, default=5
             Number of words per symbol to draw, >= 1.
         n_columns : int, default=None
-            Number of columns, >= 1; a symbol stays in one. None: as many as make texts largest in
-            the axes, or a new figure about as wide as high.
+            Number of columns, >= 1; the rules of a symbol stay in one column. None: the number with
+            the largest texts in the axes, or for which a new figure is about as wide as high.
 
         Returns
         -------
@@ -292,7 +291,7 @@ class GrammarDisplay:
         inch = 72.0 / _FONT_SIZE  # all coordinates are in font sizes
         room = np.array(_ASPECT)
         if ax is not None:
-            open_axes(ax, _ASPECT, [])  # refuses what is none
+            open_axes(ax, _ASPECT, [])  # refuses invalid axes
             room = ax.get_window_extent().size / ax.figure.dpi * inch
         columns, (width, height) = self._arrange(heights, n_columns, room)
         scale = min(1.0, _LARGEST * inch / width, _LARGEST * inch / height)
@@ -312,7 +311,7 @@ class GrammarDisplay:
         return self
 
     def _measure(self) -> None:
-        """Set where the parts of a line begin, and the width of a column."""
+        """Set the positions of the parts of a line, and the width of a column."""
         names = [_START, *(write_name(self.symbol_names[k]) for k in self.symbols_)]
         self._name_width = max(
             text_width(_HEADINGS[0]) + _GAP, max(map(text_width, names)) + 2.0 * _PAD
@@ -326,7 +325,7 @@ class GrammarDisplay:
     def _arrange(
         self, heights: list[float], n_columns: int | None, room: NDArray[np.float64]
     ) -> tuple[list[int], tuple[float, float]]:
-        """Return the columns of the blocks, and the size of them all, as large as can be."""
+        """Return the columns of the blocks and their total size, for the largest possible texts."""
         best, largest = ([0], (1.0, 1.0)), -1.0
         counts = range(1, len(heights) + 1) if n_columns is None else [n_columns]
         for n in counts:
@@ -339,12 +338,12 @@ class GrammarDisplay:
         return best
 
     def _find_active(self, threshold: float) -> None:
-        """Set the active symbols, as sentences reach them, and the number of their rules."""
+        """Set the active symbols, as sentences reach them, and the number of active rules."""
         active = list(range(len(self.root_probs)))
         starts = self._sort(self.root_probs, threshold)
         if self.shares is not None:
             active = self._sort(self.shares, threshold)
-            starts += active  # those that only inactive rules lead to
+            starts += active  # symbols that only inactive rules lead to
         reached: list[int] = []
         self.n_active_rules_ = 0
         for start in starts:
@@ -383,7 +382,7 @@ class GrammarDisplay:
 
     @staticmethod
     def _sort(probabilities: NDArray[np.float64], threshold: float) -> list[int]:
-        """Return where probabilities are at least `threshold`, the largest first."""
+        """Return the indices of probabilities of at least `threshold`, the largest first."""
         order = np.argsort(-probabilities, kind="stable")
         return order[probabilities[order] >= threshold].tolist()
 
@@ -395,7 +394,7 @@ class GrammarDisplay:
         return None if constituent < 0 else self.binary_probs[constituent].ravel()
 
     def _emission(self, k: int) -> tuple[float, NDArray[np.float64] | None]:
-        """Return the probability to become a word, and of every word then."""
+        """Return the probability that a symbol becomes a word, and probabilities of words."""
         if not self._is_partitioned:
             return float(self.rule_type_probs[k, 0]), self.emission_probs[k]
         return (1.0, self.emission_probs[k]) if k < len(self.emission_probs) else (0.0, None)
@@ -417,7 +416,7 @@ class GrammarDisplay:
             self._write(x, _LINE, heading, color="#606060")
 
     def _draw_block(self, rules: list[Rule], rest: list[Rule], y: float) -> float:
-        """Draw the rules of a symbol from height y, and return where the next symbol begins."""
+        """Draw the rules of a symbol from height y and return the height of the next symbol."""
         k = rules[0].symbol
         self._draw_box(k, 0.5 * self._name_width, y)
         if self.shares is not None and k >= 0:
@@ -434,7 +433,7 @@ class GrammarDisplay:
         return y
 
     def _draw_bar(self, probability: float, y: float, color: str) -> Any:
-        """Draw a bar and its number, and return the bar."""
+        """Draw a bar and its number and return the bar."""
         left = self._left + self._bars_begin
         self.ax_.barh(y, _BAR, left=left, height=0.9, color="#F2F2F2")
         (bar,) = self.ax_.barh(y, _BAR * probability, left=left, height=0.9, color=color)
@@ -479,12 +478,12 @@ class GrammarDisplay:
 
 
 def _fill_columns(heights: list[float], n_columns: int) -> list[int]:
-    """Return the column of each block: in order, in at most so many, the highest as low as can be.
+    """Return the column of each block, in order, with the least height of the highest column.
 
     The limit is raised, to the next height that a column can have, until the blocks fit.
     """
     ends = np.concatenate([[0.0], np.cumsum(heights)])
-    limits = np.unique(ends[:, None] - ends)  # of runs of blocks
+    limits = np.unique(ends[:, None] - ends)  # heights of runs of blocks
     for limit in limits[limits >= max(heights) - 1e-9]:
         columns, filled = [0], heights[0]
         for height in heights[1:]:
@@ -513,7 +512,7 @@ def _colour(k: int) -> str:
 
 
 def _format(probability: float) -> str:
-    """Return two digits of a probability, without the zero before the point."""
+    """Return a probability with two digits, without the zero before the point."""
     if probability >= 0.995:
         return "1"
     if probability < 0.01:

@@ -1,4 +1,4 @@
-"""How far topics move along a document."""
+"""Hellinger distances between topic shares along a document."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from skdp.metrics import hellinger_to_document, hellinger_to_previous
 _TO = ("previous", "document", "both")
 _LONGEST_NAME = 60
 _LINE = "hellinger distance"
-"""Name of the lines by which they are found again."""
+"""Name by which the lines are identified."""
 _STYLES = {"previous": "-", "document": "--"}
 _MAX_MARKED = 60
-"""With more segments only those without neighbors have a marker."""
+"""Number of segments beyond which only segments without neighbors have a marker."""
 
 
 class HellingerDisplay:
@@ -42,8 +42,8 @@ class HellingerDisplay:
     name : str, default=None
         Name of the model, for the legend.
     boundaries : array-like of int, shape (n_parts - 1,), default=None
-        Where parts (chapters) meet: the segments, counted from 0, with which all parts but the
-        first begin. They must rise, from 1 to n_segments - 1. Lines mark them.
+        Boundaries between parts (chapters): the first segments, counted from 0, of all parts except
+        the first, in ascending order from 1 to n_segments - 1. They are marked by lines.
     part_names : list of n_parts str, default=None
         Short names of the parts, to be written above them.
 
@@ -136,7 +136,7 @@ class HellingerDisplay:
         name : str, default=None
             Name of the model, for the legend. None: the name of its class.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
-            Where parts of the document meet, see the class. Only with one document.
+            Boundaries between parts of the document, see the class. Only for a single document.
         part_names : list of str, default=None
             Names of the parts, see the class; of all documents in X if `document` is None.
         line_kw : dict, default=None
@@ -196,14 +196,15 @@ class HellingerDisplay:
         doc_topic : array-like of shape (n_components,) or (n_documents, n_components), default=None
             Topic shares of the document, or of the documents of `doc_ptr`.
         doc_ptr : SegmentedCorpus or array-like of int, shape (n_documents + 1,), default=None
-            Where documents begin and end in `segment_topic`, or the corpus itself. None: all
+            Offsets of the documents in `segment_topic`, or the corpus itself. None: all
             segments belong to one document.
         to : {"previous", "document", "both"}, default=None
             See `plot`.
         name : str, default=None
             Name of the model, for the legend.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
-            Where parts meet, see the class. None: where the documents of `doc_ptr` meet.
+            Boundaries between parts, see the class. None: boundaries between the documents of
+            `doc_ptr`.
         part_names : list of n_parts str, default=None
             Names of the parts, see the class.
         line_kw : dict, default=None
@@ -294,10 +295,10 @@ class HellingerDisplay:
         self.lines_: list[Any] = []
         for (key, values), label in zip(chosen.items(), labels, strict=True):
             style = {"linestyle": _STYLES[key], "linewidth": 1.2, **(line_kw or {})}
-            if self.lines_:  # of one model, of one color
+            if self.lines_:  # lines of a model have the same color
                 style.setdefault("color", self.lines_[0].get_color())
             self.lines_.append(_draw_line(ax, values, label, style))
-        # matplotlib hides labels that begin with "_", such as those that it makes.
+        # matplotlib hides labels that begin with "_", such as its default labels.
         lines = [
             line
             for line in ax.lines
@@ -313,7 +314,7 @@ class HellingerDisplay:
         return self
 
     def _distances(self) -> dict[str, NDArray[np.float64]]:
-        """Return the distances that are known."""
+        """Return the known distances."""
         known = {"previous": self.to_previous, "document": self.to_document}
         return {key: values for key, values in known.items() if values is not None}
 

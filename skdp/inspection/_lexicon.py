@@ -1,4 +1,4 @@
-"""How many words there are, how often they occur and how long they are."""
+"""Numbers, frequencies and lengths of the words of a text."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from skdp.processes import expected_table_count
 _KINDS = ("rank-frequency", "growth", "lengths")
 _SIZE = (4.6, 3.6)
 _N_POINTS = 400
-"""Of a curve of growth: as many as can be told apart."""
+"""Number of points of a growth curve: more are indistinguishable."""
 _GUIDE_FROM, _GUIDE_AT = 25, 5
 """A power law is drawn from rank n / 25 on, through the text at rank n / 5."""
 _BLACK = "#000000"
 
 
 class LexiconDisplay:
-    r"""The words of a text: their frequencies by rank, how their number grows, and their lengths.
+    r"""Frequencies of the words of a text by rank, growth of their number, and their lengths.
 
-    Create it with `from_estimator`, `from_predictions`, or the constructor and `plot`. Beside the
-    text it shows what a hierarchical Pitman-Yor process expects before it has seen anything: texts
-    drawn from it that have the same sentence lengths.
+    Create it with `from_estimator`, `from_predictions`, or the constructor and `plot`. Besides the
+    text it shows the prior expectation of a hierarchical Pitman-Yor process: texts with the same
+    sentence lengths that are drawn from it.
 
     Parameters
     ----------
@@ -50,19 +50,19 @@ class LexiconDisplay:
         Discounts and concentrations of words after 0, 1, ... words. A number: without context.
         None: only the text is shown.
     base : (n_features,) array-like, default=None
-        Probabilities of the words below the empty context. None: every draw from the base is a word
-        of its own.
+        Probabilities of the words below the empty context. None: every draw from the base is a new
+        word.
     word_length : float, default=None
         Mean of a Poisson distribution of the lengths of words, from 1 on. None: not shown.
     max_word_length : int, default=None
-        Largest length that this distribution has. None: there is none.
+        Largest length under this distribution. None: unlimited.
     feature_names : list of str, default=None
-        What words are called, if they are ids. Only ``kind="lengths"`` needs it.
+        Names of the words, if they are ids. Only ``kind="lengths"`` needs them.
 
     Attributes
     ----------
     frequencies : ndarray of int
-        Of all words that occur, the most frequent first.
+        Frequencies of all words that occur, the most frequent first.
     n_tokens : int
         Number of words in the text.
     discounts, concentrations : (order,) ndarrays or None
@@ -86,23 +86,24 @@ class LexiconDisplay:
     See Also
     --------
     skdp.processes.expected_table_count : Growth without contexts in closed form.
-    SegmentationDisplay : Plots how a text is cut into words.
+    SegmentationDisplay : Plots the segmentation of a text into words.
 
     Notes
     -----
     The base of a :class:`~skdp.language.HierarchicalPitmanYorLM` is a closed vocabulary, so its
-    draws never have more words than that. In that of a :class:`~skdp.language.NestedPitmanYorLM`,
-    all strings have a probability; here every draw from it counts as a new word, so that where
-    short words are spelled twice there is one too many. Ends of sentences are those of the text,
-    they are not drawn. A text, unlike a draw, stays with a subject for a while: its number of words
-    grows more slowly at first than if its sentences were shuffled.
+    draws never have more words than the vocabulary. The base of a
+    :class:`~skdp.language.NestedPitmanYorLM` gives every string a probability; here every draw from
+    it counts as a new word, so short words that are spelled twice are counted twice. Ends of
+    sentences are those of the text; they are not drawn. A text, unlike a draw, stays with a subject
+    for a while, so its number of words initially grows more slowly than if its sentences were
+    shuffled.
 
-    Without context, the number of words that occur f times or more falls in proportion to
+    Without context, the number of words that occur at least f times falls in proportion to
     :math:`f^{-d}`, where d is the discount, as long as f is small compared with the length of the
-    text and new words are not used up. So the frequency at rank r is in proportion to
-    :math:`r^{-1/d}` for large r. Of the dashed line only the slope means something. With contexts,
-    a word is a customer of the empty context once for each table that longer contexts have for it,
-    not once for each time it occurs; d and the concentration are learned from these. So the closed
+    text and new words are not used up. So the frequency at rank r is proportional to
+    :math:`r^{-1/d}` for large r. Only the slope of the dashed line is meaningful. With contexts, a
+    word is a customer of the empty context once for each of its tables in longer contexts, not once
+    for each occurrence; d and the concentration are learned from these customers. So the closed
     form of the growth does not apply to n words of a text, and only draws are shown.
 
     A draw of a million words takes 1 to 2 seconds without context, and 5 to 7 with order 3.
@@ -160,15 +161,15 @@ class LexiconDisplay:
         random_state: Any = None,
         ax: Any = None,
     ) -> Self:
-        """Plot the words of X beside what a fitted model expects of words.
+        """Plot the words of X and the words expected by a fitted model.
 
         Parameters
         ----------
         estimator : fitted HierarchicalPitmanYorLM, NestedPitmanYorLM or CollocationPitmanYorLM
-            With collocations, what is expected of words is not shown, but for their lengths.
+            With collocations, only the expected lengths of words are shown.
         X : as in the estimator's `fit`
-            For a nested model, strings, which it cuts into words. (The lengths of words, or words
-            that are cut already, are for `from_predictions`.)
+            For a nested model, strings, which it cuts into words. (For texts that are already cut
+            into words, use `from_predictions`.)
         kind : {"rank-frequency", "growth", "lengths"}, default="rank-frequency"
             See `plot`. "lengths" also shows the Poisson distribution of new words of a nested
             model.
@@ -203,7 +204,7 @@ class LexiconDisplay:
             is_poisson = isinstance(estimator.length_correction, str) and (
                 estimator.length_correction == "poisson"
             )
-            # Under collocations words are draws of new collocations, not those of the text.
+            # Under collocations, words are draws within new collocations, not words of the text.
             is_direct = not hasattr(estimator, "collocations_")
             display = cls(
                 estimator.predict(X),
@@ -299,11 +300,11 @@ class LexiconDisplay:
             Where to draw. None: in a new figure. The legend is to the right of the axes; your own
             figure should have ``layout="constrained"``, which makes room for it.
         kind : {"rank-frequency", "growth", "lengths"}, default="rank-frequency"
-            "rank-frequency": how often the most frequent word occurs, the second, and so on, with
+            "rank-frequency": the frequencies of the most frequent word, the second, and so on, with
             drawn texts and the power law of the discount. "growth": the number of distinct words in
             the first n, with drawn texts and, for a law without context and base, its expectation.
             "lengths": shares of words by their number of characters, and the Poisson distribution,
-            which is one of distinct words.
+            which applies to distinct words.
         n_draws : int, default=3
             Number of texts to draw, for the first two kinds.
         random_state : int, RandomState, Generator or None, default=None
@@ -330,7 +331,7 @@ class LexiconDisplay:
         check_matplotlib(f"{type(self).__name__}.plot")
         name = write_name(str(name), 40)
         self.line_, self.law_, self.draws_, self.bars_ = None, None, [], []
-        # Room for the longest label of a legend.
+        # Reserve room for the longest label of a legend.
         self.ax_ = ax = open_axes(ax, _SIZE, ["expected without context", name])
         self.figure_ = ax.figure
         if kind == "lengths":
@@ -406,7 +407,7 @@ class LexiconDisplay:
         return entries
 
     def _length_law(self, longest: int) -> Floats | None:
-        """Return the probabilities of lengths 1, 2, ... as far as they are to be shown."""
+        """Return the probabilities of lengths 1, 2, ..., as many as are shown."""
         if self.word_length is None:
             return None
         mean, end = float(self.word_length), self.max_word_length
@@ -427,12 +428,12 @@ _OF_LENGTHS = (PALETTE[0], PALETTE[1])
 
 
 def _write_number(x: float, _: Any = None) -> str:
-    """Return a power of ten as people write it."""
+    """Return a power of ten in ordinary notation."""
     return f"{x:,.0f}" if x >= 1.0 else ""
 
 
 def _draw_ranks(ax: Any, frequencies: NDArray[Any], style: dict[str, Any]) -> list[Any]:
-    """Draw frequencies by rank; of equal ones the first and the last."""
+    """Draw frequencies by rank, with the first and last point of each run of equal values."""
     steps = np.flatnonzero(np.diff(frequencies))
     at = np.unique(np.concatenate([[0], steps, steps + 1, [len(frequencies) - 1]]))
     drawn: list[Any] = ax.plot(at + 1, frequencies[at], **style)
@@ -440,7 +441,7 @@ def _draw_ranks(ax: Any, frequencies: NDArray[Any], style: dict[str, Any]) -> li
 
 
 def _count_distinct(words: NDArray[Any]) -> NDArray[np.int64]:
-    """Return how many distinct words there are among the first 1, 2, ..."""
+    """Return the numbers of distinct words among the first 1, 2, ... words."""
     first = np.zeros(len(words), dtype=np.int64)
     first[np.unique(words, return_index=True)[1]] = 1
     return np.cumsum(first)
@@ -452,7 +453,7 @@ def _check_kind(kind: Any) -> None:
 
 
 def _read_words(words: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Any]]:
-    """Return numbers of words, end to end, the lengths of sentences, and the words by number."""
+    """Return the concatenated word numbers, the lengths of sentences, and the words by number."""
     check_unmasked(words, "words")
     if isinstance(words, TokenSequences):
         known, numbers = np.unique(words.tokens, return_inverse=True)
@@ -483,7 +484,7 @@ def _read_words(words: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], list[
 
 
 def _as_key(word: Any, i: int) -> Any:
-    """Return a word as what it can be looked up by; characters' ids are a tuple."""
+    """Return a hashable key for a word; the ids of characters become a tuple."""
     if isinstance(word, str | int | np.integer):
         return word
     if isinstance(word, np.ndarray | list | tuple) and np.ndim(word) == 1 and len(word):

@@ -1,4 +1,4 @@
-"""The lower bounds of a fit, iteration by iteration."""
+"""Lower bounds of a fit by iteration."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LowerBoundDisplay:
         The bound after every iteration of a fit, or of each of several fits, of any lengths. A list
         of numbers is one fit.
     names : list of n_fits str, default=None
-        Names of the fits. None: only the best one is marked.
+        Names of the fits. None: only the best fit is marked.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class LowerBoundDisplay:
 
     See Also
     --------
-    GrammarDisplay : Plots the grammar that was fitted.
+    GrammarDisplay : Plots the fitted grammar.
     TraceDisplay : Plots fits by sampling.
 
     Examples
@@ -106,7 +106,7 @@ class LowerBoundDisplay:
         estimator : fitted estimator or list of them
             With an attribute ``lower_bounds_``.
         names : list of n_estimators str, default=None
-            Names of the fits. None: only the best one is marked.
+            Names of the fits. None: only the best fit is marked.
         kind : {"bound", "gap"}, default="bound"
             See `plot`.
         ax : matplotlib Axes, default=None
@@ -140,9 +140,9 @@ class LowerBoundDisplay:
         ax : matplotlib Axes, default=None
             Where to draw. None: in a new figure.
         kind : {"bound", "gap"}, default="bound"
-            "bound": the bounds themselves. "gap": how far they are below the highest of all, on a
+            "bound": the bounds themselves. "gap": the distances below the highest bound, on a
             logarithmic scale, which shows the last steps as well as the first; the last bound of
-            the best fit cannot be shown there.
+            the best fit cannot be shown.
 
         Returns
         -------

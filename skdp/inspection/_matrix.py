@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from skdp.inspection._axes import LITERAL, write_names
 
 MAX_VALUES = 12
-"""With more rows or columns numbers in the cells would not be read."""
+"""Number of rows or columns beyond which numbers in the cells are illegible."""
 BAR = (1.03, 0.1, 0.04, 0.8)
-"""Place of the bar of colors: left, bottom, width and height in shares of the matrix."""
+"""Position of the color bar: left, bottom, width and height in shares of the matrix."""
 _CELL, _VALUE_CELL = 0.25, 0.42
-"""Side of a cell, in inches: without a number and with one."""
+"""Side of a cell, in inches, without and with a number."""
 _MIN_SIDE, _MAX_SIDE = 1.8, 10.0
-"""Of the matrix, in inches: room for labels, and on a screen."""
+"""Limits of the side of a matrix, in inches, for labels and for screens."""
 
 
 def decide_values(include_values: Any, n_cells: int) -> bool:
-    """Return whether numbers stand in the cells; None: with up to `MAX_VALUES` in a row."""
+    """Return whether to write numbers in the cells; None: with up to `MAX_VALUES` in a row."""
     if include_values is None:
         return n_cells <= MAX_VALUES
     if not isinstance(include_values, bool | np.bool_):
@@ -32,7 +32,7 @@ def decide_values(include_values: Any, n_cells: int) -> bool:
 def size_matrix(
     row_names: list[str], column_names: list[str], *, with_values: bool
 ) -> tuple[float, float]:
-    """Return inches for cells, with numbers in them or not, labels and the bar of colors."""
+    """Return the size in inches of cells, with or without numbers, labels and the color bar."""
     n_rows, n_columns = len(row_names), len(column_names)
     side = _VALUE_CELL if with_values else _CELL
     side = min(max(side, _MIN_SIDE / n_rows), _MAX_SIDE / max(n_rows, n_columns))
@@ -41,13 +41,13 @@ def size_matrix(
 
 
 def label_matrix(ax: Any, row_names: list[str], column_names: list[str]) -> None:
-    """Write the names of rows and columns; long ones of columns stand upright."""
+    """Write the names of rows and columns; long names of columns are vertical."""
     _label_axis(ax.yaxis, row_names, 0)
     _label_axis(ax.xaxis, column_names, 90 if max(map(len, column_names)) > 2 else 0)
 
 
 def _label_axis(axis: Any, names: list[str], rotation: int) -> None:
-    step = math.ceil(len(names) / 70)  # more labels would not be read
+    step = math.ceil(len(names) / 70)  # more labels are illegible
     axis.set_ticks(
         np.arange(0, len(names), step),
         write_names(names[::step]),
@@ -62,9 +62,9 @@ def _label_axis(axis: Any, names: list[str], rotation: int) -> None:
 def write_values(
     ax: Any, image: Any, values: NDArray[np.float64], least: float = 0.0
 ) -> NDArray[np.object_]:
-    """Return the texts of numbers in the cells of an image, white on dark ones.
+    """Return the texts of numbers in the cells of an image, white on dark cells.
 
-    Those of numbers below `least` are empty.
+    Texts of numbers below `least` are empty.
     """
     texts = np.empty(values.shape, dtype=object)
     for (i, j), value in np.ndenumerate(values):

@@ -1,4 +1,4 @@
-"""Observations over time, and times written at an axis of steps."""
+"""Observations over time, and labels of times on an axis of steps."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from skdp._checks import as_array
 from skdp.inspection._axes import LITERAL, write_names
 
 _MOST_NAMES = 8
-"""With more columns there is no room for their names."""
+"""Number of columns beyond which there is no room for their names."""
 _UNITS = ("Y", "M", "D", "m", "s", "ms", "us")
 _N_TICKS = 6
-"""Dates are wide."""
+"""Number of ticks, small because dates are wide."""
 
 
 def check_observations(observations: Any, n_steps: int) -> NDArray[np.float64]:
@@ -38,14 +38,14 @@ def check_times(times: Any, n_steps: int) -> NDArray[Any]:
             f"times must hold a time for each of the {n_steps} steps, got shape {array.shape}."
         )
     if array.dtype == object and all(isinstance(value, date) for value in array):
-        # On the clock of their own time zone.
+        # Use the local time of each time zone.
         clocks = [t.replace(tzinfo=None) if hasattr(t, "tzinfo") else t for t in array]
         array = np.array(clocks, dtype="M8[us]")
     return array
 
 
 def write_times(times: NDArray[Any]) -> list[str]:
-    """Return times as they are written: dates as short as all of them allow, NaT as nothing."""
+    """Return the labels of times: dates in the shortest common format, NaT as an empty label."""
     if times.dtype.kind != "M":
         return write_names(map(str, times.tolist()))
     known = times[~np.isnat(times)]
@@ -57,7 +57,7 @@ def write_times(times: NDArray[Any]) -> list[str]:
 
 
 def find_times(X: Any, sequence: int | None) -> Any:
-    """Return the dates in the index of data frames, of one in a list or all; None without any."""
+    """Return the dates in the index of X, one or all data frames in a list; None without dates."""
     frames = [X]
     if isinstance(X, list | tuple):
         frames = list(X if sequence is None else X[sequence : sequence + 1])
@@ -69,7 +69,7 @@ def find_times(X: Any, sequence: int | None) -> Any:
 
 
 def draw_times(panel: Any, times: NDArray[Any]) -> None:
-    """Write times at an axis of steps: round dates if they ascend, else those of some steps."""
+    """Label an axis of steps with times: round dates if they ascend, else times of some steps."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     if times.dtype.kind == "M" and len(times) > 1 and not np.isnat(times).any():
@@ -88,7 +88,7 @@ def draw_times(panel: Any, times: NDArray[Any]) -> None:
 
 
 def _draw_dates(panel: Any, times: NDArray[Any]) -> None:
-    """Write round dates, where they fall between the steps, and what they share at the end."""
+    """Label round dates at their positions between steps, with their common part at the end."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num, num2date
     from matplotlib.ticker import Formatter, Locator
 
@@ -100,7 +100,7 @@ def _draw_dates(panel: Any, times: NDArray[Any]) -> None:
     found: dict[float, float] = {}
 
     class Dates(Locator):
-        """The round dates in view."""
+        """Locator of the round dates in view."""
 
         def __call__(self) -> Any:
             return self.tick_values(*panel.xaxis.get_view_interval())
@@ -111,12 +111,12 @@ def _draw_dates(panel: Any, times: NDArray[Any]) -> None:
             ticks = ticks[(ticks >= view[0]) & (ticks <= view[1])]
             places = np.interp(ticks, dates, steps)
             found.clear()
-            # There and back rounding would make a midnight one of the day before.
+            # Rounding errors of a round trip would move a midnight to the previous day.
             found.update(zip(places.tolist(), ticks.tolist(), strict=True))
             return places
 
     class Short(Formatter):
-        """Dates without what all of them share."""
+        """Formatter of dates without their common part."""
 
         def __call__(self, x: float, pos: int | None = None) -> str:
             step = round(x)
@@ -143,8 +143,8 @@ def draw_observations(
 ) -> list[Any]:
     """Return lines, one per column, which break where values are missing or sequences meet.
 
-    They are gray: colors are those of states. The first one is the darkest and lies above the
-    others, which shine through.
+    Lines are gray, since colors denote states. The first line is the darkest and is drawn over the
+    others, which are transparent.
     """
     from matplotlib.lines import Line2D
 
@@ -154,7 +154,7 @@ def draw_observations(
     lines = []
     for i, (column, shade) in enumerate(zip(values.T, shades, strict=True)):
         known = np.isfinite(np.concatenate([[np.nan], column, [np.nan]]))
-        alone = known[1:-1] & ~known[:-2] & ~known[2:]  # no line goes through it
+        alone = known[1:-1] & ~known[:-2] & ~known[2:]  # isolated values have no line
         (line,) = panel.plot(
             x, column, color=str(shade), linewidth=0.9, marker=".", markevery=alone.tolist(),
             alpha=0.8 if len(shades) > 1 else None, zorder=2.0 - 0.5 * i / len(shades),

@@ -1,4 +1,4 @@
-"""Parse trees."""
+"""Display of parse trees."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from skdp.inspection._axes import LITERAL, check_matplotlib, check_names, open_a
 
 _FONT_SIZE = 10.0
 _ROW, _GAP = 2.4, 0.8
-"""From a node to those below it, and between two texts, in font sizes."""
+"""Distances from a node to its children and between two texts, in font sizes."""
 _MARGIN = 1.6
-"""Around a tree, in font sizes."""
+"""Margin around a tree, in font sizes."""
 _LARGEST = 30.0
-"""Width and height of a figure, in inches: larger trees are drawn smaller."""
+"""Largest width and height of a figure, in inches; larger trees are scaled down."""
 _ASPECT = (4.0, 3.0)
-"""Width and height of a new figure, about, by the number of columns."""
+"""Approximate aspect ratio of a new figure, by the number of columns."""
 _LINE_COLOUR = "#808080"
 
 
 class ParseTreeDisplay:
-    """Pictures of parse trees, one or several.
+    """Drawings of one or several parse trees.
 
     Create it with `from_estimator`, or with the constructor and `plot`. Words are in italics below
     the node to which they belong.
@@ -36,7 +36,7 @@ class ParseTreeDisplay:
     Parameters
     ----------
     trees : ParseTree or sequence of ParseTree
-        At least one.
+        One or several trees.
     names : list of n_trees str, default=None
         Titles of the trees. None: no titles.
 
@@ -47,7 +47,7 @@ class ParseTreeDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     texts_ : list of lists of matplotlib Text
-        For each tree, its labels and words: a node follows everything below it.
+        For each tree, its labels and words, with each node after its descendants.
     lines_ : list of matplotlib LineCollection
         For each tree, the lines from its nodes to their children.
     titles_ : list of matplotlib Text
@@ -60,7 +60,7 @@ class ParseTreeDisplay:
 
     See Also
     --------
-    GrammarDisplay : Plots the grammar behind the trees.
+    GrammarDisplay : Plots the grammar of the trees.
     skdp.metrics.bracket_scores : Measures how well trees agree.
 
     Examples
@@ -151,8 +151,8 @@ class ParseTreeDisplay:
             Where to draw; texts are as small as the axes require. None: in a new figure, as large
             as the trees need, up to 30 inches.
         n_columns : int, default=None
-            Number of trees side by side, >= 1. None: as many as make texts largest in the axes, or
-            a new figure about as wide as high.
+            Number of trees side by side, >= 1. None: the number with the largest texts in the axes,
+            or for which a new figure is about as wide as high.
 
         Returns
         -------
@@ -235,16 +235,16 @@ def _lay_out(tree: ParseTree) -> TreeLayout:
 
 
 def _measure(name: str, **font: Any) -> float:
-    """Return the room of a name in font sizes: at least its width as matplotlib draws it.
+    """Return the room for a name in font sizes, at least its width in matplotlib.
 
-    Estimates by kinds of letters, which notebooks use, are too small for some alphabets.
+    The estimates by kinds of letters for notebooks are too small for some alphabets.
     """
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     text, properties = write_name(name), FontProperties(size=_FONT_SIZE, **font)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of letters that no font has: drawing warns of them, too
+        warnings.simplefilter("ignore")  # of missing glyphs: drawing also warns about them
         width = text_to_path.get_text_width_height_descent(text, properties, ismath=False)[0]
     return max(text_width(text), width / _FONT_SIZE)
 
@@ -252,9 +252,9 @@ def _measure(name: str, **font: Any) -> float:
 def _arrange(
     layouts: list[TreeLayout], names: list[str] | None, n_columns: int
 ) -> tuple[list[float], list[float], float, float]:
-    """Return where trees begin on the left and where their roots are, and the size of them all.
+    """Return the left ends of trees, the heights of their roots, and the total size.
 
-    Trees are in the cells of a grid, row by row, columns as wide as their widest tree.
+    Trees are in the cells of a grid, row by row, and columns are as wide as their widest tree.
     """
     title = 0.0 if names is None else _ROW
     widths = [layout.width for layout in layouts]

@@ -20,18 +20,18 @@ class PerplexityDisplay:
     """The perplexity of language models against their order, the length of their n-grams.
 
     Create it with `from_estimators`, or with the constructor and `plot`. Perplexity is the number
-    of equally likely words that would be as hard to guess as the next one: lower is better. Models
-    can be compared only if they know the same vocabulary and count the same events.
+    of equally likely words that would be as hard to guess as the next word; lower is better. Models
+    can be compared only if they have the same vocabulary and the same events.
 
     Parameters
     ----------
     perplexities : dict of str to dict of int to float
-        For each line its label, and the perplexity of each order.
+        The label of each line, with the perplexity for each order.
 
     Attributes
     ----------
     perplexities : dict
-        As passed, with orders that rise.
+        As passed, with ascending orders.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     lines_ : list of matplotlib Line2D
@@ -86,9 +86,9 @@ class PerplexityDisplay:
             :class:`~skdp.language.KneserNeyLM`. A dict has labels as keys, and a model or a list of
             models of several orders as each value.
         X : as in the estimators' `fit`
-            Sentences that no model has seen.
+            Sentences that were not used in training.
         labels : list of n_estimators str, default=None
-            A label for each model in the list. Models with the same label are one line. None: the
+            A label for each model in the list. Models with the same label form a line. None: the
             names of their classes.
         ax : matplotlib Axes, default=None
             See `plot`.
@@ -105,7 +105,7 @@ class PerplexityDisplay:
             If an estimator has no order or no perplexity.
         ValueError
             If two models have the same label and order, if models differ in their vocabulary or in
-            whether they count ends of sentences, or if X or another argument is invalid.
+            their use of ends of sentences, or if X or another argument is invalid.
         ImportError
             If matplotlib is not installed.
         """
@@ -133,7 +133,7 @@ class PerplexityDisplay:
                     f"two models of order {model.order} are labeled {label!r:.60}: give labels "
                     "that tell them apart."
                 )
-            curves[label][int(model.order)] = np.nan  # scored only if all is well
+            curves[label][int(model.order)] = np.nan  # scored after all checks
         for label, model in pairs:
             curves[label][int(model.order)] = model.perplexity(X)
         return cls(curves).plot(ax)
@@ -190,7 +190,7 @@ _SAME = {
     "n_features_in_": "know vocabularies of different sizes",
     "end_of_sequence": "differ in whether ends of sentences count",
 }
-"""What models must have in common."""
+"""Attributes in which models must agree."""
 
 
 def _read_estimators(estimators: Any, labels: Any) -> list[tuple[str, Any]]:
@@ -216,7 +216,7 @@ def _read_estimators(estimators: Any, labels: Any) -> list[tuple[str, Any]]:
 
 
 def _check_curve(curve: Any, label: Any) -> dict[int, float]:
-    """Return perplexities by rising order."""
+    """Return perplexities by ascending order."""
     if not isinstance(curve, Mapping) or not curve:
         raise ValueError(
             f"perplexities of {label!r:.60} must be a dict of orders and their perplexities, got "

@@ -1,4 +1,4 @@
-"""What segments follow: their document, or the segment before."""
+"""Weights of the document and of the previous segment for each segment."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ class SegmentMixingDisplay:
     prior_mean : float, default=None
         Weight that is expected without data, in [0, 1].
     boundaries : array-like of int, shape (n_parts - 1,), default=None
-        Where parts (chapters, documents) meet: the segments, counted from 0, with which all parts
-        but the first begin. They must rise, from 1 to n_segments - 1. Lines mark them.
+        Boundaries between parts (chapters, documents): the first segments, counted from 0, of all
+        parts except the first, in ascending order from 1 to n_segments - 1. They are marked by
+        lines.
     part_names : list of n_parts str, default=None
         Short names of the parts, to be written above them.
 
@@ -113,13 +114,13 @@ class SegmentMixingDisplay:
             With an attribute ``segment_mixing_``; its parameter ``mixing_prior`` gives the line of
             the prior mean.
         X : SegmentedCorpus, or list of documents
-            The training data, which determine the segments of each document. The weights are those
-            of the fit; nothing is folded in.
+            The training data, which determine the segments of each document. The weights come from
+            the fit, without fold-in.
         document : int or None, default=0
             Index of the document in X. None: all documents end to end, with boundaries between
             them.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
-            Where parts of the document meet, see the class. Only with one document.
+            Boundaries between parts of the document, see the class. Only for a single document.
         part_names : list of str, default=None
             Names of the parts, see the class; of all documents in X if `document` is None.
         ax : matplotlib Axes, default=None
@@ -175,7 +176,7 @@ class SegmentMixingDisplay:
         prior_mean : float, default=None
             Weight that is expected without data.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
-            Where parts meet, see the class.
+            Boundaries between parts, see the class.
         part_names : list of n_parts str, default=None
             Names of the parts, see the class.
         ax : matplotlib Axes, default=None

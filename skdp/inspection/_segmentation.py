@@ -1,4 +1,4 @@
-"""A text, the words that it is cut into, and how sure the cuts are."""
+"""Segmentation of a text into words, with the probabilities of the cuts."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from skdp.inspection._axes import LITERAL, PALETTE, as_names, check_matplotlib, 
 from skdp.inspection._characters import Line, break_lines, split_characters
 
 _MOST = 5000
-"""Characters that are drawn: each is a text of its own."""
+"""Largest number of drawn characters, each of which is a separate text."""
 _COLUMN_INCHES, _ROW_INCHES = 0.125, 0.62
 _BOX, _BARS, _LANE = 0.42, 0.36, 0.17
-"""Heights in a row: of words, of a bar of probability 1, and of a lane of marks."""
+"""Heights of words, of a bar of probability 1, and of a lane of marks."""
 _FEWEST_COLUMNS = 30.0
-"""Of a figure: a legend has to fit in."""
+"""Least number of columns of a figure, for the legend."""
 _GAP = 0.24
-"""Columns between words."""
+"""Gap between words, in columns."""
 _EM = 0.602
-"""Width of a character of a monospaced font in units of its size."""
+"""Width of a character of a monospaced font, in font sizes."""
 _LINE_HEIGHT = 1.2
 _LARGEST = 14.0
 
 
 class _Mark(NamedTuple):
-    """How a kind of places is marked."""
+    """Marker style of a kind of places."""
 
     marker: str
     color: str
@@ -51,36 +51,36 @@ class SegmentationDisplay:
 
     Create it with `from_estimator`, `from_predictions`, or the constructor and `plot`. Words are
     boxes. A bar above a place between two characters shows the probability that a word ends there,
-    from 0 to the gray line, 1. Places where bars are of medium height are those to look at.
+    from 0 to the gray line, 1. Bars of medium height show uncertain places.
 
     Parameters
     ----------
     characters : str or list of str
-        The text, without its spaces; the parts of a list are characters, too, whatever their
-        length. At most 5,000.
+        The text, without its spaces; the elements of a list count as characters, regardless of
+        their length. At most 5,000.
     probabilities : (n - 1,) array-like
         Probability of a cut at each place between two characters.
     predicted : (n - 1,) array-like of 0 and 1, or list of words, default=None
-        The cuts that were made, or the words. None: those with probability 1/2 or more.
+        The predicted cuts, or the words. None: cuts with probability 1/2 or more.
     true : (n - 1,) array-like of 1, 0 and -1, or list of words, default=None
         The true cuts: 1 a cut, 0 none, -1 unknown. None: unknown.
     known : (n - 1,) array-like of 1, 0 and -1, default=None
-        Cuts that the model was given, likewise.
+        Cuts that were given to the model, in the same format.
 
     Attributes
     ----------
     characters : list of str
-        As they are drawn: spaces as open boxes.
+        The drawn characters, with spaces as open boxes.
     probabilities : (n - 1,) array
     predicted, true, known : (n - 1,) int8 arrays; the last two may be None
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     boxes_ : matplotlib PolyCollection
-        The words; one that goes on in the next line has a box in both.
+        The words; a word that continues in the next line has a box in both lines.
     bars_ : matplotlib LineCollection
         The probabilities above 0.
     marks_ : dict of str to matplotlib Line2D
-        Marks below the words, by what they mean.
+        Marks below the words, by their meaning.
     texts_ : list of matplotlib Text
         The characters, each with its combining marks.
     legend_ : matplotlib Legend
@@ -92,13 +92,13 @@ class SegmentationDisplay:
 
     See Also
     --------
-    LexiconDisplay : Plots how many words there are and how often they occur.
-    skdp.metrics.segmentation_scores : How well words are found.
+    LexiconDisplay : Plots the number and frequencies of words.
+    skdp.metrics.segmentation_scores : Precision and recall of words and cuts.
 
     Notes
     -----
-    A character is a code point. Wide ones take two columns, and combining marks are drawn on the
-    character before them; a bar between the two is a little to the left of its end. Characters
+    A character is a code point. Wide characters take two columns, and combining marks are drawn on
+    the preceding character; a bar between the two is slightly to the left of its end. Characters
     that matplotlib's monospaced font lacks are taken from ``rcParams["font.family"]``: for Chinese
     or Japanese, add a font that has them to this list.
 
@@ -158,7 +158,7 @@ class SegmentationDisplay:
         width: int = 60,
         ax: Any = None,
     ) -> Self:
-        """Plot how a fitted model cuts one of the strings of X.
+        """Plot the segmentation of one of the strings of X by a fitted model.
 
         Parameters
         ----------
@@ -167,9 +167,9 @@ class SegmentationDisplay:
         true : (n - 1,) array-like of 1, 0 and -1, or list of words, default=None
             The true cuts of the string that is shown, see the class.
         sample : int, default=0
-            Which string of X to show.
+            Index of the string of X to show.
         known : (n - 1,) array-like of 1, 0 and -1, default=None
-            What the model was given of its cuts, see the class.
+            Cuts that were given to the model, see the class.
         feature_names : list of str, default=None
             Names of characters that are ids.
         width : int, default=60
@@ -271,7 +271,7 @@ class SegmentationDisplay:
             legend is below them, and your own figure should have ``layout="constrained"``, which
             makes room for it.
         width : int, default=60
-            Columns of a line, >= 1. Lines end with a word where they can.
+            Columns of a line, >= 1. Lines end at the end of a word if possible.
 
         Returns
         -------
@@ -297,7 +297,7 @@ class SegmentationDisplay:
         self.figure_ = ax.figure
         ax.set(xticks=[], yticks=[], frame_on=False)
         ax.set(xlim=(-0.3, columns + 0.3), ylim=(-len(lines) * height, 0.0))
-        tops = [-i * height - _BARS for i in range(len(lines))]  # of the boxes
+        tops = [-i * height - _BARS for i in range(len(lines))]  # tops of the boxes
         self._draw_boxes(ax, lines, tops)
         handles = {"probability of a cut": self._draw_bars(ax, lines, tops)}
         self._draw_marks(ax, lines, tops)
@@ -397,7 +397,7 @@ class SegmentationDisplay:
             )
 
     def _choose_size(self, columns: float, height: float) -> None:
-        """Make the characters as large as they can be, which the laid-out figure tells."""
+        """Set the largest size of the characters that fits the laid-out figure."""
         figure = self.figure_.figure
         figure.draw_without_rendering()
         box = self.ax_.get_window_extent()
@@ -411,12 +411,12 @@ class SegmentationDisplay:
 
 
 def _scale(probability: float) -> float:
-    """Return the height of a bar; some room is left between lines of text."""
+    """Return the height of a bar, with some room left between lines of text."""
     return 0.85 * _BARS * probability
 
 
 def _families() -> list[str]:
-    """Return families of fonts: a monospaced one, then those of the user for what it lacks."""
+    """Return font families: a monospaced font, then the user's fonts for missing glyphs."""
     from matplotlib import rcParams
 
     return ["monospace", *rcParams["font.family"]]
@@ -425,7 +425,7 @@ def _families() -> list[str]:
 def _check_cuts(
     values: Any, name: str, characters: str | Sequence[str], n: int, allowed: tuple[int, ...]
 ) -> NDArray[np.int8]:
-    """Return cuts (n - 1,), given as such or as words."""
+    """Return cuts (n - 1,), given as cuts or as words."""
     if isinstance(values, list | tuple) and values and isinstance(values[0], str):
         if not isinstance(characters, str) or "".join(values) != characters:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Parts of what is drawn segment by segment: the chapters of a book, the documents of a corpus."""
+"""Parts of plots along segments, such as the chapters of a book or the documents of a corpus."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from skdp.inspection._axes import LITERAL, as_names, write_name
 _LINES = (("white", 2.4), ("#333333", 0.8))
 """Colors and widths of the lines between parts: a light rim shows the dark line on dark areas."""
 _NAMES = "part names"
-"""Label of the axis of names, by which it is found again."""
+"""Label by which the axis of names is identified."""
 _LONGEST = 40
-"""Characters of a name that are drawn: upright they take the height of the axes."""
+"""Largest number of drawn characters of a name, which fill the axes' height if vertical."""
 _GAP_INCHES = 0.05
-"""Least room between two names."""
+"""Least gap between two names."""
 
 
 class Parts(NamedTuple):
-    """Where parts begin and end in a sequence of segments, and their names if they have some."""
+    """Offsets of parts in a sequence of segments, and their names if they have any."""
 
     ptr: Offsets
     names: list[str] | None
 
     @property
     def boundaries(self) -> NDArray[np.int64]:
-        """(n_parts - 1,) array: the segments, from 0, with which all parts but the first begin."""
+        """(n_parts - 1,) array of the first segments, from 0, of all parts except the first."""
         return self.ptr[1:-1]
 
 
 def check_parts(
     n_segments: int, boundaries: ArrayLike | None, part_names: Sequence[str] | None
 ) -> Parts:
-    """Return the parts that boundaries cut `n_segments` segments into."""
+    """Return the parts of `n_segments` segments between boundaries."""
     if boundaries is None:
         if part_names is not None:
             raise ValueError("part_names are the names of parts between boundaries: give both.")
@@ -45,7 +45,7 @@ def check_parts(
     inner = as_array(boundaries, "boundaries")
     if inner.size == 0:
         inner = inner.astype(np.int64)
-    ptr = np.array([0, 0])  # does not rise
+    ptr = np.array([0, 0])  # invalid: not ascending
     if inner.ndim == 1 and inner.dtype.kind in "iu":
         ptr = np.concatenate([[0], inner, [n_segments]])
     if np.any(ptr[1:] <= ptr[:-1]):
@@ -63,7 +63,7 @@ def check_parts(
 def average_neighbours(
     shares: NDArray[np.float64], ptr: Offsets, width: int
 ) -> NDArray[np.float64]:
-    """Return the means of rows over windows of `width` rows, cut at the ends of their parts."""
+    """Return the means of rows over windows of `width` rows, truncated at the ends of parts."""
     if width == 1:
         return shares
     sizes = np.diff(ptr)
@@ -72,16 +72,16 @@ def average_neighbours(
     high = np.minimum(row + width // 2 + 1, np.repeat(ptr[1:], sizes))
     sums = np.vstack([np.zeros((1, shares.shape[1])), np.cumsum(shares, axis=0)])
     means = np.maximum((sums[high] - sums[low]) / (high - low)[:, None], 0.0)
-    return means / means.sum(axis=1, keepdims=True)  # of the rounding errors
+    return means / means.sum(axis=1, keepdims=True)  # corrects rounding errors
 
 
 def choose_width(parts: Parts, n_segments: int) -> float:
-    """Return the inches that a sequence of segments asks for."""
+    """Return the suitable width in inches for a sequence of segments."""
     return float(np.clip(max(0.03 * n_segments, 0.27 * (len(parts.ptr) - 1)), 5.6, 10.0))
 
 
 def set_segment_axis(ax: Any, n_segments: int) -> None:
-    """Give the x axis the numbers of segments, from 1."""
+    """Label the x axis with the numbers of segments, from 1."""
     from matplotlib.ticker import MaxNLocator
 
     ticks = np.asarray(MaxNLocator(integer=True).tick_values(0, n_segments), dtype=int)
@@ -91,9 +91,9 @@ def set_segment_axis(ax: Any, n_segments: int) -> None:
 
 
 def draw_parts(ax: Any, parts: Parts) -> None:
-    """Draw lines between parts and write their names above them, unless they are there already.
+    """Draw lines between parts and write their names above them, unless already drawn.
 
-    Comes last: how many names find room, and in which direction, is seen in the laid-out figure.
+    Call it last: the number and direction of names that fit depend on the laid-out figure.
     """
     places = parts.boundaries + 0.5
     if len(places) and not any(line.get_gid() == _NAMES for line in ax.collections):
@@ -127,7 +127,7 @@ def _write_names(ax: Any, ptr: Offsets, names: NDArray[np.object_]) -> None:
     widths = np.array([box.width for box in boxes])
     gap = _GAP_INCHES * figure.dpi
     kept = _find_room(at, widths + gap, np.diff(ptr))
-    if len(kept) < len(names):  # upright they take the room of a line each
+    if len(kept) < len(names):  # vertical names take the width of a line each
         kept = _find_room(at, np.full(len(at), boxes[0].height) + gap / 2, np.diff(ptr))
         axis.set_xticks(centres[kept], names[kept], rotation=90, **LITERAL)
 
@@ -135,7 +135,7 @@ def _write_names(ax: Any, ptr: Offsets, names: NDArray[np.object_]) -> None:
 def _find_room(
     at: NDArray[np.float64], widths: NDArray[np.float64], sizes: NDArray[np.int64]
 ) -> NDArray[np.intp]:
-    """Return which of the names, centered at `at`, do not overlap; those of large parts first."""
+    """Return the indices of names, centered at `at`, that do not overlap, large parts first."""
     kept: list[int] = []
     for i in np.argsort(-sizes, kind="stable").tolist():
         if all(abs(at[i] - at[j]) >= (widths[i] + widths[j]) / 2 for j in kept):

@@ -1,4 +1,4 @@
-"""Paths of states that displays compare: checked, predicted and matched."""
+"""Checks, predictions and matching of the paths of states in displays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skdp.inspection._states import check_matrix
 
 
 def check_predicted(predicted: Any, factors: Any) -> NDArray[Any]:
-    """Return what is predicted: states (n_steps,), or factors (n_steps, n_factors)."""
+    """Return the predictions: states (n_steps,), or factors (n_steps, n_factors)."""
     array = as_array(predicted, "predicted")
     if array.ndim == 2:
         if factors is not None:
@@ -39,7 +39,7 @@ def check_predicted(predicted: Any, factors: Any) -> NDArray[Any]:
 
 
 def check_true(true: Any, predicted: NDArray[Any]) -> NDArray[Any]:
-    """Return the truth about what is predicted, in the same shape."""
+    """Return the truth, in the shape of the predictions."""
     array = check_matrix(true, "true") if predicted.ndim == 2 else as_array(true, "true")
     if array.shape != predicted.shape:
         raise ValueError(
@@ -49,11 +49,11 @@ def check_true(true: Any, predicted: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_boundaries(boundaries: Any, n_steps: int) -> NDArray[np.int64]:
-    """Return the steps with which all sequences but the first begin."""
+    """Return the first steps of all sequences except the first."""
     inner = as_array([] if boundaries is None else boundaries, "boundaries")
     if inner.size == 0:
         return np.empty(0, dtype=np.int64)
-    ends = np.array([0, 0])  # does not rise
+    ends = np.array([0, 0])  # invalid: not ascending
     if inner.ndim == 1 and inner.dtype.kind in "iu":
         ends = np.concatenate([[0], inner, [n_steps]])
     if np.any(ends[1:] <= ends[:-1]):
@@ -65,7 +65,7 @@ def check_boundaries(boundaries: Any, n_steps: int) -> NDArray[np.int64]:
 
 
 def check_state_names(names: Any, predicted: NDArray[Any]) -> list[str]:
-    """Return the names of states by their numbers, one for each state that is drawn at least."""
+    """Return the names of states by number, at least one for each drawn state."""
     found = as_names(names, "state_names", len(names) if hasattr(names, "__len__") else 0)
     if len(found) <= predicted.max():
         raise ValueError(
@@ -78,7 +78,7 @@ def check_state_names(names: Any, predicted: NDArray[Any]) -> list[str]:
 def predict_states(
     estimator: Any, X: Any, sequence: int | None
 ) -> tuple[NDArray[Any], NDArray[np.int64] | None, NDArray[np.float64]]:
-    """Return the states of one sequence of X, or of all end to end, where these meet, and X."""
+    """Return the states of one or all sequences of X end to end, their boundaries, and X."""
     values = code_categories(estimator, getattr(estimator, "emission", None), X, reset=False)
     panel, is_single = check_panel(
         estimator, values, reset=False, ensure_all_finite="allow-nan", accept_tokens=True
@@ -94,13 +94,13 @@ def predict_states(
         return np.asarray(estimator.predict(X)), None, panel.values
     if sequence is None:
         return np.concatenate(estimator.predict(X)), panel.ptr[1:-1], panel.values
-    # Of X itself: data frames have names of columns to check.
+    # Predict from X itself: data frames have names of columns to check.
     states = np.asarray(estimator.predict(X[sequence : sequence + 1])[0])
     return states, None, panel[sequence]
 
 
 def find_factors(estimator: Any, predicted: NDArray[Any]) -> NDArray[Any] | None:
-    """Return the factors of the states that are predicted, None if these are factors already."""
+    """Return the factors of the predicted states, or None if the predictions are factors."""
     if predicted.ndim == 2:
         return None
     factors = getattr(estimator, "factors_", None)
@@ -113,7 +113,7 @@ def find_factors(estimator: Any, predicted: NDArray[Any]) -> NDArray[Any] | None
 
 
 def match_states(predicted: NDArray[Any], true: NDArray[Any]) -> dict[int, Any]:
-    """Return the true label of states, matched one to one; only where a step is in common."""
+    """Return the true labels of states, matched one to one, for pairs with a common step."""
     states, rows = np.unique(predicted, return_inverse=True)
     labels, columns = np.unique(true, return_inverse=True)
     overlap = np.zeros((len(states), len(labels)), dtype=np.int64)
@@ -126,7 +126,7 @@ def match_states(predicted: NDArray[Any], true: NDArray[Any]) -> dict[int, Any]:
 
 
 def f1_score(predicted: NDArray[np.float64], true: NDArray[np.float64]) -> float:
-    """Return the F1 score of factors that are on with probability 1/2 or more."""
+    """Return the F1 score of factors, which count as on with probability 1/2 or more."""
     on, should = predicted >= 0.5, true >= 0.5
     total = int(on.sum() + should.sum())
     return 2.0 * float(np.sum(on & should)) / total if total else float("nan")

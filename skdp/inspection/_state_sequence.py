@@ -1,4 +1,4 @@
-"""States along a sequence, against the truth."""
+"""States along a sequence, compared with the truth."""
 
 from __future__ import annotations
 
@@ -43,31 +43,30 @@ from skdp.sequence._observed_steps import observed_steps
 
 _KINDS = ("states", "factors")
 _WIDTH = 8.0
-"""Of the axes, in inches."""
+"""Width of the axes, in inches."""
 _STRIP, _DIFFERENCE = 1.0, 0.3
 _STRIPS = (_STRIP, _STRIP, _DIFFERENCE)
-"""Heights of a strip of states, of the one below and of the differences; half an inch is 1."""
+"""Heights of the predicted and true strips and of the differences, in half inches."""
 _GAP = 0.12
 _OBSERVED = 3.0
-"""Height of the observations above strips of states, in the same unit."""
+"""Height of the observations above strips of states, in half inches."""
 _ROW = 0.15
 """Height of a row of factors, in inches."""
 _LINES = (("white", 3.2), ("#333333", 1.0))
 """Colors and widths of the lines between sequences: a light rim shows them on dark strips."""
 _MAX_ROWS = 24
-"""With more factors not every one has a label."""
+"""Number of factors beyond which some have no label."""
 
 
 class StateSequenceDisplay:
-    """States of a sequence over time, above the true ones if these are known.
+    """States of a sequence over time, above the true states if these are known.
 
-    Create it with `from_estimator` or `from_predictions`. States that are numbers are strips of
-    color; states that are vectors of binary factors are images, one row per factor ([1]_, figure
-    2).
+    Create it with `from_estimator` or `from_predictions`. Numbered states are strips of color;
+    states that are vectors of binary factors are images with one row per factor ([1]_, figure 2).
 
-    The numbers of states are arbitrary: states are matched with the true ones, one to one, so that
-    as many steps as possible agree, and have the same colors. States without a match have other
-    colors. Factors are not matched: row d is factor d in both.
+    The numbers of states are arbitrary: states are matched with the true states, one to one, so
+    that as many steps as possible agree, and matches have the same colors. States without a match
+    have other colors. Factors are not matched: row d is factor d in both.
 
     Parameters
     ----------
@@ -77,30 +76,30 @@ class StateSequenceDisplay:
     true : array-like of shape (n_steps,) or (n_steps, n_factors), default=None
         The truth: labels of any kind (numbers or strings), or factors as in `predicted`.
     factors : array-like of shape (n_states, n_factors), default=None
-        Factors of the states in `predicted`, which then holds their numbers.
+        Factors of the states in `predicted`, which then contains state numbers.
     factor_names : list of n_factors str, default=None
         Labels of the factors. None: "0", "1", ...
     boundaries : array-like of int, default=None
-        Where sequences that are drawn end to end meet: the steps, counted from 0, with which all
-        but the first begin, such as ``panel.ptr[1:-1]``. Lines mark them.
+        Boundaries between sequences that are drawn end to end: the first steps, counted from 0, of
+        all sequences except the first, such as ``panel.ptr[1:-1]``. They are marked by lines.
     observations : array-like of shape (n_steps,) or (n_steps, n_columns), default=None
         Numbers to draw as lines above the states, broken where values are missing (NaN).
     column_names : list of n_columns str, default=None
         Names of the columns of `observations`, shown for up to eight. None: no names.
     times : array-like of shape (n_steps,), default=None
-        When the steps were: dates (datetime64, datetime, an index of pandas), numbers or strings,
-        written at the axis of steps. Steps are equally far apart whatever their times. Dates that
-        ascend are written as round ones, where they fall between the steps.
+        Times of the steps: dates (datetime64, datetime, a pandas index), numbers or strings, as
+        labels of the axis of steps. Steps are equidistant regardless of their times. For ascending
+        dates, round dates are shown at their positions between the steps.
     state_names : list of str, default=None
-        Names of the states that are numbers, that of state j at position j, for the legend. None:
+        Names of numbered states for the legend, with the name of state j at position j. None:
         "state 0", "state 1", ...
 
     Attributes
     ----------
     predicted, true
-        As passed, as arrays; `predicted` holds factors instead of states if there are any.
+        As passed, as arrays; `predicted` contains factors instead of states if there are any.
     factor_names : list of str or None
-        None for states that are numbers.
+        None for numbered states.
     boundaries : ndarray of int
         As passed; of length 0 if None was passed.
     observations : ndarray of shape (n_steps, n_columns) or None
@@ -110,12 +109,13 @@ class StateSequenceDisplay:
     matches : dict
         The true label of every state that has a match. Empty for factors, or without the truth.
     agreement : float or None
-        Share of steps whose state is matched with the true one; for factors, the F1 score of the
-        entries with probability 1/2 or more (nan if neither side has any). None without the truth.
+        Share of steps whose state is matched with the true state; for factors, the F1 score of the
+        entries with probability 1/2 or more (nan if neither side has such entries). None without
+        the truth.
     ax_ : matplotlib Axes
         The axes given to `plot` or made by it; for factors, the invisible frame of the panels.
     axes_ : ndarray of matplotlib Axes
-        For factors, the panels of the predicted ones and, if known, of the true ones. Otherwise
+        For factors, the panels of the predicted and, if known, of the true factors. Otherwise
         `ax_`.
     figure_ : matplotlib Figure
     observations_ax_ : matplotlib Axes or None
@@ -123,10 +123,10 @@ class StateSequenceDisplay:
     lines_ : list of matplotlib Line2D
         Lines of the observations, one per column.
     images_ : list of matplotlib AxesImage
-        Images of the prediction; if known, of the truth; and, if states are numbers, of the steps
+        Images of the prediction; if known, of the truth; and, for numbered states, of the steps
         where the two differ.
     labels_ : list of str
-        Labels of the legend: true labels with the states matched with them, and other states.
+        Labels of the legend: true labels with their matched states, and other states.
     legend_ : matplotlib Legend or None
         None for factors.
 
@@ -183,7 +183,7 @@ class StateSequenceDisplay:
             self.column_names = check_names(
                 column_names, "column_names", self.observations.shape[1]
             )
-        # Where nothing was observed, a state is a guess: such steps win it no color.
+        # Without observations a state is a guess: such steps do not count for its color.
         self._is_observed = np.ones(n_steps, dtype=bool)
         if self.observations is not None:
             self._is_observed = observed_steps(self.observations)
@@ -238,22 +238,21 @@ class StateSequenceDisplay:
         X : SequencePanel, list of sequences, or (n_steps, n_features) array
             As for ``predict``. An array is one sequence.
         true : array-like of shape (n_steps,) or (n_steps, n_factors), default=None
-            The truth about what is drawn, see the class; about all sequences end to end if
-            `sequence` is None.
+            The truth, see the class; for all sequences end to end if `sequence` is None.
         sequence : int or None, default=0
             Index of the sequence in X. None: all sequences end to end, with lines where they meet.
-            States are then matched with the true ones once for all sequences.
+            States are then matched with the true states once for all sequences.
         kind : {"states", "factors"}, default=None
-            Whether to draw the numbers of states or their factors. None: the kind that `true`
-            holds; without the truth, the kind that the estimator predicts.
+            Whether to draw the numbers of states or their factors. None: the kind of `true`;
+            without the truth, the kind that the estimator predicts.
         factor_names : list of n_factors str, default=None
             Labels of the factors. None: "0", "1", ...
         show_observations : bool, default=True
             Whether to draw the observations above the states, with the names of columns if the
-            estimator knows them (`feature_names_in_`).
+            estimator has them (`feature_names_in_`).
         times : array-like of shape (n_steps,), default=None
             See the class. None: the dates in the index of X, if X is a data frame (or a list of
-            them) that has them.
+            data frames) with dates.
         state_names : list of str, default=None
             Names of the states by their numbers, see the class.
         n_states : int, default=12
@@ -303,7 +302,7 @@ class StateSequenceDisplay:
             times=find_times(X, sequence) if times is None else times,
             state_names=state_names,
         )
-        display._is_observed = observed_steps(values)  # whether they are shown or not
+        display._is_observed = observed_steps(values)  # even if they are not shown
         return display.plot(ax, n_states=n_states, cmap=cmap)
 
     @classmethod
@@ -336,13 +335,13 @@ class StateSequenceDisplay:
         factor_names : list of n_factors str, default=None
             Labels of the factors. None: "0", "1", ...
         boundaries : array-like of int, default=None
-            Where sequences meet, see the class.
+            Boundaries between sequences, see the class.
         observations : array-like of shape (n_steps,) or (n_steps, n_columns), default=None
-            What was observed, see the class.
+            The observations, see the class.
         column_names : list of n_columns str, default=None
             Names of the columns of `observations`.
         times : array-like of shape (n_steps,), default=None
-            When the steps were, see the class.
+            Times of the steps, see the class.
         state_names : list of str, default=None
             Names of the states by their numbers, see the class.
         n_states : int, default=12
@@ -385,14 +384,14 @@ class StateSequenceDisplay:
             Where to draw. None: in a new figure. Your own figure should have
             ``layout="constrained"``, which makes room for labels and for the legend on the right.
         n_states : int, default=12
-            Number of states with a color, >= 1: those with the most steps, including true ones. The
-            others are gray. Steps of which nothing was observed do not count, as far as
-            `observations` or X tell. Not used for factors.
+            Number of states with a color, >= 1: those with the most steps, including true states.
+            The others are gray. Steps without observations, according to `observations` or X, do
+            not count. Not used for factors.
         cmap : matplotlib colormap or its name, default=None
-            For factors: colors from 0 to 1. None: from white to blue. For states that are numbers:
-            colors of the states in the order of the legend, from one end to the other. None:
-            distinct colors; without the truth and with states below 20, each state has its color,
-            so sequences can be compared.
+            For factors: colors from 0 to 1. None: from white to blue. For numbered states: colors
+            of the states in the order of the legend, from one end to the other. None: distinct
+            colors; without the truth and with states below 20, each state has a fixed color, so
+            sequences can be compared.
 
         Returns
         -------
@@ -414,7 +413,7 @@ class StateSequenceDisplay:
             self._draw_factors(ax, check_cmap("Blues" if cmap is None else cmap))
         else:
             height = self._draw_states(ax, n_states, cmap)
-            if len(self.images_) == 3:  # not over the marks of differences, which look the same
+            if len(self.images_) == 3:  # not over the marks of differences, which look similar
                 lowest = (_DIFFERENCE + _GAP / 2) / height
         for panel in self.axes_ if len(self.boundaries) else ():
             self._draw_boundaries(panel, lowest)
@@ -443,7 +442,7 @@ class StateSequenceDisplay:
             )
 
     def _draw_factors(self, ax: Any, cmap: Any) -> None:
-        """Draw images of factors, one in a panel."""
+        """Draw images of factors, one per panel."""
         shown = {"predicted": self.predicted}
         if self.true is not None:
             shown["true"] = self.true
@@ -456,7 +455,7 @@ class StateSequenceDisplay:
             self.observations_ax_, self.axes_ = self.axes_[0], self.axes_[1:]
             self.observations_ax_.set_title("observed", loc="left", fontsize="small", pad=3.0)
         ax.set(xlabel="time step", ylabel="factor")
-        # Names longer than numbers push the label of the frame out.
+        # Names longer than numbers push the label of the frame outward.
         names = write_names(self.factor_names or [])
         ax.yaxis.labelpad += 4.5 * max(0, max(map(len, names), default=0) - 3)
         self.images_ = []
@@ -470,7 +469,7 @@ class StateSequenceDisplay:
         self.labels_, self.legend_ = [], None
 
     def _draw_states(self, ax: Any, n_states: int, cmap: Any) -> float:
-        """Draw strips of color, and where they differ; return the height of all."""
+        """Draw strips of color and their differences, and return the total height."""
         from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
 
@@ -515,7 +514,7 @@ class StateSequenceDisplay:
         ax.set(ylim=(0, height), xlabel="time step")
         ax.spines[["top", "right", "left", "bottom"]].set_visible(False)
         if self.observations is not None:
-            # In shares of the axes, so that it stays there when one zooms.
+            # Use shares of the axes, so that the panel stays in place when zooming.
             place = (0.0, below / height, 1.0, _OBSERVED / height)
             self.observations_ax_ = ax.inset_axes(place, sharex=ax)
         handles = [Patch(facecolor=color) for color in colors]
@@ -523,7 +522,7 @@ class StateSequenceDisplay:
         return height
 
     def _encode(self) -> tuple[dict[str, NDArray[np.int64]], list[str]]:
-        """Return codes (n_steps,) of what is predicted and of the truth, and what they mean."""
+        """Return codes (n_steps,) of the predictions and the truth, and their meanings."""
         states, predicted = np.unique(self.predicted, return_inverse=True)
         if self.true is None:
             return {"predicted": predicted}, [self._name(j) for j in states.tolist()]
@@ -555,7 +554,7 @@ class StateSequenceDisplay:
 
 
 def _stack(n_strips: int) -> tuple[list[float], float]:
-    """Return the upper ends of strips, from the top, and the height of all."""
+    """Return the upper ends of strips, from the top, and the total height."""
     heights = _STRIPS[:n_strips]
     height = sum(heights) + _GAP * (n_strips - 1)
     return [height - sum(heights[:i]) - _GAP * i for i in range(n_strips)], height
@@ -569,7 +568,7 @@ def _show(
     vmax: float,
     vmin: float = 0.0,
 ) -> Any:
-    """Return an image of rows over time steps, its first row at the top: heights[1]."""
+    """Return an image of rows over time steps, with its first row at the top, heights[1]."""
     from matplotlib.ticker import MaxNLocator
 
     n_steps = values.shape[1]

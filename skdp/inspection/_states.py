@@ -1,4 +1,4 @@
-"""What the displays of hidden states share: their shares of time, their choice and order."""
+"""Shares, choice and order of states for the displays of hidden states."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def check_shares(shares: ArrayLike, name: str, n_states: int) -> NDArray[np.floa
 def choose_states(
     states: ArrayLike | None, shares: NDArray[np.float64] | None, n_states: int, least: float = 0.0
 ) -> NDArray[np.int64]:
-    """Return the states to draw: those given, or those with a share above `least`, largest first.
+    """Return the given states to draw, or those with a share above `least`, the largest first.
 
-    All of them, in their order, where no shares are known.
+    Without shares, all states are returned in order.
     """
     if states is None:
         if shares is None:

@@ -1,4 +1,4 @@
-"""Which topics of two models are alike."""
+"""Alignment of the topics of two models."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class TopicAlignmentDisplay:
     that the other model does not have; a row with several is a topic that the other model splits.
 
     Topics are matched one to one by `skdp.metrics.align_topics`. The model with fewer topics (or
-    the first, if the numbers are equal) keeps the order of its topics; those of the other are in
-    the order of their matches, followed by those without a match in their own order.
+    the first, if the numbers are equal) keeps the order of its topics; the topics of the other
+    model are in the order of their matches, followed by topics without a match in their own order.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class TopicAlignmentDisplay:
     row_names, column_names, names
         As passed.
     row_topics_, column_topics_ : ndarray of int
-        The topic of its model that each row and column shows. Only if created with
+        The topic in its model of each row and column. Only if created with
         `from_estimators` or `from_components`.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
@@ -131,9 +131,9 @@ class TopicAlignmentDisplay:
             The models in the rows and columns of the matrix, with the same vocabulary.
         feature_names : array-like of shape (n_features,), default=None
             Names of the words. With them, the label of a topic is its number and most probable
-            words. None: those seen in ``fit`` if X was a data frame, otherwise only numbers.
+            words. None: the names seen in ``fit`` if X was a data frame, otherwise only numbers.
         names : (str, str), default=None
-            Names of the models. None: those of their classes.
+            Names of the models. None: the names of their classes.
         kind : {"distance", "similarity"}, default="distance"
             See `plot`.
         include_values : bool, default=None
@@ -195,7 +195,7 @@ class TopicAlignmentDisplay:
             Word probabilities of the topics in the rows of the matrix, such as ``components_``:
             weights >= 0, not all zero in a row, which are divided by their sums.
         other : array-like of shape (n_other, n_features)
-            Those of the other model, in the columns.
+            Word probabilities of the topics of the other model, in the columns.
         topic_names : list of n_components str, default=None
             Labels of `components`, in their order. None: "0", "1", ...
         other_topic_names : list of n_other str, default=None
@@ -263,7 +263,7 @@ class TopicAlignmentDisplay:
         include_values : bool, default=None
             Whether to write the numbers in the cells. None: with up to 12 rows and columns.
         cmap : matplotlib colormap or its name, default=None
-            None: from yellow to blue; dark cells are topics that are alike.
+            None: from yellow to blue; dark cells are similar topics.
 
         Returns
         -------
@@ -287,7 +287,7 @@ class TopicAlignmentDisplay:
         size = size_matrix(self.row_names, self.column_names, with_values=include_values)
         self.ax_ = ax = open_axes(ax, size, [])
         self.figure_ = ax.figure
-        # With cells kept square a constrained layout does not settle, and cuts labels off.
+        # With square cells a constrained layout does not converge, and truncates labels.
         self.image_ = ax.imshow(shown, cmap=check_cmap(cmap), vmin=0.0, vmax=1.0, aspect="auto")
         self.texts_ = write_values(ax, self.image_, shown) if include_values else None
         self.colorbar_ = self.figure_.colorbar(self.image_, cax=ax.inset_axes(BAR))

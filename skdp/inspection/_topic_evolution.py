@@ -23,15 +23,15 @@ from skdp.inspection._topic_models import choose_documents, name_topics, shares_
 
 _KINDS = ("area", "step", "bar")
 _MAX_EDGED = 40
-"""With more segments white edges would swallow thin areas."""
+"""Number of segments beyond which white edges would cover thin areas."""
 _MAX_PANELS = 24
-"""Segments of a document that have a panel each unless another kind of plot is asked for."""
+"""Largest number of segments that have a panel each by default."""
 _MAX_WIDTH = 12.0
-"""Panels of bars next to each other, in inches."""
+"""Largest width of panels of bars next to each other, in inches."""
 _PITCH = 1.45
-"""From panel to panel below it, in heights of a panel: between them is a line of title."""
+"""Distance between panels in a column, in heights of a panel, with a title of one line."""
 _PANEL_GAP = 1.3
-"""Between panels next to each other, in bars."""
+"""Gap between panels next to each other, in bars."""
 
 
 class TopicEvolutionDisplay:
@@ -44,7 +44,7 @@ class TopicEvolutionDisplay:
     known (figure 5.7).
 
     The topics with the largest mean shares over the segments are shown, the largest at the top of
-    the stack and on the left of the bars; the rest is summed up as "other", in gray.
+    the stack and on the left of the bars; the rest is combined as "other", in gray.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ class TopicEvolutionDisplay:
     topic_names : list of n_components str, default=None
         Labels of the topics. None: "topic 0", "topic 1", ..., the rows of ``components_``.
     boundaries : array-like of int, shape (n_parts - 1,), default=None
-        Where parts (chapters) meet: the segments, counted from 0, with which all parts but the
-        first begin. They must rise, from 1 to n_segments - 1. Lines mark them; areas do not cross
-        them.
+        Boundaries between parts (chapters): the first segments, counted from 0, of all parts except
+        the first, in ascending order from 1 to n_segments - 1. They are marked by lines; areas do
+        not cross them.
     part_names : list of n_parts str, default=None
         Short names of the parts, to be written above them. If they do not fit side by side, they
         are written vertically; if even that does not fit, those of small parts are left out.
@@ -75,10 +75,12 @@ class TopicEvolutionDisplay:
     topics_ : ndarray of int
         The topics shown, the largest mean share first.
     areas_ : list of matplotlib PolyCollection, or None
-        One for each of `topics_`, then one for "other" if there are others. None for kind "bar".
+        One area for each of `topics_`, then one for "other" if there are other topics. None for
+        kind "bar".
     bars_ : list of matplotlib PolyCollection, or None
-        One for each of `topics_`, then one for "other" if there are others. Each has one bar per
-        panel: of the document, if `doc_topic` is known, then of the segments. None for other kinds.
+        One collection for each of `topics_`, then one for "other" if there are other topics. Each
+        has one bar per panel: for the document, if `doc_topic` is known, then for the segments.
+        None for other kinds.
 
     See Also
     --------
@@ -166,16 +168,16 @@ class TopicEvolutionDisplay:
             book, with boundaries between them; kind "bar" then has only panels of segments.
         feature_names : array-like of shape (n_features,), default=None
             Names of the words, such as those from a vectorizer's ``get_feature_names_out()``. With
-            them, the label of a topic is its number and most probable words. None: those seen in
-            ``fit`` if X was a data frame.
+            them, the label of a topic is its number and most probable words. None: the names seen
+            in ``fit`` if X was a data frame.
         topic_names : list of n_components str, default=None
             Labels of the topics. None: made from `feature_names` if known, otherwise "topic 0", ...
         boundaries : array-like of int, shape (n_parts - 1,), default=None
-            Where parts of the document meet, see the class. Only with one document.
+            Boundaries between parts of the document, see the class. Only for a single document.
         part_names : list of str, default=None
             Names of the parts, see the class; of all documents in X if `document` is None.
         kind : {"area", "step", "bar"} or None, default=None
-            See `plot`. None: "area" if the model is one of segments in order (`SequentialLDA`,
+            See `plot`. None: "area" if the model has ordered segments (`SequentialLDA`,
             `AdaptiveTopicModel`). Segments of other models are exchangeable, and nothing is drawn
             between them: "bar" for one document of up to 24 segments, otherwise "step".
         n_topics : int, default=8
@@ -246,8 +248,8 @@ class TopicEvolutionDisplay:
         topic_names : list of n_components str, default=None
             Labels of the topics. None: "topic 0", "topic 1", ...
         boundaries : array-like of int, shape (n_parts - 1,), default=None
-            Where parts (chapters) meet, see the class; ``corpus.doc_ptr[1:-1]`` for documents, if
-            all of them have segments.
+            Boundaries between parts (chapters), see the class; ``corpus.doc_ptr[1:-1]`` for
+            documents, if all documents have segments.
         part_names : list of n_parts str, default=None
             Names of the parts, see the class.
         kind : {"area", "step", "bar"}, default="area"
@@ -303,13 +305,13 @@ class TopicEvolutionDisplay:
             columns, one per segment; or bars, with one panel per segment. Segments are numbered
             from 1. Bars suit documents of up to a few dozen segments, the other two whole books.
         n_topics : int, default=8
-            Number of topics to show, >= 1; the rest is summed up as "other".
+            Number of topics to show, >= 1; the rest is combined as "other".
         smooth : int, default=1
             Draw means over this many neighboring segments, an odd number; windows end at boundaries
-            and at both ends of the document. The y axis says so. 1: the shares themselves. Not for
-            kind "bar".
+            and at both ends of the document. The label of the y axis mentions it. 1: the shares
+            themselves. Not for kind "bar".
         colors : list of n_components matplotlib colors, default=None
-            The color of each topic. None: with up to 20 topics, each topic has its color, so
+            The color of each topic. None: with up to 20 topics, each topic has a fixed color, so
             documents can be compared; with more, colors follow the rank in the document and repeat
             from the 21st topic on.
 
@@ -410,10 +412,10 @@ class TopicEvolutionDisplay:
         ]
 
     def _draw_bars(self, ax: Any, colors: list[Any], labels: list[str]) -> list[Any]:
-        """Draw and return the bars, in panels that all share one axes: hundreds stay quick."""
+        """Draw and return the bars, in panels of a single axes, which is fast for hundreds."""
         shares = self._gather(self.segment_topic)
         titles = [f"segment {j}" for j in range(1, len(shares) + 1)]
-        width = 0.35 + 0.24 * len(labels)  # room of a panel, in inches
+        width = 0.35 + 0.24 * len(labels)  # width of a panel, in inches
         n_columns = min(math.ceil(len(shares) / 6), max(1, int(_MAX_WIDTH / width)))
         cells = np.arange(len(shares))
         if self.doc_topic is not None:  # above the segments, alone in its row
@@ -437,12 +439,12 @@ class TopicEvolutionDisplay:
 
 
 def _outline(ptr: NDArray[np.int64], kind: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the places where heights of areas are given, and whose segments' they are there."""
+    """Return the positions of the vertices of areas, and the segment of each vertex."""
     segments = np.arange(ptr[-1])
     if kind == "step":
         rows = np.repeat(segments, 2)
         return rows + np.tile([0.5, 1.5], len(segments)), rows
-    # Flat ends give the first and the last segment of a part as much room as the others.
+    # Flat ends give the first and last segment of a part as much room as the others.
     firsts, lasts = ptr[:-1], ptr[1:] - 1
     x = np.concatenate([firsts + 0.5, segments + 1.0, lasts + 1.5])
     rows = np.concatenate([firsts, segments, lasts])
@@ -490,7 +492,7 @@ def _add_bars(
     heights: NDArray[np.float64],
     color: Any,
 ) -> Any:
-    """Return bars (n,), of width 1 with the gap at their right and left, as one collection."""
+    """Return bars (n,), of width 1 with the gap at their right and left, as a collection."""
     from matplotlib.collections import PolyCollection
 
     x = left[:, None] + [0.08, 0.08, 0.92, 0.92]

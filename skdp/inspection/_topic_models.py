@@ -1,4 +1,4 @@
-"""What the displays ask of fitted topic models."""
+"""Queries of the displays to fitted topic models."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Chosen(NamedTuple):
     """Documents of X to draw."""
 
     samples: Any
-    """X of these documents."""
+    """Input with these documents."""
     doc_ptr: Offsets
-    """Where they begin and end in their segments."""
+    """Offsets of the documents in their segments."""
     rows: slice
-    """Their segments among those of X."""
+    """Slice of their segments in those of X."""
     n_rows: int
     """Number of segments of X."""
     parts: Parts
@@ -38,7 +38,7 @@ def choose_documents(
     boundaries: ArrayLike | None,
     part_names: Sequence[str] | None,
 ) -> Chosen:
-    """Return one document, in the parts given, or (None) all, each of them a part."""
+    """Return a single document with the given parts, or all documents (None), each as a part."""
     check_is_fitted(estimator)
     corpus = check_corpus(estimator, X, reset=False)
     ptr = corpus.doc_ptr
@@ -54,7 +54,7 @@ def choose_documents(
     begin, end = ptr[document : document + 2].tolist()
     if begin == end:
         raise ValueError(f"document {document} has no segments to plot.")
-    # A data frame stays one: its columns have names to check.
+    # A data frame is kept, because its columns have names to check.
     samples = getattr(X, "iloc", X) if hasattr(X, "columns") else corpus
     return Chosen(
         samples[document : document + 1],
@@ -77,7 +77,7 @@ def _documents_as_parts(
             f"part_names must hold {len(ptr) - 1} names, one for each document of X, "
             f"got {len(part_names)}."
         )
-    filled = np.flatnonzero(np.diff(ptr))  # others have no place
+    filled = np.flatnonzero(np.diff(ptr))  # empty documents have no position
     if len(filled) == 0:
         raise ValueError("X has no segments to plot.")
     names = None if part_names is None else [part_names[int(d)] for d in filled]
@@ -87,7 +87,7 @@ def _documents_as_parts(
 def shares_of(estimator: Any, samples: Any) -> tuple[Any, Any]:
     """Return topic shares of documents and of segments, from one fold-in.
 
-    The former are None where documents have shares of something else than topics (LDCC).
+    The former are None if documents have shares of something other than topics (LDCC).
     """
     doc_topic, segment_topic = estimator._fold_in(samples)
     return (doc_topic if estimator._documents_share_topics else None), segment_topic

@@ -1,4 +1,4 @@
-"""The trace of a fit, scalar by scalar."""
+"""Display of the trace of a fit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TraceDisplay:
     """Scalars of every kept sweep of a fit, with one panel per scalar and one line per chain.
 
     Create it with `from_estimator` or `from_trace`. Ideally, all chains vary around the same level
-    without a trend; different levels or a slope call for more sweeps.
+    without a trend; different levels or a slope indicate that more sweeps are needed.
 
     Parameters
     ----------

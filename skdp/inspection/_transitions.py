@@ -1,4 +1,4 @@
-"""How states follow each other."""
+"""Display of the transitions between states."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from skdp.inspection._states import check_matrix, check_shares, choose_states
 _KINDS = ("matrix", "space")
 _SCALES = ("log", "linear")
 _FLOOR = 0.001
-"""Lower end of the scale of logarithms, and of the long-run shares of states that are drawn."""
+"""Lower end of the logarithmic scale, and of the long-run shares of drawn states."""
 _SHOWN = 0.005
-"""Smaller probabilities would be written as 0.00."""
+"""Smallest displayed probability; smaller probabilities would be written as 0.00."""
 _LASTING = 1.0 - 1e-8
-"""Probability to go on of the chain whose mean shares of time are those of the long run."""
+"""Continuation probability of the chain whose mean shares approximate the long-run shares."""
 _SPACE = (6.4, 5.2)
-"""Of the axes of kind "space", in inches."""
+"""Size of the axes of kind "space", in inches."""
 _AREA, _LEAST_AREA = 700.0, 110.0
-"""Of the dot of the state with the largest share, and of any, in square points."""
+"""Area of the dot of the state with the largest share, and smallest area, in square points."""
 _ARC = 3.5
-"""Width of the arc of a certain jump, in points."""
+"""Width of the arc of a jump with probability 1, in points."""
 
 
 class TransitionDisplay:
     """Probabilities of transitions between states, as a matrix or in the space of the states.
 
     Create it with `from_estimator`, or with the constructor and `plot`. In a matrix, transitions
-    lead from the state of the row to that of the column; the top row is for first states. If states
-    have locations, as under a `skdp.sequence.GaussianSimilarity`, they can be drawn as dots, and
-    transitions as arcs between them.
+    lead from the state of the row to the state of the column; the top row is for first states. If
+    states have locations, as under a `skdp.sequence.GaussianSimilarity`, they can be drawn as dots,
+    and transitions as arcs between them.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class TransitionDisplay:
         self._least = 0.0
         if shares is None:
             self.shares = _long_run_shares(self.transmat, self.startprob)
-            self._least = _FLOOR  # few are 0
+            self._least = _FLOOR  # few shares are 0
         else:
             self.shares = check_shares(shares, "shares", n_states)
         self.state_names = check_names(state_names, "state_names", n_states)
@@ -230,7 +230,7 @@ class TransitionDisplay:
             Transitions with a smaller probability than this, once the state is left, have no arc;
             in [0, 1].
         cmap : matplotlib colormap or its name, default=None
-            None: from yellow to blue; dark is probable.
+            None: from yellow to blue, with dark colors for high probabilities.
 
         Returns
         -------
@@ -279,7 +279,7 @@ class TransitionDisplay:
         self.ax_ = ax = open_axes(ax, size, [])
         norm = Normalize(0.0, 1.0)
         if scale == "log":
-            norm = LogNorm(_FLOOR, 1.0, clip=True)  # what is below is as pale as can be
+            norm = LogNorm(_FLOOR, 1.0, clip=True)  # smaller values have the palest color
         self.image_ = ax.imshow(values, cmap=cmap, norm=norm, aspect="auto")
         if include_values:
             self.texts_ = write_values(ax, self.image_, values, _SHOWN)
@@ -387,7 +387,7 @@ def _check_locations(locations: ArrayLike, n_states: int) -> NDArray[np.float64]
 def _long_run_shares(
     transmat: NDArray[np.float64], startprob: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Return the mean shares of time of a chain that lasts, whatever its classes and periods."""
+    """Return the mean shares of time of a long chain, for any classes and periods of states."""
     n_states = len(transmat)
     start = np.full(n_states, 1.0 / n_states) if startprob is None else startprob
     going_on = np.eye(n_states) - _LASTING * transmat.T
@@ -397,7 +397,7 @@ def _long_run_shares(
 
 
 def _project(locations: NDArray[np.float64]) -> tuple[NDArray[np.float64], dict[str, Any]]:
-    """Return places (n, 2) in a plane, and the labels of its axes."""
+    """Return positions (n, 2) in a plane, and the labels of its axes."""
     n_dims = locations.shape[1]
     if n_dims == 1:
         flat = np.column_stack([locations[:, 0], np.zeros(len(locations))])
@@ -407,7 +407,7 @@ def _project(locations: NDArray[np.float64]) -> tuple[NDArray[np.float64], dict[
     centred = locations - locations.mean(axis=0)
     _, lengths, axes = np.linalg.svd(centred, full_matrices=False)
     signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
-    axes = axes * signs[:, None]  # or the picture may be mirrored on another machine
+    axes = axes * signs[:, None]  # else signs depend on the machine
     places = np.zeros((len(locations), 2))
     n_axes = min(2, len(axes))
     places[:, :n_axes] = centred @ axes[:n_axes].T

@@ -1,4 +1,4 @@
-"""Words drawn from a hierarchical Pitman-Yor process that has seen nothing yet."""
+"""Words drawn from the prior of a hierarchical Pitman-Yor process."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class WordLaw(NamedTuple):
     Attributes
     ----------
     discounts, concentrations : (order,) arrays
-        Of contexts of 0, 1, ... words.
+        Discounts and concentrations of contexts of 0, 1, ... words.
     base : (n_words,) array or None
-        Probabilities of the words below the empty context. None: each is a word of its own.
+        Probabilities of the words below the empty context. None: every draw is a new word.
     """
 
     discounts: NDArray[np.float64]
@@ -34,7 +34,7 @@ class WordLaw(NamedTuple):
 
     @classmethod
     def of(cls, discount: Any, concentration: Any, base: Any) -> WordLaw | None:
-        """Return a law of checked parameters; None if there are none."""
+        """Return a law with checked parameters, or None if there are no parameters."""
         if discount is None and concentration is None:
             if base is not None:
                 raise ValueError("base needs a discount and a concentration, too.")
@@ -59,14 +59,14 @@ class WordLaw(NamedTuple):
         return cls(discounts, concentrations, base)
 
     def draw(self, lengths: NDArray[np.int64], random: Random) -> NDArray[np.int64]:
-        """Return the words of sentences of given lengths, end to end."""
+        """Return the concatenated words of sentences of given lengths."""
         return np.fromiter(self._draw(lengths, random), np.int64, int(lengths.sum()))
 
     def _draw(self, lengths: NDArray[np.int64], random: Random) -> Iterator[int]:
-        """Yield words, seating customers in Chinese restaurants, one for each context.
+        """Yield words, with a Chinese restaurant for each context.
 
-        A table of m customers is joined with probability proportional to m - d: sit down with a
-        random earlier customer, and stay with probability 1 - d / m.
+        A table of m customers is joined with probability proportional to m - d: the new customer
+        joins the table of a random earlier customer, and stays with probability 1 - d / m.
         """
         uniform = random.random
         new_words = self._new_words(random)
@@ -75,7 +75,7 @@ class WordLaw(NamedTuple):
         for length in lengths.tolist():
             history = [_BEGINNING]
             for _ in range(length):
-                path = [root]  # the restaurants of longer and longer contexts
+                path = [root]  # the restaurants of increasingly long contexts
                 for symbol in reversed(history[-(len(d) - 1) :] if len(d) > 1 else []):
                     path.append(path[-1].child(symbol))
                 opened = []  # restaurants with a new table, whose word comes from the next
@@ -114,7 +114,7 @@ class WordLaw(NamedTuple):
 
 
 class _Restaurant:
-    """A context: the table of each customer, and of each table its size and its word."""
+    """A context with the table of each customer, and the size and word of each table."""
 
     __slots__ = ("children", "seats", "sizes", "words")
 
@@ -125,7 +125,7 @@ class _Restaurant:
         self.children: dict[int, _Restaurant] = {}
 
     def child(self, symbol: int) -> _Restaurant:
-        """Return the restaurant of the context with one more symbol before it."""
+        """Return the restaurant of the context with one more preceding symbol."""
         found = self.children.get(symbol)
         if found is None:
             found = self.children[symbol] = _Restaurant()

@@ -1,4 +1,4 @@
-"""Language models: the next word given those before it, and words in text without spaces."""
+"""Language models of the next word given the preceding words, and word segmentation."""
 
 from skdp.language._collocation_pitman_yor_lm import CollocationPitmanYorLM
 from skdp.language._hierarchical_pitman_yor_lm import HierarchicalPitmanYorLM

@@ -1,4 +1,4 @@
-"""What all models of the next word have in common as estimators."""
+"""Base class of all models of the next word."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from skdp.processes._interpolated import InterpolatedModel
 
 
 class NgramLanguageModel:
-    """Mixin: the public methods of a model of the next word, whatever it was learned by.
+    """Mixin with the public methods of a model of the next word, for any learning algorithm.
 
-    A fitted model has `_trie`, and its predictive distribution is the mean of those that
+    A fitted model has `_trie`, and its predictive distribution is the mean over the models that
     `_interpolated_models` yields.
     """
 
     _trie: NgramTrie
 
     _sample_kind = "text"
-    """What `skdp.utils.estimator_checks` feeds it."""
+    """Kind of the data that `skdp.utils.estimator_checks` passes to the estimator."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -41,11 +41,11 @@ class NgramLanguageModel:
         raise NotImplementedError
 
     def _n_models(self) -> int:
-        """Return how many these are."""
+        """Return the number of these models."""
         raise NotImplementedError
 
     def _index(self, X: Any) -> NgramTrie:
-        """Return the contexts of the sentences to learn from."""
+        """Return the contexts of the training sentences."""
         sentences = check_sentences(self, X, reset=True, any_length=True)
         ends: bool = self.end_of_sequence  # type: ignore[attr-defined]
         order = self.order  # type: ignore[attr-defined]
@@ -56,7 +56,7 @@ class NgramLanguageModel:
             )
         n_words = sentences.n_features
         what = f"X: n_features={n_words} words"
-        if n_words > max(len(sentences.tokens), 1):  # more words than tokens: is an id astray?
+        if n_words > max(len(sentences.tokens), 1):  # more words than tokens: possibly a stray id
             what += f" (the largest word id is {sentences.tokens.max(initial=-1)})"
         check_memory(24.0 * n_words, f"{what}: their probabilities")
         if order is None:
@@ -75,7 +75,7 @@ class NgramLanguageModel:
         return NgramTrie.of(events, order, n_words, n_words + ends)
 
     def _n_laws(self) -> int:
-        """Return how many discounts and concentrations there are."""
+        """Return the number of discounts and of concentrations."""
         return int(self.order)  # type: ignore[attr-defined]
 
     def _find(self, X: Any) -> tuple[Events, NDArray[np.float64]]:
@@ -96,7 +96,7 @@ class NgramLanguageModel:
         return np.asarray(total) / self._n_models()
 
     def log_proba(self, X: Any) -> list[NDArray[np.float64]]:
-        """Return the log probability of each word given those before it, and of each end.
+        """Return the log probability of each word given the preceding words, and of each end.
 
         Parameters
         ----------
@@ -105,8 +105,8 @@ class NgramLanguageModel:
         Returns
         -------
         list of (length [+ 1],) arrays
-            One for each sentence: a value for every word and, with `end_of_sequence`, one for the
-            end. Natural logarithms.
+            One array for each sentence: a value for every word and, with `end_of_sequence`, one for
+            the end. Natural logarithms.
         """
         events, proba = self._find(X)
         return np.split(_log(proba), events.ptr[1:-1])
@@ -121,12 +121,12 @@ class NgramLanguageModel:
         Returns
         -------
         (n_sentences,) array
-            Sums of ``log_proba(X)``; 0 for a sentence without words if ends do not count.
+            Sums of ``log_proba(X)``; 0 for a sentence without words if ends are not events.
         """
         return np.array([part.sum() for part in self.log_proba(X)])
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log probability per event: a word or an end; higher is better.
+        """Return the mean log probability per event, a word or an end; higher is better.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class NgramLanguageModel:
         Raises
         ------
         ValueError
-            If there is nothing to score: no words, and ends do not count.
+            If there is nothing to score: no words, and ends are not events.
         """
         _, proba = self._find(X)
         if len(proba) == 0:
@@ -161,7 +161,7 @@ class NgramLanguageModel:
         return float(np.exp(-self.score(X)))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the distribution of what comes next after each sequence.
+        """Return the distribution of the next word or end after each sequence.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class NgramLanguageModel:
         return total / self._n_models()
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return what is most probable next after each sequence.
+        """Return the most probable next word or end after each sequence.
 
         Parameters
         ----------
@@ -209,14 +209,14 @@ class NgramLanguageModel:
     ) -> TokenSequences:
         """Draw sequences from the model.
 
-        Each is drawn from one stored sample of the model, chosen at random.
+        Each sequence is drawn from one stored sample of the model, chosen at random.
 
         Parameters
         ----------
         n_sequences : int, default=1
         max_length : int, default=1000
-            Sequences end there at the latest, with a warning if one would go on. Without
-            `end_of_sequence`, all are that long.
+            Largest length of a sequence, with a warning if a sequence is truncated. Without
+            `end_of_sequence`, all sequences have this length.
         random_state : int, RandomState, Generator or None, default=None
 
         Returns
@@ -246,6 +246,6 @@ class NgramLanguageModel:
 
 
 def _log(proba: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return logarithms of probabilities, -inf of 0: models without smoothing have those."""
+    """Return logarithms of probabilities; -inf for 0, which occurs without smoothing."""
     with np.errstate(divide="ignore"):
         return np.log(proba)

@@ -30,11 +30,11 @@ from skdp.language._nested_pitman_yor_lm import NestedPitmanYorLM
 
 
 class CollocationPitmanYorLM(NestedPitmanYorLM):
-    r"""Nested Pitman-Yor language model with a level of collocations: words without spaces.
+    r"""Nested Pitman-Yor language model with a level of collocations for text without spaces.
 
-    A sentence is a sequence of collocations, a collocation one or several words that often come
-    together. Collocations come from a Pitman-Yor process, whose base draws words until it stops;
-    words come from another one, whose base spells them:
+    A sentence is a sequence of collocations, and a collocation consists of one or several words
+    that often occur together. Collocations come from a Pitman-Yor process, whose base draws words
+    until it stops; words come from another Pitman-Yor process, whose base spells them:
 
     .. math::
 
@@ -44,67 +44,68 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
         H(w) = g_{|w|} \prod_{j=1}^{|w|+1} p(x_j \mid x_{j-m+1}, \ldots, x_{j-1})
 
     Frequent phrases are thus learned as collocations and need not become words, as they do in
-    `NestedPitmanYorLM`, whose parameters, attributes and methods are the same otherwise. A sweep
-    draws collocations and words of each string as a block, then the words of each table of
-    collocations anew, for all strings that share it. Both have a Metropolis-Hastings step and are
+    `NestedPitmanYorLM`, whose parameters, attributes and methods are otherwise the same. A sweep
+    draws collocations and words of each string as a block, then redraws the words of each table of
+    collocations, for all strings that share it. Both moves have a Metropolis-Hastings step and are
     exact for given length factors g.
 
     Parameters
     ----------
     character_order : int, default=4
-        Letters in an n-gram of letters.
+        Length of the n-grams of letters.
     max_word_length : int, default=12
         Largest number L of characters in a word.
     max_collocation_length : int, default=24
         Largest number of characters in a collocation, from `max_word_length` to 64.
     stop_probability : float or "auto", default=0.5
         s: probability that a word is the last one of a new collocation. "auto": learned under
-        `stop_prior` from the collocations of all tables; it then often comes close to 1, a
+        `stop_prior` from the collocations of all tables; it then often approaches 1, so that every
         collocation is a word, and the level is lost.
     stop_prior : (float, float), default=(1.0, 1.0)
         Parameters p and q of the Beta prior on a learned `stop_probability`, in [1e-8, 1e8].
     length_correction : {"none", "poisson"} or (max_word_length,) array, default="none"
-        Factors g_k of words of k letters. "none": 1. "poisson": so that the lengths of new words
-        are Poisson(lambda), from 1 to L; what the letters alone would make of them is estimated
-        from drawn words after each sweep, and held during the next. An array: fixed, positive.
+        Factors g_k of words of k letters. "none": 1. "poisson": the factors for which lengths of
+        new words are Poisson(lambda), from 1 to L; the lengths under the letter model alone are
+        estimated from drawn words after each sweep, and held fixed during the next. An array: fixed
+        positive factors.
     word_length : float, "entropy" or "auto", default="entropy"
-        lambda, the mean length of new words before it is cut off at L, of Poisson lengths.
+        lambda, the mean of Poisson lengths of new words before truncation at L.
         "entropy": 160 / H^2, at least 1 and at most 7, for characters of an entropy of H bits in X.
         "auto": learned under `length_prior` in sweeps that are not annealed.
     length_prior : (float, float) or None, default=None
-        Shape and rate of the Gamma prior on lambda; its mean is the first value. None: shape 4 and
-        the mean of "entropy".
+        Shape and rate of the Gamma prior on lambda; its mean is the initial value. None: shape 4
+        and the mean of "entropy".
     end_probability : float or "auto", default=0.1
-        p_$: share of the base of collocations that goes to the end of the sentence. What is left is
-        the price of a new collocation. "auto": learned under `end_probability_prior`, from the
-        tables of collocations that hold ends and collocations.
+        p_$: share of the base of collocations that goes to the end of the sentence. The rest is the
+        price of a new collocation. "auto": learned under `end_probability_prior`, from the numbers
+        of tables of ends and of collocations.
     end_probability_prior : (float, float), default=(1.0, 1.0)
         Parameters p and q of the Beta prior on a learned `end_probability`, in [1e-8, 1e8].
     discount : float, (collocations, words, characters) or "auto", default="auto"
-        Discounts d, in [0, 1). "auto": one of collocations, one of words, and one for each length
-        of context of characters, learned under `discount_prior`. Of three, each is "auto" or a
-        number; that of characters may be an array with an entry per length of context.
+        Discounts d, in [0, 1). "auto": one for collocations, one for words, and one for each length
+        of context of characters, learned under `discount_prior`. In a triple, each entry is "auto"
+        or a number; the entry for characters may be an array with one value per length of context.
     discount_prior : (float, float), default=(1.0, 1.0)
         Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
     concentration : float, (collocations, words, characters) or "auto", default="auto"
-        Concentrations theta > 0, likewise.
+        Concentrations theta > 0, specified like discounts.
     concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     init : {"online", "whole"}, default="online"
-        The first state. "online": from empty restaurants the strings are cut one after the other,
-        the shortest first; this twice, with the parameters that were learned. "whole": no string is
-        cut, but where it has to be.
+        The initial state. "online": strings are cut one after the other, the shortest first,
+        starting from empty restaurants; this is done twice, the second time with the parameters
+        learned in the first pass. "whole": strings are cut only where necessary.
     anneal : (float, int), "auto" or None, default="auto"
-        Temperature T of the first sweep, and the sweep at which it has fallen to 1: a way to cut a
-        string is drawn in proportion to its probability to the power of 1 / T. These sweeps have to
-        be part of the burn-in. "auto": 1.5, and 15 or the whole burn-in if that is shorter. None:
-        no annealing.
+        Temperature T of the first sweep, and the sweep at which it has fallen to 1: a segmentation
+        of a string is drawn in proportion to its probability to the power of 1 / T. These sweeps
+        have to be part of the burn-in. "auto": 1.5, and 15 or the whole burn-in if that is shorter.
+        None: no annealing.
     predict_method : {"mbr", "viterbi"}, default="mbr"
-        "mbr": the words with the largest sum of posterior probabilities less `word_price`, averaged
-        over the stored samples of all chains. "viterbi": the words of the most probable
+        "mbr": the words with the largest sum of posterior probabilities minus `word_price`,
+        averaged over the stored samples of all chains. "viterbi": the words of the most probable
         collocations and words under the last sample of the chain with the highest mean log joint.
     word_price : float, default=0.2
-        What a word must be worth with "mbr": the larger, the fewer words.
+        Price of each word with "mbr": larger prices give fewer words.
     max_iter : int, default=30
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -118,7 +119,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
         Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
         probabilities are averaged over them.
     n_chains : int, default=4
-        Number of independent chains, each from its own first state.
+        Number of independent chains, each with its own initial state.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -132,10 +133,10 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
     Attributes
     ----------
     collocations_ : list of lists of str, or of arrays of ids
-        Collocations, a list of their words each, by their expected number in the training strings,
+        Collocations, each as a list of its words, by their expected number in the training strings,
         the most frequent first.
     collocation_counts_ : (n_collocations,) array
-        These numbers: means over the stored samples of all chains.
+        Expected numbers, as means over the stored samples of all chains.
     collocation_discount_, collocation_concentration_ : float
         Posterior means, or the given values.
     stop_probability_ : float
@@ -143,9 +144,9 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
     lexicon_ : list of str, or of arrays of ids
         Words by their expected number of tokens in the training strings, the most frequent first.
     lexicon_counts_ : (n_words,) array
-        These numbers: means over the stored samples of all chains.
+        Expected numbers, as means over the stored samples of all chains.
     alphabet_ : list of str or None
-        Characters, if X held strings. A character is a code point.
+        Characters, if X contains strings. A character is a code point.
     word_discounts_, word_concentrations_ : (1,) arrays
         Posterior means, or the given values: words have no context.
     character_discounts_, character_concentrations_ : (character_order,) arrays
@@ -155,7 +156,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
     end_probability_ : float
         p_$: its posterior mean, or the given value.
     segmentations_ : list of lists of words
-        The training strings as the last sweep of the best chain has cut them. Only with
+        The training strings in the segmentation of the last sweep of the best chain. Only with
         ``warm_start=True``.
     trace_ : Trace
         Scalars of every kept sweep of every chain.
@@ -172,7 +173,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
 
     See Also
     --------
-    NestedPitmanYorLM : Words that follow each other, without collocations.
+    NestedPitmanYorLM : Word n-grams, without collocations.
 
     References
     ----------

@@ -35,20 +35,20 @@ from skdp.processes._franchise_sampler import LawAverages
 from skdp.processes._interpolated import InterpolatedModel
 
 _N_LAWS = 6
-"""Discounts and concentrations without an order: longer contexts share the last."""
+"""Number of discounts and concentrations without an order; longer contexts share the last."""
 
 
 class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
-    r"""Hierarchical Pitman-Yor language model (HPYLM): the next word given those before it.
+    r"""Hierarchical Pitman-Yor language model (HPYLM) of the next word given the preceding words.
 
     The distribution of the next word after a context u of m words is a draw
     G_u ~ PY(d_m, theta_m, G_pi(u)), where pi(u) is the context without its farthest word; above the
-    empty context is a base H. So what is learned of a context flows into those that end alike, and
-    rare words keep the probability that power laws give them. Interpolated Kneser-Ney smoothing is
-    an approximation to it. Discounts and concentrations are learned, too.
+    empty context is a base H. So contexts share strength with other contexts that end in the same
+    words, and rare words have the probabilities of a power law. Interpolated Kneser-Ney smoothing
+    is an approximation to it. Discounts and concentrations are also learned.
 
     Without an order (``order=None``) contexts go back to the beginning of the sentence: the
-    sequence memoizer, here with concentrations of its own.
+    sequence memoizer, here with its own concentrations.
 
     Parameters
     ----------
@@ -57,17 +57,17 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         of any length.
     discount : "auto", float or (order,) array-like, default="auto"
         Discounts d_m, in [0, 1), of contexts of m = 0, ..., `order` - 1 words. "auto": drawn.
-        With ``order=None`` as many as you like: the last holds for all longer contexts, too.
-        "auto" has six then, unless `concentration` has another number.
+        With ``order=None`` any number of discounts: the last also applies to all longer contexts.
+        "auto" then has six, unless `concentration` has another length.
     discount_prior : tuple of two floats, default=(1.0, 1.0)
         Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
     concentration : "auto", float or (order,) array-like, default="auto"
-        Concentrations theta_m, > 0. "auto": drawn. With ``order=None`` as many as `discount` has.
+        Concentrations theta_m, > 0. "auto": drawn. With ``order=None`` as many as `discount`.
     concentration_prior : tuple of two floats, default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     end_of_sequence : bool, default=True
-        Whether the end of a sentence is an event, the last of its outcomes. If not, the model says
-        nothing of lengths.
+        Whether the end of a sentence is an event, the last of its outcomes. If not, the model does
+        not cover lengths.
     max_iter : int, default=60
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -84,9 +84,9 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         Number of independent chains. Attributes come from the one with the highest mean log joint,
         probabilities from all.
     base : None, (n_outcomes,) array-like, or fitted language model, default=None
-        Probabilities H of the words, and with `end_of_sequence` of the end, where a context and all
-        its parts say nothing. A language model stands for its distribution of single words, without
-        context; as cloning would lose its fit, wrap it in
+        Probabilities H of the words, and with `end_of_sequence` of the end, which are the base
+        distribution of the empty context. A language model stands for its distribution of single
+        words without context; because cloning would discard its fit, wrap it in
         :class:`~sklearn.frozen.FrozenEstimator` in a grid search. None: uniform.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
@@ -102,15 +102,15 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     ----------
     discounts_, concentrations_ : (order,) arrays
         Posterior means of d_m and theta_m, or the given values. With ``order=None`` these and the
-        following arrays are as long as `discount`, and the last entry is of all longer contexts.
+        following arrays are as long as `discount`, and the last entry is for all longer contexts.
     base_ : (n_outcomes,) array
-        Probabilities H of the words and, with `end_of_sequence`, of the end, whatever `base` was.
+        Probabilities H of the words and, with `end_of_sequence`, of the end, regardless of the
+        type of `base`.
     n_contexts_ : (order,) array of int
         Number of contexts of m words that were seen. With ``order=None`` a context that was seen
-        once counts as long as it takes to tell it from all others.
+        once has the smallest length that distinguishes it from all others.
     n_tables_ : (order,) array
-        Mean number of tables: what contexts of m words count of what they have seen, as they hand
-        it to shorter contexts.
+        Mean number of tables of contexts of m words, which count as customers of shorter contexts.
     trace_ : Trace
         Scalars of every kept sweep of every chain: log_joint and, for each m, discount_m,
         concentration_m and tables_m.
@@ -124,30 +124,30 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     See Also
     --------
     KneserNeyLM : Fast approximation without sampling.
-    skdp.feature_extraction.TokenVectorizer : Turns sentences into word ids.
+    skdp.feature_extraction.TokenVectorizer : Converts sentences to word ids.
 
     Notes
     -----
     An event is a word or an end. Its context goes back to the beginning of the sentence, which is
     one symbol: the first word has the context (beginning), the second (beginning, first word).
 
-    Probabilities are averaged over the stored samples of all chains, which is worth some percent of
-    perplexity. Samples are of numbers of tables; who sits where is summed out. A sweep visits every
-    word in every context once, the longest contexts first, then draws discounts and concentrations
-    by slice sampling given sizes of tables. The longest contexts have a concentration near 0 in
-    natural language: nothing is wrong with that.
+    Probabilities are averaged over the stored samples of all chains, which reduces the perplexity
+    by some percent. Samples consist of numbers of tables, with the seating arrangements integrated
+    out. A sweep visits every word in every context once, the longest contexts first, then draws
+    discounts and concentrations by slice sampling given sizes of tables. The longest contexts have
+    a concentration near 0 in natural language, which is not an error.
 
-    With ``order=None`` a context that was seen once is not stored: it is the text before the one
-    word that followed it, which the model keeps (4 bytes a word), and its one customer, at one
-    table, can be summed out. What is stored are contexts that were seen more often, and those one
-    word longer. Where text recurs at length, word for word, each of its places has contexts of all
-    lengths: memory grows with the square of that length, and the time of a sweep with its third
-    power. In a run of one word (n times the same) places share contexts: memory grows with n, and
-    time with its square. Give an `order` where that is too much.
+    With ``order=None`` a context that was seen once is not stored: it is the text before the single
+    word that followed it, which the model keeps (4 bytes per word), and its single customer, at one
+    table, is integrated out. The model stores contexts that were seen more often, and those with
+    one more word. If a long text recurs verbatim, each of its places has contexts of all lengths:
+    memory grows with the square of its length, and the time of a sweep with the third power. In a
+    run of n equal words, places share contexts: memory grows with n, and time with its square. Set
+    an `order` if that is too much.
 
     Memory: about 28 bytes for each cell (an outcome seen in a context) and 20 for each context,
-    besides 4 bytes for each stored sample and cell with more than one event; each further chain
-    has 8 bytes for each cell and context. One million words of news at order 3: 1 million cells,
+    plus 4 bytes for each stored sample and cell with more than one event; each further chain takes
+    8 bytes for each cell and context. One million words of news at order 3: 1 million cells,
     360,000 contexts, 37 MB, and 16 MB for 20 samples.
 
     References
@@ -248,7 +248,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         return trie
 
     def _check_base(self, trie: NgramTrie) -> Floats:
-        """Return the base's probabilities of all outcomes."""
+        """Return the base probabilities of all outcomes."""
         n = trie.n_outcomes
         if self.base is None:
             return np.full(n, 1.0 / n)
@@ -299,7 +299,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
 
     def _make_runner(self) -> Any:
         runner = super()._make_runner()
-        runner.base = self.base  # a clone would have lost its fit
+        runner.base = self.base  # a clone would have discarded its fit
         return runner
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
@@ -333,8 +333,8 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         ----------
         X : TokenSequences, list of sentences, or (n_sentences, length) array of int
             A sentence in a list is a sequence of word ids; the rows of an array are sentences. The
-            vocabulary of lists and arrays ends with the largest id: use TokenSequences to say that
-            there are more words.
+            vocabulary of lists and arrays ends with the largest id: use TokenSequences for a larger
+            vocabulary.
         y : ignored
             Present by scikit-learn's convention.
 
@@ -355,7 +355,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         -----
         ConvergenceWarning
             If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
-            burn-in, too few to tell; raise `max_iter` then.
+            burn-in, too few for a diagnosis; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
         return self._fit(X)
@@ -363,27 +363,27 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     def to_arpa(self, path: str | Path, feature_names: ArrayLike, *, sample: int = -1) -> None:
         """Write a stored sample to a file in the ARPA format, which KenLM reads.
 
-        A file holds one sample, and its perplexity is some percent higher than that of the mean
+        A file contains one sample, whose perplexity is some percent higher than that of the mean
         over all samples.
 
         Parameters
         ----------
         path : str or path-like
-            Written whole: if anything fails, a file that was there stays as it was.
+            Written atomically: if anything fails, an existing file remains unchanged.
         feature_names : (n_features,) array-like of str
             Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
             Integers are written as digits.
         sample : int, default=-1
-            Which stored sample; the last by default.
+            Index of the stored sample; the last by default.
 
         Raises
         ------
         ValueError
-            If names are missing, are no strings, occur twice, are empty, hold white space, NUL or
-            a lone surrogate, or mean the beginning or the end; if there is no such sample; or with
-            ``order=None``: a file has n-grams of given lengths.
+            If names are missing, not strings, not unique or empty, contain white space, NUL or a
+            lone surrogate, or denote the beginning or the end; if there is no such sample; or with
+            ``order=None``, because a file has n-grams of given lengths.
         TypeError
-            If `path` is no path, such as a file descriptor.
+            If `path` is not a path, such as a file descriptor.
         """
         check_is_fitted(self)
         if len(self._trie.text):

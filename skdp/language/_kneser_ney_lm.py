@@ -22,28 +22,29 @@ from skdp.processes._franchise import Franchise, FranchisePriors
 from skdp.processes._interpolated import InterpolatedModel
 
 _N_CLASSES = 3
-"""Counts of 1, of 2, and of more have discounts of their own."""
+"""Number of discounts per depth: for counts of 1, of 2, and of more."""
 
 
 class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
-    """Interpolated Kneser-Ney smoothing: n-gram probabilities from counts, without sampling.
+    """Interpolated Kneser-Ney smoothing of n-gram probabilities from counts, without sampling.
 
-    The probability of a word after a context is its count less a discount, divided by the
-    context's, plus what the discounts left times the probability after the context without its
-    farthest word. Shorter contexts count in how many longer contexts a word occurs, not how often.
+    The probability of a word after a context is its count minus a discount, divided by the
+    context's count, plus the discounted share times the probability after the context without its
+    farthest word. In shorter contexts, the count of a word is the number of longer contexts with
+    the word, not its frequency.
 
     Parameters
     ----------
     order : int, default=3
         Length of the n-grams: a context has up to `order` - 1 words. 1: no context.
     discount : {"modified", "absolute"}, float or array-like, default="modified"
-        "modified": by Chen and Goodman's formulas, one for counts of 1, of 2 and of at least 3, for
-        contexts of m = 0, ..., `order` - 1 words each. "absolute": n_1 / (n_1 + 2 n_2) for each m,
-        where n_c outcomes have count c. A number in [0, 1), or (order,) numbers, or (order, 3)
-        numbers, at most 1, 2 and 3: given.
+        "modified": by Chen and Goodman's formulas, one discount each for counts of 1, of 2 and of
+        at least 3, for contexts of m = 0, ..., `order` - 1 words. "absolute": n_1 / (n_1 + 2 n_2)
+        for each m, where n_c outcomes have count c. A number in [0, 1), or (order,) numbers, or
+        (order, 3) numbers, at most 1, 2 and 3: given.
     end_of_sequence : bool, default=True
-        Whether the end of a sentence is an event, the last of its outcomes. If not, the model says
-        nothing of lengths.
+        Whether the end of a sentence is an event, the last of its outcomes. If not, the model does
+        not cover lengths.
 
     Attributes
     ----------
@@ -56,14 +57,14 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
 
     See Also
     --------
-    HierarchicalPitmanYorLM : The model that this approximates; some percent better.
+    HierarchicalPitmanYorLM : The approximated model; some percent better.
 
     Notes
     -----
     The conventions are those of `HierarchicalPitmanYorLM`: one symbol for the beginning of a
     sentence and no padding, and below the empty context a uniform distribution over the outcomes.
-    Small or regular corpora may have no outcome with some count, so that the formulas give no
-    discount above 0 and below the count: half the count is used then, with a warning.
+    Small or regular corpora may lack outcomes with some count, so that the formulas give no
+    discount above 0 and below the count; half the count is then used, with a warning.
 
     References
     ----------
@@ -93,7 +94,7 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         self.end_of_sequence = end_of_sequence
 
     def _check_discounts(self) -> Floats | None:
-        """Return (order, 3) discounts, or None if they follow from the data."""
+        """Return (order, 3) discounts, or None if they depend on the data."""
         if isinstance(self.discount, str):
             return None
         array = as_array(self.discount, "discount")
@@ -115,14 +116,14 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         return array.astype(np.float64)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Count.
+        """Learn the n-gram probabilities from counts.
 
         Parameters
         ----------
         X : TokenSequences, list of sentences, or (n_sentences, length) array of int
             A sentence in a list is a sequence of word ids; the rows of an array are sentences. The
-            vocabulary of lists and arrays ends with the largest id: use TokenSequences to say that
-            there are more words.
+            vocabulary of lists and arrays ends with the largest id: use TokenSequences for a larger
+            vocabulary.
         y : ignored
             Present by scikit-learn's convention.
 
@@ -139,14 +140,14 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         -----
         UserWarning
             If X is too small or too regular for the formulas of `discount`; the message names the
-            contexts and says what to do.
+            contexts and the remedies.
         """
         validate_parameters(self)
         given = self._check_discounts()
         trie = self._index(X)
         n = trie.n_outcomes
         ones = np.ones(self.order)
-        # With one table in each cell, shorter contexts count the longer ones with an outcome.
+        # With one table in each cell, shorter contexts count the longer contexts with an outcome.
         franchise = Franchise(
             trie.layout, np.ones(np.diff(trie.layout.cell_ptr)[0]),
             FranchisePriors(0.0 * ones, ones, (1.0, 1.0), (1.0, 1.0)),
@@ -185,7 +186,7 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         return self
 
     def _learn(self, counts: Any) -> tuple[Floats, bool]:
-        """Return the discounts of counts of 1, of 2 and of more, and whether counts gave them."""
+        """Return the discounts of counts of 1, 2 and more, and whether the formulas were valid."""
         n = np.bincount(counts, minlength=6).astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = n[1] / (n[1] + 2.0 * n[2])
@@ -201,7 +202,7 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         return discounts, not (len(counts) and wrong.any())
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell whether there is a model."""
+        """Return whether there is a model."""
         return hasattr(self, "_model")
 
     def _interpolated_models(self) -> Iterator[InterpolatedModel]:
@@ -216,7 +217,7 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         Parameters
         ----------
         path : str or path-like
-            Written whole: if anything fails, a file that was there stays as it was.
+            Written atomically: if anything fails, an existing file remains unchanged.
         feature_names : (n_features,) array-like of str
             Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
             Integers are written as digits.
@@ -224,10 +225,10 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If names are missing, are no strings, occur twice, are empty, hold white space, NUL or
-            a lone surrogate, or mean the beginning or the end.
+            If names are missing, not strings, not unique or empty, contain white space, NUL or a
+            lone surrogate, or denote the beginning or the end.
         TypeError
-            If `path` is no path, such as a file descriptor.
+            If `path` is not a path, such as a file descriptor.
         """
         check_is_fitted(self)
         write_arpa(path, self._trie, self._model, feature_names)

@@ -1,4 +1,4 @@
-"""Classification by language models: one for each class."""
+"""Classification by language models, one for each class."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from skdp.data import TokenSequences, check_sentences
 class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     r"""Classify sequences by language models, one for each class, and Bayes' rule.
 
-    p(class | x) is in proportion to p(class) p(x | class), where p(x | class) is the probability
-    that the class's model gives to the whole sequence. Order counts, and so does the length if the
-    models have an end of sequences. With characters for words this identifies authors, languages
+    p(class | x) is proportional to p(class) p(x | class), where p(x | class) is the probability of
+    the whole sequence under the class's model. The classifier uses word order, and the length if
+    the models have an end of sequences. With characters as words it identifies authors, languages
     or kinds of names from short strings.
 
     Parameters
@@ -51,14 +51,15 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
 
     See Also
     --------
-    sklearn.naive_bayes.MultinomialNB : The same with words that do not depend on each other.
+    sklearn.naive_bayes.MultinomialNB : The same approach with independent words.
 
     Notes
     -----
-    All models share one vocabulary, that of X: a symbol that a class never saw has the probability
-    that its model gives to what is new. Models without smoothing, such as ``KneserNeyLM`` with
-    ``discount=0.0``, give new symbols the probability 0. A sequence that has the probability 0 in
-    every class is evidence for none: its probabilities are those of the classes, ``class_prior``.
+    All models share the vocabulary of X: a symbol that was never seen in a class has the
+    probability of new symbols under its model. Models without smoothing, such as ``KneserNeyLM``
+    with ``discount=0.0``, give new symbols the probability 0. A sequence with probability 0 in
+    every class is not evidence for any class: its probabilities are those of the classes,
+    ``class_prior``.
 
     References
     ----------
@@ -86,7 +87,7 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
     }
 
     _sample_kind = "text"
-    """What `skdp.utils.estimator_checks` feeds it."""
+    """Kind of the data that `skdp.utils.estimator_checks` passes to the estimator."""
 
     def __init__(
         self, estimator: Any, *, class_prior: Any = "empirical", n_jobs: int | None = None
@@ -198,7 +199,7 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
         Returns
         -------
         (n_sequences, n_classes) array
-            Rows sum to 1; a sequence that no class can have has the probabilities of the classes.
+            Rows sum to 1; a sequence that is impossible in every class has the prior probabilities.
         """
         return np.exp(self.predict_log_proba(X))
 

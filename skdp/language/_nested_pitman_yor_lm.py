@@ -1,4 +1,4 @@
-"""The nested Pitman-Yor language model: words in text without spaces."""
+"""The nested Pitman-Yor language model for words in text without spaces."""
 
 from __future__ import annotations
 
@@ -40,75 +40,77 @@ class NestedPitmanYorLM(
     ChainEstimator,
     auto_wrap_output_keys=None,  # type: ignore[call-arg]  # of the mixin's __init_subclass__
 ):
-    r"""Nested Pitman-Yor language model: words in text without spaces.
+    r"""Nested Pitman-Yor language model for words in text without spaces.
 
-    It cuts strings into words without a dictionary. Words follow a hierarchical Pitman-Yor n-gram
-    model. Its base, which new words come from, is a hierarchical Pitman-Yor model of their letters:
+    The model cuts strings into words without a dictionary. Words follow a hierarchical Pitman-Yor
+    n-gram model. Its base, from which new words are drawn, is a hierarchical Pitman-Yor model of
+    their letters:
 
     .. math::
 
         w_i &\sim \mathrm{HPY}(w_{i-n+1}, \ldots, w_{i-1}), \\
         H(w) &= (1 - p_\$) \, g_{|w|} \prod_{j=1}^{|w|+1} p(x_j \mid x_{j-m+1}, \ldots, x_{j-1})
 
-    Each table of a word at the root is one spelling of it in the letters' restaurants. A sweep
-    draws the words of each string as a block by a forward filter, with a Metropolis-Hastings step:
-    it is exact for given length factors g.
+    Each table of a word at the root is one spelling of the word in the restaurants of letters. A
+    sweep draws the words of each string as a block by a forward filter, with a Metropolis-Hastings
+    step, which is exact for given length factors g.
 
     Parameters
     ----------
     word_order : {1, 2, 3}, default=2
-        Words in an n-gram: 1 unigrams, 2 bigrams, 3 trigrams.
+        Length of the n-grams of words: 1 unigrams, 2 bigrams, 3 trigrams.
     character_order : int, default=4
-        Letters in an n-gram of letters.
+        Length of the n-grams of letters.
     max_word_length : int, default=20
         Largest number L of characters in a word.
     length_correction : {"none", "poisson"} or (max_word_length,) array, default="poisson"
-        Factors g_k of words of k letters. "none": 1. "poisson": so that the lengths of new words
-        are Poisson(lambda), from 1 to L; what the letters alone would make of them is estimated
-        from drawn words after each sweep, and held during the next. An array: fixed, positive.
+        Factors g_k of words of k letters. "none": 1. "poisson": the factors for which lengths of
+        new words are Poisson(lambda), from 1 to L; the lengths under the letter model alone are
+        estimated from drawn words after each sweep, and held fixed during the next. An array: fixed
+        positive factors.
     word_length : float, "entropy" or "auto", default="entropy"
-        lambda, the mean length of new words before it is cut off at L. "entropy": 160 / H^2, at
+        lambda, the mean length of new words before truncation at L. "entropy": 160 / H^2, at
         least 1 and at most 7, for characters of an entropy of H bits in X: 7 for Latin letters, 6
         for phonemes or Thai, 2 for Chinese or Japanese. "auto": learned under `length_prior` in
         sweeps that are not annealed.
     length_prior : (float, float) or None, default=None
-        Shape and rate of the Gamma prior on lambda; its mean is the first value. None: shape 4 and
-        the mean of "entropy".
+        Shape and rate of the Gamma prior on lambda; its mean is the initial value. None: shape 4
+        and the mean of "entropy".
     end_probability : float or "auto", default=0.95
-        p_$: share of the base that goes to the end of the sentence. What is left is the price of a
-        new word: the larger, the fewer word types. "auto": learned under `end_probability_prior`,
-        from the tables of the root that hold ends and words.
+        p_$: share of the base that goes to the end of the sentence. The rest is the price of a new
+        word: larger values give fewer word types. "auto": learned under `end_probability_prior`,
+        from the numbers of root tables of ends and of words.
     end_probability_prior : (float, float), default=(1.0, 1.0)
         Parameters p and q of the Beta prior on a learned `end_probability`, in [1e-8, 1e8].
     discount : float, (words, characters) or "auto", default="auto"
         Discounts d, in [0, 1). "auto": one for each length of context, learned under
-        `discount_prior`. A pair holds, for words and for characters, "auto", a number, or an array
-        with an entry per length of context.
+        `discount_prior`. A pair has, for words and for characters, "auto", a number, or an array
+        with one value per length of context.
     discount_prior : (float, float), default=(1.0, 1.0)
         Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
     concentration : float, (words, characters) or "auto", default="auto"
-        Concentrations theta > 0, likewise.
+        Concentrations theta > 0, specified like discounts.
     concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     init : {"online", "whole"}, default="online"
-        The first state. "online": from empty restaurants the strings are cut one after the other,
-        the shortest first; this twice, with the parameters that were learned. "whole": no string is
-        cut, but where it has to be.
+        The initial state. "online": strings are cut one after the other, the shortest first,
+        starting from empty restaurants; this is done twice, the second time with the parameters
+        learned in the first pass. "whole": strings are cut only where necessary.
     anneal : (float, int), "auto" or None, default="auto"
-        Temperature T of the first sweep, and the sweep at which it has fallen to 1: a way to cut a
-        string is drawn in proportion to its probability to the power of 1 / T. These sweeps have to
-        be part of the burn-in. "auto": 1.5, and 15 or the whole burn-in if that is shorter. None:
-        no annealing.
+        Temperature T of the first sweep, and the sweep at which it has fallen to 1: a segmentation
+        of a string is drawn in proportion to its probability to the power of 1 / T. These sweeps
+        have to be part of the burn-in. "auto": 1.5, and 15 or the whole burn-in if that is shorter.
+        None: no annealing.
     type_moves : float, default=0.0
-        Moves of word types that a sweep proposes, for each character of X: all places where a word
-        may be cut in two are cut, or joined, at once. 0.1 doubles the time of a sweep, and finds
-        states of a much higher log joint, in which frequent phrases are words.
+        Number of proposed moves of word types per sweep and character of X: all occurrences of a
+        word are split in two, or joined, at once. 0.1 doubles the time of a sweep, and finds states
+        with a much higher log joint, in which frequent phrases are words.
     predict_method : {"mbr", "viterbi"}, default="mbr"
-        "mbr": the words with the largest sum of posterior probabilities less `word_price`, averaged
-        over the stored samples of all chains. "viterbi": the most probable words under the last
-        sample of the chain with the highest mean log joint.
+        "mbr": the words with the largest sum of posterior probabilities minus `word_price`,
+        averaged over the stored samples of all chains. "viterbi": the most probable words under the
+        last sample of the chain with the highest mean log joint.
     word_price : float, default=0.2
-        What a word must be worth with "mbr": the larger, the fewer words.
+        Price of each word with "mbr": larger prices give fewer words.
     max_iter : int, default=30
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -122,7 +124,7 @@ class NestedPitmanYorLM(
         Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
         probabilities are averaged over them.
     n_chains : int, default=4
-        Number of independent chains, each from its own first state.
+        Number of independent chains, each with its own initial state.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -138,9 +140,9 @@ class NestedPitmanYorLM(
     lexicon_ : list of str, or of arrays of ids
         Words by their expected number of tokens in the training strings, the most frequent first.
     lexicon_counts_ : (n_words,) array
-        These numbers: means over the stored samples of all chains.
+        Expected numbers, as means over the stored samples of all chains.
     alphabet_ : list of str or None
-        Characters, if X held strings. A character is a code point.
+        Characters, if X contains strings. A character is a code point.
     word_discounts_, word_concentrations_ : (word_order,) arrays
     character_discounts_, character_concentrations_ : (character_order,) arrays
         Posterior means, or the given values; entry m belongs to contexts of m symbols.
@@ -149,7 +151,8 @@ class NestedPitmanYorLM(
     end_probability_ : float
         p_$: its posterior mean, or the given value.
     segmentations_ : list of lists of words
-        The training strings as the best chain's last sweep cut them. Only with ``warm_start=True``.
+        The training strings in the segmentation of the last sweep of the best chain. Only with
+        ``warm_start=True``.
     trace_ : Trace
         Scalars of every kept sweep of every chain.
     n_iter_ : int
@@ -164,9 +167,9 @@ class NestedPitmanYorLM(
 
     See Also
     --------
-    CollocationPitmanYorLM : Words under collocations.
-    strip_spaces : Strings without their spaces, and where these were.
-    skdp.metrics.segmentation_scores : How well words are found.
+    CollocationPitmanYorLM : The model with a level of collocations.
+    strip_spaces : Strings without spaces, and the cuts at the spaces.
+    skdp.metrics.segmentation_scores : Precision and recall of words and cuts.
 
     Notes
     -----
@@ -227,7 +230,7 @@ class NestedPitmanYorLM(
     _read: ClassVar[Any] = staticmethod(read_strings)
 
     _sample_kind = "text"
-    """What `skdp.utils.estimator_checks` feeds it."""
+    """Kind of the data that `skdp.utils.estimator_checks` passes to the estimator."""
 
     def __init__(
         self,
@@ -380,7 +383,7 @@ class NestedPitmanYorLM(
         return float(np.mean([row[name] for row in trace]) if isinstance(given, str) else given)
 
     def _show(self, words: list[Ints]) -> list[Any]:
-        """Return words, arrays of ids, as strings where X held strings."""
+        """Return words, given as arrays of ids, as strings if X contained strings."""
         if self.alphabet_ is None:
             return words
         return ["".join(self.alphabet_[letter] for letter in word) for word in words]
@@ -389,16 +392,15 @@ class NestedPitmanYorLM(
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find words.
+        """Learn words.
 
         Parameters
         ----------
         X : list of str, TokenSequences, list of id lists, or (n_strings, length) array of int
             Strings, or sequences of ids of characters.
         y : None, or a list of None or (len - 1,) arrays of 1, 0 or -1
-            What is known of the cuts of each string, a number for each place between two
-            characters: 1 a cut, 0 no cut, -1 unknown. None: nothing. One label per sample is
-            ignored.
+            Known cuts of each string, a number for each place between two characters: 1 a cut, 0 no
+            cut, -1 unknown. None: nothing is known. One label per sample is ignored.
 
         Returns
         -------
@@ -416,7 +418,8 @@ class NestedPitmanYorLM(
         Warns
         -----
         ConvergenceWarning
-            If a chain still climbs, has fewer than 12 sweeps to judge it by, or plainly disagrees.
+            If the log joint of a chain still climbs, a chain has fewer than 12 sweeps after the
+            burn-in, or chains plainly disagree.
         """
         return self._fit(X, y)
 
@@ -447,7 +450,7 @@ class NestedPitmanYorLM(
         Parameters
         ----------
         X : as in `fit`
-            Strings may hold characters that were not in `fit`; ids must be known.
+            Strings may contain characters that were not in `fit`; ids must be known.
 
         Returns
         -------
@@ -498,7 +501,7 @@ class NestedPitmanYorLM(
         return TokenSequences(ids, word_ptr, len(self._lexicon.counts) + 1)
 
     def fit_transform(self, X: Any, y: Any = None) -> TokenSequences:
-        """Find words, then return ``transform(X)``.
+        """Learn words, and return ``transform(X)``.
 
         Parameters
         ----------
@@ -516,7 +519,7 @@ class NestedPitmanYorLM(
         Parameters
         ----------
         X : TokenSequences or list of id lists
-            What `transform` returns.
+            Ids as returned by `transform`.
 
         Returns
         -------
@@ -534,7 +537,7 @@ class NestedPitmanYorLM(
         return [[words[w] for w in sequence] for sequence in sequences]
 
     def score_samples(self, X: Any) -> Floats:
-        """Return the held-out log probability of strings, all ways to cut them summed.
+        """Return the held-out log probability of strings, summed over all segmentations.
 
         Parameters
         ----------
@@ -544,7 +547,7 @@ class NestedPitmanYorLM(
         -------
         (n_strings,) array
             Natural logarithm of the mean over the stored samples of all chains. The end of the
-            string counts.
+            string is included.
         """
         check_is_fitted(self)
         tokens, ptr, _ = read_new_input(self, X)
@@ -583,7 +586,7 @@ class NestedPitmanYorLM(
         return float(self._score_samples(tokens, ptr).sum() / len(tokens))
 
     def perplexity(self, X: Any) -> float:
-        """Return ``exp(-score(X))``, a character's perplexity; lower is better.
+        """Return ``exp(-score(X))``, the perplexity per character; lower is better.
 
         Parameters
         ----------

@@ -1,1 +1,1 @@
-"""Back-off: trees of contexts, broad ones above narrow ones, and what models of them say."""
+"""Back-off models on trees of contexts, from broad to narrow, and explanations of predictions."""

@@ -1,4 +1,4 @@
-"""Where a prediction comes from: the restaurants on its path, and what each of them adds."""
+"""Explanations of predictions by the contributions of the restaurants on a path."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from skdp.processes._interpolated import InterpolatedModel
 
 
 class BackoffStep(NamedTuple):
-    """A context on the way from the base to the narrowest level, and its part in a prediction.
+    """A context on the path from the base to the narrowest level, and its share of a prediction.
 
     Attributes
     ----------
     level : str
         "base", "root", or the columns that the level adds.
     context : tuple
-        What these and all columns before them hold.
+        The values of these and all preceding columns.
     customers : float
-        What the context has seen: events, and where there are levels below, the tables of the
-        contexts there. 0 for a context that was not seen.
+        Number of customers of the context: its events, or the tables of the contexts below it if
+        there are levels below. 0 for an unseen context.
     tables : float
-        What it hands on to the level above, as if that had seen so many events.
+        Number of tables, which count as customers of the context in the level above.
     weight : float
         The share of the context's own counts in the prediction. The weights of all levels sum to 1.
     probability : float
-        What these counts add to the probability of the predicted class.
+        Contribution of these counts to the probability of the predicted class.
     """
 
     level: str
@@ -52,8 +52,8 @@ class CountedModel(NamedTuple):
 def explain_paths(models: Iterable[CountedModel], contexts: Ints, cells: Ints) -> Floats:
     """Return customers, tables, weight and probability of each context: (4, n, 1 + n_depths).
 
-    The base is first; probabilities are those of the outcomes of the cells. All are means over the
-    models.
+    The base comes first, and the probabilities refer to the outcomes of the cells. All values are
+    means over the models.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def _explain(counted: CountedModel, contexts: Ints, cells: Ints) -> Floats:
     found[1, :, 1:] = np.where(is_seen, counted.tables[contexts], 0)
     left = np.ones(found.shape[1:])
     left[:, 1:] = np.where(is_seen, model.backoff[contexts], 1.0)
-    # What a context adds is diluted by all that are narrower.
+    # All narrower contexts dilute the contribution of a context.
     below = np.ones_like(left)
     below[:, :-1] = np.cumprod(left[:, :0:-1], axis=1)[:, ::-1]
     found[2, :, 0] = below[:, 0]
@@ -85,7 +85,7 @@ def _explain(counted: CountedModel, contexts: Ints, cells: Ints) -> Floats:
 
 
 def name_levels(tree: ContextTree, names: NDArray[Any] | None) -> list[str]:
-    """Return what the levels are called, the base first; `names` are those of columns."""
+    """Return the names of the levels, the base first, from the `names` of the columns."""
     found = ["base"] + ["root"] * tree.has_root
     for level in tree.levels:
         parts = (f"column {j}" if names is None else str(names[j]) for j in level)

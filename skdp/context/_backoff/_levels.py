@@ -1,4 +1,4 @@
-"""Which columns make up each level of contexts."""
+"""Assignment of columns to the levels of contexts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def check_levels(levels: Any, n_features: int, names: NDArray[Any] | None) -> Le
 
 
 def _group(group: Any) -> list[Any]:
-    """Return the columns of a group, which may be a single one."""
+    """Return the columns of a group, which may be a single column."""
     if isinstance(group, str | Integral):
         return [group]
     if not is_list_like(group) or len(group) == 0:
@@ -56,7 +56,7 @@ def _group(group: Any) -> list[Any]:
 
 
 def _find_column(column: Any, n_features: int, names: NDArray[Any] | None) -> int:
-    """Return the place of a column that is given by its name or its place."""
+    """Return the index of a column, given its name or index."""
     if isinstance(column, str):
         if names is None:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""What a chain of a back-off classifier shows of itself after a sweep."""
+"""Public state of a chain of a back-off classifier after a sweep."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class BackoffState(FranchiseState):
 
     @property
     def outcomes(self) -> list[Ints]:
-        """The outcome of each cell: its place among the classes."""
+        """The outcome of each cell, as an index into the classes."""
         return self._by_depth(self._sampler.context_index.outcome)
 
     @property

@@ -1,4 +1,4 @@
-"""The contexts that were seen, level by level, and the outcomes seen in each of them."""
+"""Tree of the observed contexts by level, with the outcomes observed in each context."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from skdp.processes._franchise import FranchiseLayout
 
 @dataclass(frozen=True)
 class ContextTree(ContextIndex):
-    """All contexts and all cells: an outcome seen in a context.
+    """All contexts and all cells; a cell is an outcome observed in a context.
 
-    Below the root, if there is one, a context of level k is what the columns of the levels 0 to k
-    hold. All events go down to the last level. Contexts are found column by column: a *step* leads
-    from a context and the code in the next column to a longer context, and at the end of a level
-    that is a restaurant.
+    Below the root, if there is one, a context of level k consists of the values of the columns of
+    levels 0 to k. All events reach the last level. Contexts are found column by column: a *step*
+    leads from a context and the code in the next column to a longer context, which is a restaurant
+    at the end of a level.
 
     Attributes
     ----------
     n_outcomes, has_root, cell_ptr, outcome, layout : as of a `ContextIndex`
     classes : (n_outcomes,) array
-        What the outcomes are called.
+        Labels of the outcomes.
     levels : tuple of tuples of int
         The columns of each level.
     columns : list of Column
-        Those of all levels, in that order.
+        Columns of all levels, in the order of the levels.
     keys : list of (n,) int64 arrays
-        Of the contexts after each step: context before it * number of categories + code. They
-        rise; their places are the contexts.
+        Keys of the contexts after each step: preceding context * number of categories + code. Keys
+        are in ascending order; the index of a key is the context.
     """
 
     classes: NDArray[Any]
@@ -60,9 +60,9 @@ class ContextTree(ContextIndex):
         Parameters
         ----------
         columns : list of Column
-            Those of the levels, in their order.
+            Columns of the levels, in order.
         codes : list of (n_events,) arrays
-            What the events hold in each of them.
+            Codes of the events in each column.
         levels : tuple of tuples of int
         outcomes, counts : (n_events,) int64
             The outcome of each event, and how often it occurred, at least once.
@@ -111,7 +111,7 @@ class ContextTree(ContextIndex):
         )
 
     def find(self, values: list[Values]) -> Ints:
-        """Return the contexts of rows by depth, (n_rows, n_depths); -1: it was not seen.
+        """Return the contexts of rows by depth, (n_rows, n_depths); -1 for unseen contexts.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class ContextTree(ContextIndex):
 def _parents(
     columns: list[Column], keys: list[Places], levels: Levels, *, has_root: bool
 ) -> list[Places]:
-    """Return, from the deepest level up, the place of each context in the level above."""
+    """Return the index of each context's parent in the level above, from the deepest level up."""
     parents = []
     step = len(keys)
     for k in range(len(levels) - 1, -1, -1):

@@ -1,1 +1,1 @@
-"""The sampler of `DistanceDependentCRPClassifier`, and what its samples say of new contexts."""
+"""Sampler of `DistanceDependentCRPClassifier`, and predictions from its samples."""

@@ -1,22 +1,22 @@
-"""Components of observations that links connect: cuts and unions.
+"""Cuts and unions of the components of linked observations.
 
-Every observation has one link, to another one or to itself. Components are those of the graph
-without directions. A cut is searched from both of its ends by turns, one edge at a time, so that it
-takes time in proportion to the smaller side.
+Every observation has one link, to another one or to itself. Components are the connected components
+of the undirected graph. After a cut, searches from both ends take turns, one edge at a time, so
+that the time is proportional to the size of the smaller side.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| links | c_i | (n,) int64 | to which observation each links; itself: to none |
+| links | c_i | (n,) int64 | observation that each one links to; itself: none |
 | labels | z(c)_i | (n,) int64 | component of each, below n |
-| first | | (n,) int64 | the last one that came to link to each, -1: none |
-| after, before | | (n,) int64 | next and previous of those that link to the same; -1: none |
+| first | | (n,) int64 | the latest observation that links to each, -1: none |
+| after, before | | (n,) int64 | next and previous observation with the same target; -1: none |
 | sizes | | (n,) int64 | observations of each component |
-| counts | n_kx | (n, X) int64 | those of each outcome; (0, X): not counted |
+| counts | n_kx | (n, X) int64 | observations of each outcome per component; (0, X): not counted |
 | n_of_outcome | m_x | (X,) int64 | components whose first member has outcome x |
-| free | | (n,) int64 | labels that no component has, the first n - M of them count |
+| free | | (n,) int64 | unused labels, of which the first n - M are valid |
 | numbers | M | (2,) int64 | number of components, and of searches so far |
-| marks | | (n,) int64 | scratch: which search came by, and on which side |
-| queues, walk | | (2, n), (2, 4) int64 | scratch: where a search has been, and where it is |
+| marks | | (n,) int64 | scratch: latest search that visited, and its side |
+| queues, walk | | (2, n), (2, 4) int64 | scratch: visited observations and positions of searches |
 | outcomes | x_i | (n,) int64 | |
 """
 
@@ -30,14 +30,14 @@ from numpy.typing import NDArray
 from skdp._numeric._numba import njit_internal_nogc
 
 HEAD, TAIL, CHILD, SOURCE = 0, 1, 2, 3
-"""Entries of `walk`: the place in the queue, its end, the next child to visit, whose it is."""
+"""Entries of `walk`: place in the queue, its end, next child to visit, current observation."""
 
 FORWARD, DONE = -2, -1
-"""Values of CHILD: the link itself comes next; nothing is left of this observation."""
+"""Values of CHILD: the link itself is next; all edges of this observation are done."""
 
 
 class Components(NamedTuple):
-    """Links, and the components that they make."""
+    """Links and the components that they form."""
 
     links: NDArray[np.int64]
     labels: NDArray[np.int64]
@@ -57,7 +57,7 @@ class Components(NamedTuple):
 
 @njit_internal_nogc
 def begin_search(side, i, mark, c):
-    """Let a search begin at observation i."""
+    """Start a search at observation i."""
     c.marks[i] = mark
     c.queues[side, 0] = i
     c.walk[side, HEAD] = 0
@@ -67,7 +67,7 @@ def begin_search(side, i, mark, c):
 
 @njit_internal_nogc
 def next_edge(side, c):
-    """Return the other end of the next edge that a search comes to; -1: there is none."""
+    """Return the other end of the next edge of a search; -1 if there is none."""
     walk = c.walk
     while walk[side, CHILD] == DONE:
         if walk[side, HEAD] == walk[side, TAIL]:
@@ -85,7 +85,7 @@ def next_edge(side, c):
 
 @njit_internal_nogc
 def visit(side, i, mark, c):
-    """Let a search go on from observation i, if it has not been there."""
+    """Add observation i to the queue of a search unless it has been visited."""
     if c.marks[i] != mark:
         c.marks[i] = mark
         c.queues[side, c.walk[side, TAIL]] = i
@@ -94,12 +94,13 @@ def visit(side, i, mark, c):
 
 @njit_internal_nogc
 def find_smaller_side(i, j, c):
-    """Find which of i and j, whose edge was cut, is in the smaller part.
+    """Return which of i and j is in the smaller part after their edge was cut.
 
     Returns
     -------
     side : int
-        0: i's, 1: j's, whose members are in ``queues[side]``; -1: they are still connected.
+        0 for i or 1 for j, with the members of the part in ``queues[side]``; -1 if they are still
+        connected.
     """
     c.numbers[1] += 1
     mark = 2 * c.numbers[1]
@@ -117,7 +118,7 @@ def find_smaller_side(i, j, c):
 
 @njit_internal_nogc
 def collect(i, c):
-    """Write all members of i's component to ``queues[0]``; return how many they are."""
+    """Write all members of i's component to ``queues[0]`` and return their number."""
     c.numbers[1] += 1
     mark = 2 * c.numbers[1]
     begin_search(0, i, mark, c)
@@ -143,7 +144,7 @@ def relabel(side, n, old, new, c):
 
 @njit_internal_nogc
 def cut_link(i, c):
-    """Let i link to itself; if its component falls apart, the smaller part gets a new label."""
+    """Link i to itself; if its component falls apart, the smaller part gets a new label."""
     j = c.links[i]
     c.links[i] = i
     if c.before[i] >= 0:
@@ -162,7 +163,7 @@ def cut_link(i, c):
 
 @njit_internal_nogc
 def set_link(i, j, c):
-    """Let i, which links to itself, link to another one; the larger component keeps its label."""
+    """Link i, which links to itself, to j; the larger component keeps its label."""
     old, new = c.labels[i], c.labels[j]
     if old != new:
         start = i

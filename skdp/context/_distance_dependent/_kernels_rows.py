@@ -1,4 +1,4 @@
-"""Similarities of all pairs of contexts, where the ways to be alike are too many to count.
+"""Similarities of all pairs of contexts, for too many columns to enumerate their subsets.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -9,7 +9,7 @@
 | similarities | phi | (U, U) | |
 | context_of_column | | (T,) int64 | |
 | column_repeats | | (T,) | observations of each column |
-| starts_group | | (T,) bool | whether a new group begins with it |
+| starts_group | | (T,) bool | whether the column begins a new group |
 """
 
 # mypy: ignore-errors
@@ -33,9 +33,9 @@ def measure(codes, decay, distances):
 
 @njit_loop
 def split_sums(codes, n, decay, repeats, distances, alike, unlike):
-    """Write sums of similarities to all others without column n: contexts alike there, and not."""
+    """Write sums of similarities without column n, over others that agree in n and that differ."""
     for u in range(codes.shape[0]):
-        alike[u] = repeats[u] - 1.0  # an observation is no other to itself
+        alike[u] = repeats[u] - 1.0  # an observation is not another one to itself
         unlike[u] = 0.0
         for v in range(codes.shape[0]):
             if codes[u, n] != codes[v, n]:
@@ -46,7 +46,7 @@ def split_sums(codes, n, decay, repeats, distances, alike, unlike):
 
 @njit_loop
 def move_apart(codes, n, change, distances):
-    """Add a change of the decay of column n to the distances."""
+    """Update the distances after a change of the decay of column n."""
     for u in range(codes.shape[0]):
         for v in range(codes.shape[0]):
             if codes[u, n] != codes[v, n]:
@@ -55,7 +55,7 @@ def move_apart(codes, n, change, distances):
 
 @njit_loop
 def exponentiate(distances, similarities):
-    """Write the similarities at these distances."""
+    """Write the similarities for these distances."""
     for u in range(distances.shape[0]):
         for v in range(distances.shape[1]):
             similarities[u, v] = math.exp(-distances[u, v])
@@ -63,7 +63,7 @@ def exponentiate(distances, similarities):
 
 @njit_loop
 def accumulate(similarities, context_of_column, column_repeats, starts_group, cumulative):
-    """Write sums of similarities along the columns of each group."""
+    """Write cumulative sums of similarities over the columns of each group."""
     for u in range(similarities.shape[0]):
         total = 0.0
         for t in range(cumulative.shape[1]):

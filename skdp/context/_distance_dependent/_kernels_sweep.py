@@ -1,23 +1,23 @@
-"""A sweep over the links. Components as in `_kernels_components`.
+"""A sweep over the links, with components as in `_kernels_components`.
 
-Links are proposed by their prior, among those to observations of the same group: with "shared"
-outcomes a group is an outcome, else it is all. A proposal costs the logarithm of the number of ways
-in which contexts can be alike, not a pass over all observations, and what the outcomes say of it is
-left to the acceptance. The link is cut once for all proposals of a visit.
+Links to observations of the same group are proposed from their prior: with "shared" outcomes the
+observations of an outcome are a group, else all observations are. A proposal takes time logarithmic
+in the number of column subsets, not a pass over all observations, and the outcomes only enter its
+acceptance probability. The link is cut once for all proposals of a visit.
 
-A kernel that chose among kinds would have all of them compiled, so `kernel_of` chooses, in Python.
+A kernel that branches on the kind would compile all kinds, so `kernel_of` chooses in Python.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| concentration | alpha | float | weight of a link to oneself |
+| concentration | alpha | float | weight of a link to itself |
 | outcome_prior | gamma | float | |
 | log_gammas | log Gamma(gamma + k) | (n + 1,) | "dirichlet" |
 | log_total_gammas | log Gamma(X gamma + k) | (n + 1,) | "dirichlet" |
-| weights | omega_q | (Q,) | weights of the ways to be alike |
-| starts, sizes | N_rq | (R, Q) int32 | those that are like row r: where they begin, how many |
-| members | | (Q, n) int32 | observations, by the buckets of each way |
+| weights | omega_q | (Q,) | weights of the sets of columns |
+| starts, sizes | N_rq | (R, Q) int32 | observations that agree with row r: start and number |
+| members | | (Q, n) int32 | observations, sorted by the buckets of each set |
 | row_of | | (n,) int64 | row of each observation |
-| cumulative | | (U, T) | sums of similarities to the columns of a group, from its first on |
+| cumulative | | (U, T) | cumulative sums of similarities over the columns of a group |
 | own | phi_uu | (U,) | similarity of a context to itself |
 | column_of | | (n,) int64 | column of each observation |
 | column_ptr, column_members | | (T + 1,), (n,) int64 | observations of each column |
@@ -42,7 +42,7 @@ from skdp.context._distance_dependent._kernels_components import cut_link, set_l
 
 
 class Buckets(NamedTuple):
-    """Observations by the ways in which contexts can be alike."""
+    """Observations in buckets by the sets of columns in which contexts can agree."""
 
     weights: NDArray[np.float64]
     starts: NDArray[np.int32]
@@ -53,7 +53,7 @@ class Buckets(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Similarities of all pairs, summed up along the rows."""
+    """Cumulative similarities of all pairs, along the rows."""
 
     cumulative: NDArray[np.float64]
     own: NDArray[np.float64]
@@ -67,7 +67,7 @@ class Table(NamedTuple):
 
 @njit_internal_nogc
 def find_above(value, sums, first, last):
-    """Return the first place in [first, last] whose sum is above a value; the last if none is."""
+    """Return the first index in [first, last] whose sum exceeds a value; the last if none does."""
     while first < last:
         middle = (first + last) // 2
         if sums[middle] > value:
@@ -79,14 +79,14 @@ def find_above(value, sums, first, last):
 
 @njit_internal_nogc
 def draw_other(i, members, start, size, rng):
-    """Return one of `size` members, i among them, that is not i."""
+    """Return a random member other than i of a bucket of `size` members that contains i."""
     j = members[start + min(int(next_double(rng) * (size - 1)), size - 2)]
     return members[start + size - 1] if j == i else j
 
 
 @njit_internal_nogc
 def weigh_buckets(i, source):
-    """Return the sum of similarities of i to all others of its group; `sums` leads there."""
+    """Return the sum of similarities of i to its group's others, and write cumulative `sums`."""
     total, row = 0.0, source.row_of[i]
     for q in range(source.weights.shape[0]):
         total += source.weights[q] * (source.sizes[row, q] - 1)
@@ -96,10 +96,10 @@ def weigh_buckets(i, source):
 
 @njit_internal_nogc
 def draw_from_buckets(i, total, source, rng):
-    """Return another observation of i's group by its similarity, after `weigh_buckets`."""
+    """Return an observation of i's group, drawn by similarity, after `weigh_buckets`."""
     row = source.row_of[i]
     q = find_above(next_double(rng) * total, source.sums, 0, source.sums.shape[0] - 1)
-    while q > 0 and source.sums[q] == source.sums[q - 1]:  # rounding led beyond the end
+    while q > 0 and source.sums[q] == source.sums[q - 1]:  # rounding overshot the end
         q -= 1
     return draw_other(i, source.members[q], source.starts[row, q], source.sizes[row, q], rng)
 
@@ -113,11 +113,11 @@ def weigh_columns(i, source):
 
 @njit_internal_nogc
 def draw_from_columns(i, total, source, rng):
-    """Return another observation of i's group by its similarity; i where rounding led there."""
+    """Return an observation of i's group, drawn by similarity; i only through rounding."""
     row, mine, group = source.row_of[i], source.column_of[i], source.group_of[i]
     sums, first = source.cumulative[row], source.group_ptr[group]
     value = next_double(rng) * total
-    # What i is like itself ends its own column, and is skipped.
+    # The similarity of i to itself is the end of its own column, and is skipped.
     start, size = source.column_ptr[mine], source.column_ptr[mine + 1] - source.column_ptr[mine]
     below = sums[mine - 1] if mine > first else 0.0
     if value >= below + (size - 1) * source.own[row]:
@@ -155,9 +155,10 @@ def weigh_union(i, j, log_gammas, log_total_gammas, c):
 
 @njit_internal_nogc
 def weigh_common_outcome(i, j, outcome_prior, c):
-    """Return the log ratio of p(outcomes) with the components of i and j, of one outcome, joined.
+    """Return the log ratio of p(outcomes) for joining the components of i and j.
 
-    With M components, m_x of this outcome: (X gamma + M - 1) / (gamma + m_x - 1), not (2.23).
+    Both have the same outcome. The ratio with M components, m_x of them with this outcome, is
+    (X gamma + M - 1) / (gamma + m_x - 1), not (2.23).
     """
     if c.labels[i] == c.labels[j]:
         return 0.0
@@ -174,7 +175,7 @@ def kernel_of(is_shared: bool, is_table: bool) -> Callable:
     def sweep(
         n_proposals, concentration, outcome_prior, log_gammas, log_total_gammas, source, c, rng
     ):
-        """Draw the link of every observation, by so many proposals, given all others."""
+        """Draw the link of every observation, given all others, by `n_proposals` proposals."""
         for i in range(c.links.shape[0]):
             chosen = c.links[i]
             if chosen != i:

@@ -1,4 +1,4 @@
-"""Stored samples of links, and what they say of new contexts."""
+"""Stored samples of links, and predictions for new contexts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from skdp.context._distance_dependent._subsets import SubsetIndex, weigh_subsets
 
 @dataclass(frozen=True, eq=False)
 class LinkModel:
-    """A sample: components of the training observations, and what their prior was.
+    """A sample: components of the training observations, and the parameters of their prior.
 
     Attributes
     ----------
     labels : (n,) array of int32
     parameter : (D,) array or None
-        Of the similarity.
+        Parameter of the similarity.
     concentration, outcome_prior : float
     """
 
@@ -36,16 +36,16 @@ class LinkModel:
 
 
 class Smoother(Protocol):
-    """Sums over the training contexts, by their similarity to new ones."""
+    """Sums over the training contexts, weighted by their similarity to new contexts."""
 
     def smooth(
         self, contexts: NDArray, models: Sequence[LinkModel], values: Sequence[Floats]
     ) -> list[Floats]:
-        """Return (m, X) sums for each sample of (U, X) values; one of these may stand for all."""
+        """Return (m, X) sums for each sample's (U, X) values, or for a single array of values."""
 
 
 class SubsetSmoother:
-    """Sums by numbers of observations that agree in sets of columns."""
+    """Sums of similarities from counts of observations that agree in sets of columns."""
 
     def __init__(self, index: SubsetIndex, *, is_product: bool):
         self.index = index
@@ -54,7 +54,7 @@ class SubsetSmoother:
     def smooth(
         self, contexts: Ints, models: Sequence[LinkModel], values: Sequence[Floats]
     ) -> list[Floats]:
-        """Return sums, for contexts as codes."""
+        """Return sums for contexts that are given as codes."""
         parameters = [np.asarray(model.parameter) for model in models]
         weights = np.array(
             [weigh_subsets(decay) for decay in parameters] if self.is_product else parameters
@@ -63,7 +63,7 @@ class SubsetSmoother:
 
 
 class TableSmoother:
-    """Sums of a table of similarities.
+    """Sums of similarities from a table of all pairs.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class TableSmoother:
     def smooth(
         self, contexts: NDArray, models: Sequence[LinkModel], values: Sequence[Floats]
     ) -> list[Floats]:
-        """Return sums, for contexts as codes, or as rows of similarities if these are given."""
+        """Return sums for contexts as codes, or as rows of similarities if these are given."""
         if self.codes is None:
             sums = [contexts @ value for value in values]
             return [sums[s % len(sums)] for s in range(len(models))]
@@ -90,15 +90,15 @@ class TableSmoother:
 
 
 class Predictor:
-    """What stored samples say of the outcomes in new contexts.
+    """Predictive distributions of the outcomes in new contexts, from stored samples.
 
     Parameters
     ----------
     smoother : Smoother
     observations : Observations
-        Those of the fit; their contexts and outcomes are kept.
+        The training observations; their contexts and outcomes are kept.
     is_shared : bool
-        As for the sampler.
+        As in `LinkSampler`.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Predictor:
         self.is_shared = is_shared
 
     def _values(self, model: LinkModel) -> Floats:
-        """Return, for each context, the sum over its observations of what a link to them gives."""
+        """Return the summed outcome distributions of links to the observations of each context."""
         if self.is_shared:
             return count_pairs(self.context_of, self.outcomes, self.n_contexts, self.n_outcomes)
         n_components = int(model.labels.max()) + 1
@@ -139,6 +139,6 @@ class Predictor:
         sums = self.smoother.smooth(contexts, models, [self._values(model) for model in kinds])
         total = np.zeros((len(contexts), self.n_outcomes))
         for model, part in zip(models, sums, strict=True):
-            weights = part + model.concentration * self._fresh(model)  # parts may be the same
+            weights = part + model.concentration * self._fresh(model)  # parts may share memory
             total += weights / weights.sum(axis=1, keepdims=True)
         return total / len(models)

@@ -1,4 +1,4 @@
-"""What a fit learns from: contexts, each once, and the outcomes seen in them."""
+"""Training observations: the distinct contexts and the outcomes observed in them."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from skdp.data._categories import Column
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Distinct contexts, and for each observation its context and outcome.
+    """Distinct contexts, and the context and outcome of each observation.
 
     Attributes
     ----------
     codes : (U, D) array of int32
-        Categories of the contexts, by number; without columns if similarities are given.
+        Category codes of the contexts; without columns if similarities are given.
     similarities : (U, U) array or None
-        Of the contexts, where they do not follow from codes.
+        Similarities of the contexts, unless they follow from the codes.
     context_of, outcomes : (n,) arrays
         Context and outcome of each observation.
     classes : (X,) array
         Possible outcomes.
     columns : list of Column or None
-        The categories that codes stand for, where there are codes.
+        The categories of the codes, if there are codes.
     contexts : (U, n_features) array or None
-        The contexts themselves, where similarities to them will have to be computed.
+        The contexts themselves, if similarities to them are needed later.
     """
 
     codes: Ints
@@ -46,7 +46,7 @@ class Observations:
         return {**vars(self), "_made": {}}
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return what follows from the observations alone, made once for all chains."""
+        """Return a result that depends on the observations only, computed once for all chains."""
         if name not in self._made:
             self._made[name] = make()
         return self._made[name]
@@ -67,14 +67,14 @@ class Observations:
         return np.bincount(self.context_of, minlength=self.n_contexts)
 
     def groups(self, *, by_outcome: bool) -> Places:
-        """Return to which group of observations, that may link to each other, each belongs."""
+        """Return the group of each observation; only members of a group may link to each other."""
         return self.outcomes if by_outcome else np.zeros_like(self.outcomes)
 
 
 def count_pairs(
     firsts: NDArray[np.integer], seconds: NDArray[np.integer], n_firsts: int, n_seconds: int
 ) -> Floats:
-    """Return how often numbers occur together, (n_firsts, n_seconds)."""
+    """Return how often pairs of numbers occur together, (n_firsts, n_seconds)."""
     flat = firsts.astype(np.int64) * n_seconds + seconds
     counts = np.bincount(flat, minlength=n_firsts * n_seconds)
     return counts.reshape(n_firsts, n_seconds).astype(np.float64)

@@ -1,4 +1,4 @@
-"""The sampler of the distance-dependent CRP: links, and the parameters of their prior."""
+"""Sampler of the distance-dependent CRP, for the links and the parameters of their prior."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from skdp.context._distance_dependent._similarities import Similarity, draw_posi
 from skdp.context._distance_dependent._state import LinkState
 
 N_PROPOSALS = 4
-"""Links that are proposed in a visit to an observation."""
+"""Number of links that are proposed for an observation per sweep."""
 
 
 def name_by_first(labels: Places) -> Places:
-    """Return the same components, named from 0 by their first members."""
+    """Return the components, renumbered from 0 in the order of their first members."""
     _, firsts, names = np.unique(labels, return_index=True, return_inverse=True)
     places = np.empty(len(firsts), dtype=np.int64)
     places[np.argsort(firsts)] = np.arange(len(firsts))
@@ -31,7 +31,7 @@ def name_by_first(labels: Places) -> Places:
 
 
 def list_sources(links: Places) -> tuple[Places, Places, Places]:
-    """Return who links to each observation, as lists: first, after and before; -1 ends them."""
+    """Return linked lists of the links to each observation: first, after, before; -1 ends them."""
     first, after, before = (np.full(len(links), -1, dtype=np.int64) for _ in range(3))
     sources = np.flatnonzero(links != np.arange(len(links)))
     sources = sources[np.argsort(links[sources], kind="stable")]
@@ -44,7 +44,7 @@ def list_sources(links: Places) -> tuple[Places, Places, Places]:
 
 
 class OutcomeCounts:
-    """Counts of outcomes in several groups, each with a distribution of its own.
+    """Counts of outcomes in several groups, each with its own distribution.
 
     Parameters
     ----------
@@ -64,25 +64,25 @@ class OutcomeCounts:
 
 
 class LinkSampler(Part):
-    """Markov chain over links, priors' parameters and the parameter of the similarity.
+    """Markov chain over links, parameters of priors and the parameter of the similarity.
 
     Parameters
     ----------
     observations : Observations
     similarity : Similarity
-        For one chain; it has not seen the observations yet.
+        Similarity of one chain, not yet attached to the observations.
     is_shared : bool
         Whether a component has one outcome, not a distribution of outcomes.
     outcome_prior, concentration : float
-        Their values, or where they begin.
+        Their values, or their initial values.
     dirichlet_prior, concentration_prior : (shape, rate) or None
-        Of the outcome prior and of the concentration. None: it is known.
+        Gamma priors on the outcome prior and on the concentration. None: the value is known.
     stream : (4,) uint64
 
     Attributes
     ----------
     links, labels : (n,) arrays of int64
-        Whom each observation links to, and the component of each.
+        Link target and component of each observation.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
@@ -113,20 +113,20 @@ class LinkSampler(Part):
         self.attach(observations)
 
     def attach(self, observations: Observations) -> None:
-        """Take the observations (again)."""
+        """Set the observations and everything that is derived from them."""
         self.observations = observations
         self.similarity.attach(observations, by_outcome=self.is_shared)
         self._outcomes = np.array(observations.outcomes, dtype=np.int64)
         self._tabulate()
 
     def _tabulate(self) -> None:
-        """Tabulate what the outcome prior adds to the odds of links."""
+        """Tabulate log-gamma terms of the outcome prior for the odds of links."""
         n, total = len(self._outcomes), self.observations.n_outcomes * self.outcome_prior
         self._log_gammas = gammaln(self.outcome_prior + np.arange(n + 1.0))
         self._log_total_gammas = gammaln(total + np.arange(n + 1.0))
 
     def sweep(self) -> None:
-        """Draw all links, then the priors' parameters, then the parameter of the similarity."""
+        """Draw all links, the parameters of the priors, and the parameter of the similarity."""
         components = self._make_components()
         kernel_of(self.is_shared, self.similarity.is_table)(
             N_PROPOSALS,
@@ -144,7 +144,7 @@ class LinkSampler(Part):
         self.similarity.draw(self.links, self.concentration, self.stream)
 
     def _make_components(self) -> Components:
-        """Return the links, which the sweep changes in place, and what follows from them."""
+        """Return the links, which the sweep changes in place, and the arrays derived from them."""
         n, n_components = len(self.links), int(self.labels.max()) + 1
         first, after, before = list_sources(self.links)
         counts = np.zeros((0 if self.is_shared else n, self.observations.n_outcomes), np.int64)
@@ -170,7 +170,7 @@ class LinkSampler(Part):
         )
 
     def _count_members(self) -> Floats:
-        """Return how many members of each component have each outcome, (M, X)."""
+        """Return the number of members of each component with each outcome, (M, X)."""
         return count_pairs(
             self.labels, self._outcomes, int(self.labels.max()) + 1, self.observations.n_outcomes
         )
@@ -215,7 +215,7 @@ class LinkSampler(Part):
         self._tabulate()
 
     def _count_outcomes(self) -> OutcomeCounts:
-        """Return the counts of outcomes in what has a distribution of them."""
+        """Return the counts of outcomes for each distribution of outcomes."""
         return OutcomeCounts(
             self._count_components()[None] if self.is_shared else self._count_members()
         )
@@ -229,7 +229,7 @@ class LinkSampler(Part):
         return self.log_links() + self.log_outcomes()
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars for the trace."""
         return {
             "log_joint": self.log_joint(),
             "n_components": float(self.labels.max() + 1),

@@ -1,4 +1,4 @@
-"""Checks of what users give, and choices that follow from it."""
+"""Checks of user input, and choices that depend on it."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from skdp.context._distance_dependent._similarities import (
 from skdp.context._labels import check_classes, check_labels
 
 _LARGEST = 1e120
-"""The largest similarity: sums have to stay finite."""
+"""Largest similarity, since sums have to stay finite."""
 
 _FEW_COLUMNS = 6
-"""With no more columns, their sets are counted even if contexts are fewer."""
+"""Number of columns up to which sets of columns are used even if there are fewer contexts."""
 
 
 def has_few_subsets(n_columns: int, n_contexts: int) -> bool:
-    """Tell whether all sets of columns are fewer than the contexts."""
+    """Return whether sets of columns are at most as many as contexts, or columns are few."""
     return n_columns <= _FEW_COLUMNS or n_columns <= int(np.log2(n_contexts))
 
 
 def check_decay(decay: Any, n_columns: int) -> Floats | None:
-    """Return the decays, None if they are drawn."""
+    """Return the decays, or None if they are drawn."""
     if isinstance(decay, str):
         return None
     rates = as_floats(decay, "decay")
@@ -47,7 +47,7 @@ def check_decay(decay: Any, n_columns: int) -> Floats | None:
 
 
 def check_weights(weights: Any, n_columns: int) -> Floats | None:
-    """Return the weights, None if they are drawn."""
+    """Return the weights, or None if they are drawn."""
     if weights is None:
         return np.full(n_columns, 1.0 / n_columns)
     if isinstance(weights, str):
@@ -66,7 +66,7 @@ def check_weights(weights: Any, n_columns: int) -> Floats | None:
 
 
 def check_outcomes(name: str, y: Any, classes: Any) -> tuple[NDArray[Any], Places]:
-    """Return the classes and the number of each outcome."""
+    """Return the classes and the class index of each outcome."""
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     labels = check_labels(y)
@@ -75,7 +75,7 @@ def check_outcomes(name: str, y: Any, classes: Any) -> tuple[NDArray[Any], Place
 
 
 def find_classes(classes: NDArray[Any], labels: NDArray[Any], name: str, where: str) -> Places:
-    """Return the numbers of labels among classes."""
+    """Return the class indices of labels."""
     numbers = {value: k for k, value in enumerate(classes.tolist())}
     codes = np.array([numbers.get(value, -1) for value in labels.tolist()], dtype=np.int64)
     if np.any(codes < 0):
@@ -85,7 +85,7 @@ def find_classes(classes: NDArray[Any], labels: NDArray[Any], name: str, where: 
 
 
 def check_kernel_values(values: Any, shape: tuple[int, ...], what: str) -> Floats:
-    """Return similarities, or raise an error that says what is wrong with them."""
+    """Return similarities after checking them."""
     similarities = as_floats(values, what)
     if similarities.shape != shape:
         raise ValueError(
@@ -103,7 +103,7 @@ def check_kernel_values(values: Any, shape: tuple[int, ...], what: str) -> Float
 
 
 def make_smoother(similarity: Similarity, observations: Observations) -> Smoother:
-    """Return what sums over training contexts by a similarity."""
+    """Return the smoother over the training contexts for a similarity."""
     if isinstance(similarity, SubsetProduct | SubsetOverlap):
         return SubsetSmoother(similarity.index, is_product=isinstance(similarity, SubsetProduct))
     return TableSmoother(None if isinstance(similarity, GivenTable) else observations.codes)

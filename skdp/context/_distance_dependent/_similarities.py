@@ -1,8 +1,8 @@
-"""Similarities of contexts: what sweeps need of them, and draws of their parameters.
+"""Similarities of contexts: data for sweeps, and draws of their parameters.
 
-Given the links, p(parameter) is in proportion to the similarities along links, over the product of
-the normalizers alpha + S_i, S_i the sum of similarities to all other observations, and to its
-prior.
+Given the links, p(parameter) is proportional to its prior times the similarities along links,
+divided by the product of the normalizers alpha + S_i, with S_i the sum of similarities to all other
+observations.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from skdp.context._distance_dependent._subsets import (
 )
 
 _LOGS = math.log(1e-8), math.log(1e8)
-"""Range of the logarithm of what is drawn."""
+"""Range of the logarithms of drawn values."""
 
 
 def draw_positive(
     log_density: Callable[[float], float], value: float, rng: NDArray[np.uint64]
 ) -> float:
-    """Return the next value of a positive number; the density is that of its logarithm."""
+    """Return a slice sample of a positive number, given the log density of its logarithm."""
 
     def bounded(log_value: float) -> float:
         if not _LOGS[0] <= log_value <= _LOGS[1]:
@@ -46,26 +46,26 @@ def draw_positive(
 
 
 class Similarity(Part):
-    """Base class: similarities of contexts, with a parameter or without.
+    """Base class of similarities of contexts, with or without a parameter.
 
     Parameters
     ----------
     parameter : (D,) array or None
-        Its value, or where it begins.
+        Its value, or its initial value.
     prior : tuple, float or None
-        Prior of a parameter that is drawn. None: it is known.
+        Prior of a parameter that is drawn. None: the parameter is known.
 
     Attributes
     ----------
     source : Buckets or Table
-        What the kernels draw from; copies of a chain share it.
+        Data from which the kernels draw; copies of a chain share it.
     sums : (U,) array
         For each context, the sum of similarities of an observation to all others.
     """
 
     is_table: ClassVar[bool]
     name: ClassVar[str] = ""
-    """What the trace calls the parameter."""
+    """Name of the parameter in the trace."""
 
     source: Any
     sums: Floats
@@ -75,7 +75,7 @@ class Similarity(Part):
         self.prior = prior
 
     def attach(self, observations: Observations, *, by_outcome: bool) -> None:
-        """Take the observations (again)."""
+        """Set the observations and everything that is derived from them."""
         raise NotImplementedError
 
     def log_along(self, links: Places) -> float:
@@ -86,7 +86,7 @@ class Similarity(Part):
         """Draw the parameter given the links."""
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records of it."""
+        """Return the elements of the parameter for the trace."""
         if self.parameter is None:
             return {}
         return {f"{self.name}_{d}": float(value) for d, value in enumerate(self.parameter)}
@@ -96,7 +96,7 @@ class Similarity(Part):
         self._repeats = observations.repeats.astype(np.float64)
 
     def _ends(self, links: Places) -> tuple[Places, Places]:
-        """Return the contexts at both ends of links to others."""
+        """Return the contexts at both ends of the links between different observations."""
         context_of = self._observations.context_of
         others = np.flatnonzero(links != np.arange(len(links)))
         return context_of[others], context_of[links[others]]
@@ -109,7 +109,7 @@ class _Product(Similarity):
     parameter: Floats
 
     def _count_differences(self, links: Places) -> Places:
-        """Return along how many links each column changes."""
+        """Return the number of links whose ends differ in each column."""
         codes = self._observations.codes
         source, target = self._ends(links)
         return np.asarray((codes[source] != codes[target]).sum(axis=0))
@@ -118,14 +118,14 @@ class _Product(Similarity):
         return -float(self._count_differences(links) @ self.parameter)
 
     def _split(self, d: int) -> tuple[Floats, Floats]:
-        """Return sums without column d, (U,): over all that are alike in it, and over all.
+        """Return sums without column d, (U,): over contexts that agree in d, and over all contexts.
 
         The sums are (1 - t_d) times the first plus t_d times the second, t_d = exp(-lambda_d).
         """
         raise NotImplementedError
 
     def _changed(self, d: int, before: float) -> None:
-        """Take a new decay of column d."""
+        """Update derived values after a change of the decay of column d."""
 
     def draw(self, links: Places, concentration: float, rng: NDArray[np.uint64]) -> None:
         if self.prior is None:
@@ -149,11 +149,11 @@ class _Product(Similarity):
         self._refresh()
 
     def _refresh(self) -> None:
-        """Make what follows from all decays."""
+        """Recompute everything that is derived from the decays."""
 
 
 class _Subsets(Similarity):
-    """Sums over sets of columns in which contexts agree, made once for all chains."""
+    """Sums over sets of columns in which contexts agree, indexed once for all chains."""
 
     is_table = False
     _data_attributes = ("_observations", "_repeats", "index", "_others", "source")
@@ -175,11 +175,11 @@ class _Subsets(Similarity):
         self._refresh()
 
     def _list_subsets(self, n_columns: int) -> list[int]:
-        """Return the sets that have weights."""
+        """Return the sets of columns with weights."""
         raise NotImplementedError
 
     def _refresh(self) -> None:
-        """Take over the parameter."""
+        """Recompute the weights and sums from the parameter."""
         self.source.weights[:] = self._weigh()
         self.sums = np.asarray(self._others @ self.source.weights)
 
@@ -215,7 +215,7 @@ class SubsetOverlap(_Subsets):
         return self.parameter
 
     def _agreements(self, links: Places) -> Floats:
-        """Return in which columns the ends of each link agree."""
+        """Return indicators of the columns in which the ends of each link agree."""
         codes = self._observations.codes
         source, target = self._ends(links)
         return (codes[source] == codes[target]).astype(np.float64)
@@ -224,7 +224,7 @@ class SubsetOverlap(_Subsets):
         return float(np.log(self._agreements(links) @ self.parameter).sum())
 
     def draw(self, links: Places, concentration: float, rng: NDArray[np.uint64]) -> None:
-        """Draw the weights as shares of Gamma variates, whose sum is independent of them."""
+        """Draw the weights as shares of Gamma variates, whose sum is independent of the shares."""
         if self.prior is None:
             return
         patterns, _, repeats, _ = unique_rows(self._agreements(links))
@@ -256,12 +256,12 @@ class SubsetOverlap(_Subsets):
 
 
 class _TableSimilarity(Similarity):
-    """Similarities in a table of all pairs of contexts."""
+    """Base class of similarities in a table of all pairs of contexts."""
 
     is_table = True
 
     def _make_table(self, observations: Observations, groups: Places) -> None:
-        """Make a table whose sums are still to be made."""
+        """Make a table whose sums are filled in later."""
         n_groups, context_of = int(groups.max()) + 1, observations.context_of
         n_contexts = observations.n_contexts
         keys, column_of, sizes = np.unique(
@@ -293,7 +293,7 @@ class _TableSimilarity(Similarity):
 
 
 class GivenTable(_TableSimilarity):
-    """Similarities that are known."""
+    """Given similarities."""
 
     _data_attributes = (
         *("_observations", "_repeats", "source"),
@@ -317,7 +317,7 @@ class GivenTable(_TableSimilarity):
 
 
 class ProductTable(_Product, _TableSimilarity):
-    """The product similarity of so many columns that their sets are more than the contexts."""
+    """The product similarity for many columns, with more sets of columns than contexts."""
 
     _data_attributes = (
         *("_observations", "_repeats", "_distances", "_similarities", "source"),

@@ -1,4 +1,4 @@
-"""What the sampler shows of itself after a sweep."""
+"""Public state of the sampler after a sweep."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LinkState:
 
     @property
     def links(self) -> NDArray[np.int64]:
-        """Observation that each one links to, (n,); itself: none."""
+        """Observation that each observation links to, (n,); itself: none."""
         return _read_only(self._sampler.links)
 
     @property
@@ -34,12 +34,12 @@ class LinkState:
 
     @property
     def decay(self) -> Floats | None:
-        """Decays lambda, (n_features,), of the product similarity; None with another one."""
+        """Decays lambda, (n_features,), of the product similarity; None for other similarities."""
         return self._parameter("decay")
 
     @property
     def weights(self) -> Floats | None:
-        """Weights of the columns, (n_features,), of the overlap; None with another similarity."""
+        """Weights of the columns, (n_features,), of the overlap; None for other similarities."""
         return self._parameter("weight")
 
     def _parameter(self, name: str) -> Floats | None:

@@ -1,10 +1,10 @@
-"""The ways in which contexts can be alike: sets of columns in which they agree.
+"""Similarities of contexts as sums over the sets of columns in which they agree.
 
 exp(-sum_n lambda_n [h_n != h'_n]) is a product of factors t_n + (1 - t_n) [h_n = h'_n] with
 t_n = exp(-lambda_n), hence a sum over sets of columns: prod_{n in set} (1 - t_n) prod_{n not in
 set} t_n if the contexts agree in the whole set. So sums of similarities are weighted sums of
-numbers of observations, and a draw by similarity is that of a set, then of one of the observations
-that agree in it. Overlaps are sums over single columns to begin with.
+numbers of observations, and a draw by similarity is a draw of a set followed by a draw of one of
+the observations that agree in it. Overlaps are sums over single columns by definition.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from skdp.context._distance_dependent._observations import Observations
 
 
 def all_subsets(n_columns: int) -> list[int]:
-    """Return all sets of columns as bits, parts before what they are part of."""
+    """Return all sets of columns as bits, subsets before their supersets."""
     return list(range(2**n_columns))
 
 
 def single_columns(n_columns: int) -> list[int]:
-    """Return the sets of one column."""
+    """Return the sets of a single column."""
     return [1 << d for d in range(n_columns)]
 
 
@@ -38,19 +38,19 @@ def weigh_subsets(decay: Floats) -> Floats:
 
 
 class SubsetIndex:
-    """Numbers what contexts have in sets of columns.
+    """Index of the combinations of codes that contexts have in sets of columns.
 
     Parameters
     ----------
     codes : (U, D) array of int32
         Contexts.
     subsets : list of int
-        Sets of columns as bits; without its highest column each is another of them, or empty.
+        Sets of columns as bits; each without its highest column is another listed set, or empty.
 
     Attributes
     ----------
     names : (Q, U) array of int64
-        Number of what each context has in each set.
+        Number of the combination that each context has in each set.
     """
 
     def __init__(self, codes: Ints, subsets: Sequence[int]):
@@ -66,12 +66,12 @@ class SubsetIndex:
         self.names = np.array([known[subset] for subset in self.subsets])
 
     def _pair(self, known: dict[int, Places], codes: Ints, subset: int) -> Places:
-        """Return what identifies contexts in a set: its part, and the code of one more column."""
+        """Return keys of contexts in a set from a subset's numbers and one more column's codes."""
         d = subset.bit_length() - 1
         return known[subset ^ (1 << d)] * self._n_codes[d] + codes[:, d]
 
     def find(self, codes: Ints) -> Places:
-        """Return the numbers of other contexts, (Q, m); -1: none of the known ones has that."""
+        """Return the numbers of other contexts, (Q, m); -1 for combinations that are unknown."""
         known = {0: np.zeros(len(codes), dtype=np.int64)}
         for subset in self.subsets:
             if subset:
@@ -83,12 +83,12 @@ class SubsetIndex:
         return np.array([known[subset] for subset in self.subsets])
 
     def count(self, repeats: Places) -> Floats:
-        """Return how many observations are like those of each context, (U, Q)."""
+        """Return the number of observations that agree with each context in each set, (U, Q)."""
         columns = [np.bincount(names, weights=repeats)[names] for names in self.names]
         return np.ascontiguousarray(np.transpose(columns))
 
     def make_buckets(self, observations: Observations, groups: Places) -> Buckets:
-        """Return observations by what they have in each set, apart by groups."""
+        """Return buckets of observations by their combination in each set, separately by group."""
         n_groups = int(groups.max()) + 1
         kinds, row_of = np.unique(observations.context_of * n_groups + groups, return_inverse=True)
         shape = len(self.subsets), len(kinds)
@@ -111,16 +111,16 @@ class SubsetIndex:
         )
 
     def smooth(self, codes: Ints, weights: Floats, values: Sequence[Floats]) -> list[Floats]:
-        """Return sums over known contexts, by their similarity to others.
+        """Return sums over known contexts, weighted by their similarity to other contexts.
 
         Parameters
         ----------
         codes : (m, D) array
-            The others.
+            The other contexts.
         weights : (S, Q) array
-            Weights of the sets in each of several samples.
+            Weights of the sets in each sample.
         values : S arrays (U, X), or one for all samples
-            What is summed.
+            Values to sum.
 
         Returns
         -------

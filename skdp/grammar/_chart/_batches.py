@@ -1,4 +1,4 @@
-"""Which sentences are done together."""
+"""Batches of sentences that are processed together."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _CHUNK_WORDS = 2000
 
 
 def without_empty(sentences: TokenSequences) -> tuple[TokenSequences, NDArray[np.bool_]]:
-    """Return the sentences that have words, and which ones these are."""
+    """Return the sentences with words, and a mask of these sentences."""
     has_words = np.diff(sentences.ptr) > 0
     return (sentences if has_words.all() else sentences[has_words]), has_words
 
 
 class SentenceBatches(NamedTuple):
-    """Sentences in the order in which they are done, equal ones once.
+    """Distinct sentences in the order of processing.
 
-    Whoever sums over the same sentences again and again makes them once.
+    Create the batches once for repeated sums over the same sentences.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class SentenceBatches(NamedTuple):
     inverse : (n,) int64
         Sentence i equals sentence ``distinct[inverse[i]]``.
     multiplicity : (m,) float64
-        How often each occurs.
+        Number of occurrences of each distinct sentence.
     """
 
     sentences: TokenSequences
@@ -45,7 +45,7 @@ class SentenceBatches(NamedTuple):
 
     @classmethod
     def of(cls, sentences: TokenSequences | SentenceBatches) -> SentenceBatches:
-        """Return sentences as batches, those that are batches as they are.
+        """Return sentences as batches; batches are returned unchanged.
 
         Raises
         ------
@@ -81,20 +81,20 @@ class SentenceBatches(NamedTuple):
         multiple: int,
         n_jobs: int | None,
     ) -> Iterator[tuple[NDArray[np.int64], Any]]:
-        """Yield parts of `places` and what `work` returns for them, in threads or processes.
+        """Yield parts of `places` and the results of `work` for them, in threads or processes.
 
-        The parts and their order do not depend on the number of threads: whatever is summed over
-        them does not, either.
+        The parts and their order do not depend on the number of threads, so sums over them do not
+        depend on it either.
 
         Parameters
         ----------
         work : callable
-            Of an array of places among the distinct sentences. It can be pickled, and returns what
-            it finds: what it changes may be a copy.
+            Function of an array of indices of distinct sentences. It must be picklable and return
+            its results, since it may run on a copy of its data.
         places : (k,) int64
-            In rising order.
+            Indices of distinct sentences, in ascending order.
         multiple : int
-            Of how many sentences parts are made, but for the last one.
+            The sizes of all parts except the last are multiples of this number.
         n_jobs : int or None
         """
         ends = np.cumsum(self.lengths(self.distinct[places]))

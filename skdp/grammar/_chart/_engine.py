@@ -1,4 +1,4 @@
-"""Inside and outside sums, best trees and drawn trees of sentences under given weights."""
+"""Inside and outside sums, best trees and sampled trees of sentences under given weights."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from skdp.grammar._chart._weights import RuleWeights
 
 
 class ExpectedCounts(NamedTuple):
-    """Expected uses of every rule, summed over sentences; those without a tree add nothing.
+    """Expected uses of every rule, summed over sentences; sentences without a tree add nothing.
 
     Attributes
     ----------
@@ -41,13 +41,13 @@ class ExpectedCounts(NamedTuple):
 class TreeArrays(NamedTuple):
     """Trees of sentences, one after another, each in pre-order.
 
-    The left child of a node of length > 1 is the next node; its right child follows the left
-    one's subtree, which has 2 (its length) - 1 nodes. A sentence without a tree has no nodes.
+    The left child of a node of length > 1 is the next node; its right child follows the subtree of
+    the left child, which has 2 (its length) - 1 nodes. A sentence without a tree has no nodes.
 
     Attributes
     ----------
     symbols : (N,) int32
-        Of every node.
+        Symbol of every node.
     lengths : (N,) int32
         Number of words below every node.
     node_ptr : (n + 1,) int64
@@ -71,12 +71,12 @@ def expected_counts(
     Parameters
     ----------
     sentences : TokenSequences or SentenceBatches
-        Of one word or more.
+        Sentences of at least one word.
     weights : RuleWeights
     dtype : float64 or float32, default=float64
-        Of the sums over trees.
+        Precision of the sums over trees.
     n_jobs : int or None, default=None
-        Threads. They do not change the result.
+        Number of threads, which does not change the result.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def inside(
 ) -> Floats:
     """Return the log of the summed weight of all trees of each sentence, (n,).
 
-    Parameters and errors are those of `expected_counts`.
+    Parameters and errors are as in `expected_counts`.
     """
     batches = SentenceBatches.of(sentences)
     log_prob, *_ = _sum(batches, weights, batches.multiplicity, dtype, n_jobs)
@@ -118,7 +118,7 @@ def expected_symbols(
     """Return the expected number of nodes of each symbol in each sentence, (n, S).
 
     Rows sum to 2 (number of words) - 1, or to 0 if the sentence has no tree. Parameters and errors
-    are those of `expected_counts`.
+    are as in `expected_counts`.
     """
     batches = SentenceBatches.of(sentences)
     once = np.ones(len(batches.distinct))
@@ -132,10 +132,10 @@ def viterbi(
     *,
     n_jobs: int | None = None,
 ) -> tuple[Floats, TreeArrays]:
-    """Return the log weight of the likeliest tree of each sentence, (n,), and the trees.
+    """Return the log weight of the most probable tree of each sentence, (n,), and the trees.
 
-    Of equally likely ones always the same: the root's symbol is the first that is best, then the
-    pair of its children's symbols, then the leftmost split point, and so on downwards.
+    Ties are broken deterministically, from the root downwards: the first of the best root symbols,
+    then the first of the best pairs of child symbols, then the leftmost split point.
     """
     batches = SentenceBatches.of(sentences)
     log_prob = np.empty(len(batches.distinct))
@@ -156,7 +156,7 @@ def sample_trees(
     *,
     n_jobs: int | None = None,
 ) -> TreeArrays:
-    """Draw a tree of each sentence given its words.
+    """Draw a tree for each sentence given its words.
 
     Parameters
     ----------
@@ -181,8 +181,8 @@ def sample_trees(
     return _join_trees(found)
 
 
-# What is done with a part of the sentences: classes, so that it can be pickled. Their objects are
-# equal only to themselves (eq=False): joblib hashes what it sends to dask.
+# Work on a part of the sentences, as classes, so that it can be pickled. Their objects are equal
+# only to themselves (eq=False), because joblib hashes what it sends to dask.
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,13 +200,13 @@ class _BestTrees:
 
 @dataclass(frozen=True, eq=False)
 class _Draws:
-    """Draws trees: returns which of the sentences it is of, its stream afterwards, and the tree."""
+    """Draws trees: returns the index of the sentence, its advanced stream, and the tree."""
 
     batches: SentenceBatches
     rules: LaneRules
     weights: RuleWeights
     members: list[Places]
-    """All sentences that are equal to each of the distinct ones."""
+    """For each distinct sentence, the indices of all sentences that are equal to it."""
     streams: NDArray[np.uint64]
 
     def __call__(self, part: Places) -> list[tuple[int, NDArray[np.uint64], Any]]:
@@ -235,7 +235,7 @@ class _Draws:
 
 @dataclass(frozen=True, eq=False)
 class _LaneSums:
-    """Sums over trees: returns log probabilities, which of them are unsafe, and counts or None."""
+    """Sums over trees: returns log probabilities, a mask of unsafe ones, and counts or None."""
 
     batches: SentenceBatches
     rules: LaneRules
@@ -252,7 +252,7 @@ class _LaneSums:
 
 @dataclass(frozen=True, eq=False)
 class _LongSums:
-    """As `_LaneSums`, of long sentences."""
+    """Sums over trees like `_LaneSums`, for long sentences."""
 
     batches: SentenceBatches
     rules: LongRules
@@ -285,7 +285,7 @@ class _LongSums:
 
 @dataclass(frozen=True, eq=False)
 class _ExtendedSums:
-    """Sums over trees in extended range: log probabilities, counts, and symbols."""
+    """Sums over trees in extended range: returns log probabilities, counts, and symbols."""
 
     batches: SentenceBatches
     weights: RuleWeights
@@ -304,11 +304,11 @@ class _ExtendedSums:
 
 
 class _Counts(NamedTuple):
-    """What kernels add to."""
+    """Arrays to which the kernels add."""
 
     root: Floats  # (S,)
     emission: Floats  # (V, P)
-    words: Floats  # (C, pairs), of the layout of the rules
+    words: Floats  # (C, pairs), in the layout of the rules
     rest: Floats
     symbols: Floats  # (m, S) or (0, S)
 
@@ -331,7 +331,7 @@ def _sum_part(
     multiplicity: Floats,
     counts: _Counts | None,
 ) -> tuple[Floats, NDArray[np.bool_], lanes.Space]:
-    """Return log probabilities, which of them are unsafe, and the work space of the last batch."""
+    """Return log probabilities, a mask of unsafe ones, and the work space of the last batch."""
     sentences, n = batches.sentences, rules.n_lanes
     space = rules.make_space(int(batches.lengths(batches.distinct[part]).max()))
 
@@ -359,10 +359,10 @@ def _sum_safely(
     rules: LaneRules | LongRules,
     counts: _Counts | None,
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return log probabilities and which of them are unsafe, and add counts if wanted.
+    """Return log probabilities and a mask of unsafe ones, and add counts if requested.
 
-    Inside sums alone need a kernel of half the size. They leave some sentences in doubt, of which
-    only the outside sums can tell.
+    Inside sums alone need a kernel of half the size. They leave some sentences in doubt, whose
+    safety only the outside sums determine.
     """
     log_prob, unsafe = np.empty(len(part)), np.zeros(len(part), dtype=bool)
     if counts is not None:
@@ -387,10 +387,10 @@ def _sum(
     counts: bool = False,
     symbols: bool = False,
 ) -> tuple[Floats, list[Floats], Floats]:
-    """Return log probabilities of the distinct sentences, expected counts, and symbols of each.
+    """Return log probabilities of the distinct sentences, expected counts, and expected symbols.
 
-    Long sentences are done one at a time, others side by side. What single precision cannot do is
-    done in double precision, and what that cannot, in extended range.
+    Long sentences are processed one at a time, others side by side. Sentences that are unsafe in
+    single precision are repeated in double precision, and if still unsafe, in extended range.
     """
     n = len(batches.distinct)
     log_prob = np.empty(n)

@@ -1,4 +1,4 @@
-"""The slow paths, sentence by sentence: numbers of unlimited range, best trees, drawn trees."""
+"""The slow paths, sentence by sentence: extended range, best trees and sampled trees."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class ExtendedWeights(NamedTuple):
 
     @classmethod
     def of(cls, weights: RuleWeights) -> ExtendedWeights:
-        """Return weights given by their logs."""
+        """Return the weights with given logs."""
         return cls(*(array for part in weights[:3] for array in kernels.to_extended_range(part)))
 
 
 class ExtendedSpace:
-    """Work space for sums over one sentence after another in numbers of unlimited range.
+    """Work space for sums in numbers of unlimited range, one sentence after another.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class ExtendedSpace:
     def draw(
         self, n_words: int, numbers: ExtendedWeights, rng: NDArray[np.uint64], is_parsed: bool
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return symbols and lengths of a tree drawn with the chart filled, or no nodes."""
+        """Return symbols and lengths of a tree drawn from the filled chart, or no nodes."""
         symbols, lengths = np.empty((2, 2 * n_words - 1 if is_parsed else 0), dtype=np.int32)
         if is_parsed:
             trees.draw_tree(

@@ -1,4 +1,4 @@
-"""The likeliest trees of a sentence, as many as are asked for."""
+"""The k most probable trees of a sentence."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from skdp.grammar._k_best import TOP, BestTrees
 
 
 class BestChartTrees(BestTrees):
-    """The likeliest trees of a sentence of one word or more.
+    """The most probable trees of a sentence of at least one word.
 
     Words s to e - 1 below symbol z are item (s n + e - 1) S + z. Its edge with children i and j,
-    and words from m on below j, is (i S + j) n + m; that of a word is 0. Equally good ones come in
-    this order, as in `viterbi`. The edges of `TOP` are the roots' symbols.
+    and words from m on below j, is (i S + j) n + m; the edge of a word is 0. Ties are in the order
+    of the edges, as in `viterbi`. The edges of `TOP` are the roots' symbols.
 
     Parameters
     ----------
     words : (n,) int32
     weights : RuleWeights
     k : int
-        Number of trees that will be asked for: no item needs more edges.
+        Largest number of requested trees: no item needs more edges.
     """
 
     def __init__(self, words: Ints, weights: RuleWeights, k: int):
@@ -55,7 +55,7 @@ class BestChartTrees(BestTrees):
             return [(0, self._score(item, 0))]
         middles = np.arange(start + 1, end)
         left, right = self._chart[start * n + middles - 1], self._chart[middles * n + end - 1]
-        pairs = left.T[:, None] + right.T[None]  # by children's symbols and middle
+        pairs = left.T[:, None] + right.T[None]  # by the children's symbols and the split point
         scores = weights.log_binary[symbol - weights.first_branching][:, :, None] + pairs
         return [
             (place // len(middles) * n + int(middles[place % len(middles)]), score)
@@ -96,7 +96,7 @@ class BestChartTrees(BestTrees):
 
 
 def _highest(scores: Floats, k: int) -> list[tuple[int, float]]:
-    """Return places and values of the k highest numbers, of equal ones the first."""
+    """Return indices and values of the k highest numbers; the first of equal numbers come first."""
     if len(scores) > k:
         least = np.partition(scores, len(scores) - k)[len(scores) - k]
         places = np.flatnonzero(scores >= least)

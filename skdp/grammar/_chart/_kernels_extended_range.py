@@ -1,4 +1,4 @@
-"""Inside and outside sums in numbers of unlimited range: slow, and right for any weights.
+"""Inside and outside sums in numbers of unlimited range: slow, but correct for any weights.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -11,11 +11,11 @@
 | splits, ... | M_ij | (S, S) | sum over split points: sum_k inside(s, k, i) inside(k, e, j) |
 | needs, ... | G_ij | (S, S) | sum_z outside(s, e, z) B_zij |
 
-A number is a mantissa (float64) times two to the power of an exponent (int64) of its own. Zero is
-the mantissa 0 with the exponent `ZERO`, so far below all others that a sum never looks at it. A sum
-finds the largest exponent first, then adds mantissas shifted to it.
+A number is a mantissa (float64) times two to the power of its own exponent (int64). Zero is the
+mantissa 0 with the exponent `ZERO`, so far below all others that a sum never uses it. A sum first
+finds the largest exponent, then adds mantissas shifted to it.
 
-The first P symbols emit, the last C branch. If P + C > S all do both (S = P = C).
+The first P symbols emit, and the last C branch. If P + C > S, all symbols do both (S = P = C).
 """
 
 # mypy: ignore-errors
@@ -26,12 +26,12 @@ from skdp._numeric._numba import njit_forceinline, njit_loop
 from skdp._numeric._simd import bits_of_double, double_of_bits
 
 ZERO = -(1 << 40)
-_LOW = 2 * ZERO  # at most one factor of two in a term is zero beside a positive one
+_LOW = 2 * ZERO  # at most one of the two factors of a term is zero if the other is positive
 
 
 @njit_forceinline
 def power_of_two(d):
-    """Return 2^d for d <= 1023; 0 where it would be subnormal."""
+    """Return 2^d for d <= 1023; 0 if it would be subnormal."""
     return double_of_bits((max(d, -1023) + 1023) << 52)
 
 
@@ -43,7 +43,7 @@ def exponent_of(x):
 
 @njit_forceinline
 def normalise(mantissas, exponents, row, first, last):
-    """Bring the mantissas ``[row, first:last]`` to [1, 2)."""
+    """Normalize the mantissas ``[row, first:last]`` to [1, 2)."""
     for z in range(first, last):
         x = mantissas[row, z]
         if x > 0.0:
@@ -56,7 +56,7 @@ def normalise(mantissas, exponents, row, first, last):
 
 @njit_forceinline
 def bounds(length, n_emitting, first_branching, n_symbols):
-    """Return the first symbol that a span of some length may have, and the one after the last."""
+    """Return the first symbol that a span of a given length may have, and the end of the range."""
     if length == 1:
         return 0, n_emitting
     return first_branching, n_symbols
@@ -238,11 +238,11 @@ def sum_outside(
     ----------
     words : (n,) int32
     multiplicity : float
-        How often the sentence counts, in the counts of rules.
+        Multiplicity of the sentence in the counts of rules.
     total, total_exponent : float, int
         The weight of the sentence, not zero.
     root, ..., exponents
-        As `sum_inside` takes and fills them.
+        As in `sum_inside`.
     outside, out_exponents : (n n, S), output
     splits, split_exponents, needs, need_exponents : (S, S), scratch
     root_counts, emission_counts, binary_counts : (S,), (P, V), (C, S, S) float64, added to
@@ -274,7 +274,7 @@ def sum_outside(
                 share = outside[row, z] * inside[row, z] / total * power_of_two(min(d, 1023))
                 symbol_counts[z] += share
                 if length == 1:
-                    # The chart has what emits under the symbol: it is used up by the last word.
+                    # The chart entry of the symbol includes the emission weight.
                     emission_counts[z, words[s]] += multiplicity * share
             if length == 1:
                 continue
@@ -297,12 +297,12 @@ def sum_outside(
 
 
 def to_extended_range(logs):
-    """Return mantissas and exponents of numbers given by their natural logs."""
+    """Return mantissas and exponents of numbers with given natural logs."""
     logs = np.asarray(logs, dtype=np.float64)
     possible = logs > -np.inf
     finite = np.where(possible, logs, 0.0)
     exponents = np.floor(finite * 1.4426950408889634)
-    # log 2 in two parts, the first with so few digits that its products are exact.
+    # log 2 in two parts, the first with few enough digits for exact products.
     rest = (
         finite - exponents * 6.93147180369123816490e-01
     ) - exponents * 1.90821492927058770002e-10

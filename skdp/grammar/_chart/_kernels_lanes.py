@@ -1,35 +1,37 @@
-r"""Inside and outside sums of many sentences side by side: the fast path.
+r"""Inside and outside sums of many sentences side by side, the fast path.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| W | | | sentences in a batch, side by side: entry w of every row is of sentence w |
-| n | | | words of the longest sentence of the batch |
+| W | | | sentences in a batch: entry w of every row belongs to sentence w |
+| n | | | number of words of the longest sentence of the batch |
 | inside | I | (n n Z, W) | row (s n + e - 1) Z + z: words s, ..., e - 1 under the z-th symbol |
 | outside | O | (n n Z, W) | as `inside` |
-| exponents | | (n n, W) int64 | the inside sums of a span are those in `inside` times two to it |
-| rises | d | (n n, W) int64 | exponent of a span's largest sum over children brought to one scale |
-| factors | f | (n, W) | what brings the splits of a span to one scale |
+| exponents | | (n n, W) int64 | exponents of the powers of two that scale `inside` |
+| rises | d | (n n, W) int64 | exponent of a span's largest sum over children on a common scale |
+| factors | f | (n, W) | factors that bring the splits of a span to a common scale |
 | splits | M_ij | (pairs, W) | sum_k f_k inside(s, k, i) inside(k, e, j) |
 | needs | G_ij | (pairs, W) | sum_z own_z B_zij |
 | own | | (Z, W) | outside sums of a span times 2^-d |
 | counts | | (C, pairs) | sum over spans and sentences of own_z M_ij |
 | worst | | (W,) | largest entry of `own` so far |
 
-Z is the most symbols that a span can have, the larger of P and C: the first P symbols emit and the
-last C branch, all do both if P = C = S. `pairs` are the pairs of children's symbols, row by row, of
-the blocks that a span can have: both of one word; or a word on the left, a word on the right, no
-word, in this order. Matrices of rules come packed, in blocks of the `MIX_ROWS` that fit.
+Z is the largest number of symbols of a span, the larger of P and C: the first P symbols emit and
+the last C branch, or all do both if P = C = S. `pairs` are the pairs of child symbols, row by row,
+of the blocks that a span can have: both of one word; or a word on the left, a word on the right,
+and no word, in this order. Matrices of rules are packed in blocks of the largest fitting sizes
+among `MIX_ROWS`.
 
-**Scale.** The inside sums of a span are brought to [1, 2) in their largest by a power of two of its
-own, sentence by sentence; outside sums are divided by the sentence's weight and by the inside sums'
-scale, so that inside times outside is a probability without further ado.
+**Scale.** The inside sums of each span are scaled by a power of two, sentence by sentence, so that
+the largest is in [1, 2); outside sums are divided by the sentence's weight and by the scale of the
+inside sums, so that inside times outside is a probability without further scaling.
 
-**Error.** Before that, an inside sum below `floor` is set to it, where 1 is what children at their
-largest and a rule at its largest could give. So none is too small but by rounding (terms below the
-range of the numbers are far below `floor`), and an outside sum is an upper bound, too. What is
-added to a sum has the probability floor 2^-d O at most. It is nothing if no entry of `own` is
-beyond `limit`: floor x limit is 2^-60 in double precision. Otherwise the sentence is unsafe, and is
-done again in numbers with a wider exponent. That takes rules e^-580 below others that are needed.
+**Error.** Before scaling, an inside sum below `floor` is raised to it, relative to the value 1 of
+the largest children and the largest rule. So an inside sum is too small only by rounding (terms
+below the range of the numbers are far below `floor`), and an outside sum is also an upper bound.
+The amount added to a sum has a probability of at most floor 2^-d O. It is negligible if no entry of
+`own` exceeds `limit`: floor x limit is 2^-60 in double precision. Otherwise the sentence is unsafe,
+and is repeated in numbers with a wider exponent. This only occurs if required rules have weights
+e^-580 below others.
 """
 
 # mypy: ignore-errors
@@ -63,7 +65,7 @@ from skdp.grammar._chart._kernels_spans import LOG_TWO, NEVER, block_of, count_b
 
 
 class Rules(NamedTuple):
-    """Weights on a linear scale, as the kernels take them."""
+    """Weights on a linear scale, in the format of the kernels."""
 
     root: np.ndarray  # (S,), the largest in [1, 2)
     emission: np.ndarray  # (V, P), each word's largest in [1, 2)
@@ -99,7 +101,7 @@ class Space(NamedTuple):
     symbols: np.ndarray  # (S, W): expected number of nodes
     words: np.ndarray  # (n, W) int32
     lengths: np.ndarray  # (W,) int64
-    shares: np.ndarray  # (W,): 0 for a sentence that is not to be counted
+    shares: np.ndarray  # (W,): 0 for a sentence that is not counted
     totals: np.ndarray  # (W,): weights of the sentences, scaled
     worst: np.ndarray
     bounds: np.ndarray  # (n n, W)
@@ -112,7 +114,7 @@ class Space(NamedTuple):
 
 @njit_internal_nogc
 def mix(matrix, n_rows, rows, n_terms, result, out):
-    """Write ``matrix @ rows``, the matrix packed, to rows of `result` from `out` on."""
+    """Write ``matrix @ rows``, with a packed matrix, to rows of `result` from `out` on."""
     t = 0
     while t < n_rows:
         m = mix_size(n_rows - t)
@@ -142,7 +144,7 @@ def push_rows(
     inside, sibling, step, needs, pair, pair_step, sum_step, outside, out, out_step,
     n_splits, n_rows, n_terms, f, k0,
 ):  # fmt: skip
-    """Add f_k sum_j needs(i, j) inside(k, j) to outside(k, i): the siblings' sums are `inside`."""
+    """Add f_k sum_j needs(i, j) inside(k, j) to outside(k, i), with the siblings' sums `inside`."""
     i = 0
     while i < n_rows:
         b = product_size(n_rows - i)
@@ -194,9 +196,9 @@ def find_top(exponents, n, s, e, row):
 
 @njit_internal_nogc
 def find_factors(exponents, rises, factors, n, s, e):
-    """Write what brings the splits of a span to one scale: that of its outside sums.
+    """Write the factors that bring the splits of a span to the scale of its outside sums.
 
-    On the way up that is the largest split's, where rises are 0.
+    In the inside pass, when rises are 0, that is the scale of the largest split.
     """
     top, rise = exponents[s * n + e - 1], rises[s * n + e - 1]
     for m in range(s + 1, e):
@@ -275,7 +277,7 @@ def fill_inside(rules, space, n):
         for s in range(n - length + 1):
             e = s + length
             row = s * n + e - 1
-            # Weigh: pairs of children first, then the rules that make them.
+            # Weigh: pairs of children first, then the rules that produce them.
             find_top(exponents, n, s, e, row)
             space.rises[row] = 0
             find_factors(exponents, space.rises, space.factors, n, s, e)
@@ -283,7 +285,7 @@ def fill_inside(rules, space, n):
             n_pairs = count_pairs(p, c, rules.first_branching, length - 1)
             up = rules.up_words if length == 2 else rules.up
             mix(up, c, space.splits, n_pairs, space.inside, row * z)
-            # Scale: what is too small is raised, the largest brought to [1, 2).
+            # Scale: raise small sums to the floor, and bring the largest to [1, 2).
             raise_rows(space.inside, row * z, c, rules.floor, tops, 0)
             for w in range(n_lanes):
                 d = exponent_of(float(tops[0, w]))
@@ -316,8 +318,8 @@ def fill_outside(rules, space, n):
     z, n_lanes = space.own.shape
     p, c = rules.emission.shape[1], rules.n_branching
     outside, tops, worst, own = space.outside, space.tops, space.worst, space.own
-    first_row = n - n  # an integer like others: see `unit`
-    # Begin: nothing but the roots has an outside sum yet.
+    first_row = n - n  # an integer of the common type: see `unit`
+    # Initialize: only the roots have outside sums.
     for s in range(n):
         begin = (s * n + s) * z
         outside[begin : begin + (n - s) * z] = 0.0
@@ -337,7 +339,7 @@ def fill_outside(rules, space, n):
         for s in range(n - length + 1):
             e = s + length
             row = s * n + e - 1
-            # Look: what the span itself has, and how large that is.
+            # Find the span's own sums, and their size.
             for w in range(n_lanes):
                 tops[1, w] = power_of_two(-space.rises[row, w])
             scale_rows(outside, row * z, c, tops, 1, own, 0)
@@ -345,11 +347,11 @@ def fill_outside(rules, space, n):
             add_products(
                 outside, row * z, space.inside, row * z, c, space.symbols, rules.first_branching
             )
-            # Count: own sums times those of pairs of children.
+            # Count: own sums times the sums of pairs of children.
             find_factors(space.exponents, space.rises, space.factors, n, s, e)
             sum_splits(rules, space, n, s, e)
             add_counts(own, c, space.splits, n_pairs, space.turned, counts)
-            # Push: rules first, then what children get of each pair.
+            # Push: rules first, then the children's part of each pair.
             mix(down, n_pairs, own, c, space.needs, first_row)
             push(rules, space, n, s, e)
     for s in range(n):
@@ -371,7 +373,7 @@ def note_worst(own, n_rows, tops, worst):
 
 @njit_inlined_source
 def load_batch(tokens, ptr, batch, multiplicity, space):
-    """Load sentences; return the length of the longest. Places left over repeat the last one."""
+    """Load sentences; return the largest length. Unused lanes repeat the last sentence."""
     n_lanes = space.own.shape[1]
     n = 0
     for w in range(n_lanes):
@@ -384,14 +386,14 @@ def load_batch(tokens, ptr, batch, multiplicity, space):
         sentence = batch[min(w, batch.shape[0] - 1)]
         begin = ptr[sentence]
         for s in range(n):
-            # Beyond its end a sentence has any word: no span of its own has it.
+            # Beyond its end a sentence may have any word, since its spans do not include it.
             space.words[s, w] = tokens[begin + s] if s < space.lengths[w] else 0
     return n
 
 
 @njit_inlined_source
 def find_unsafe(rules, space, unsafe):
-    """Mark sentences whose sums may have lost something, and count them no more."""
+    """Mark sentences whose sums may be inaccurate, and exclude them from the counts."""
     found = False
     for w in range(unsafe.shape[0]):
         is_safe = (space.worst[w] <= rules.limit) & (space.totals[w] * rules.limit >= 1.0)
@@ -404,10 +406,10 @@ def find_unsafe(rules, space, unsafe):
 
 @njit_inlined_source
 def is_surely_safe(rules, space, n):
-    """Tell whether no sentence of a batch is unsafe, by upper bounds alone.
+    """Return whether upper bounds alone show that no sentence of a batch is unsafe.
 
     ``bounds[row, w]`` bounds a span's outside sums: each symbol of a child gets at most the sum of
-    the weights of all rules that make it, times the largest of its parent's and its sibling's sums.
+    the weights of all rules that produce it, times the largest sums of its parent and its sibling.
     """
     exponents, bounds = space.exponents, space.bounds
     n_lanes = exponents.shape[1]
@@ -446,16 +448,16 @@ def sum_inside(tokens, ptr, order, n_per_batch, multiplicity, rules, space, log_
     ----------
     tokens, ptr : (N,) int32, (n + 1,) int64
     order : (m,) int64
-        The sentences to be done, long ones first.
+        The sentences to process, long sentences first.
     n_per_batch : int
-        W or less.
+        Number of sentences per batch, at most W.
     multiplicity : (m,) float64
-        How often each of these sentences counts.
+        Multiplicity of each of these sentences.
     rules : Rules
     space : Space
     log_prob : (m,) float64, output
     in_doubt : (m,) bool, output
-        Whole batches of which only `count_batches` can tell whether they are safe.
+        Whole batches whose safety only `count_batches` can determine.
     """
     for begin in range(0, order.shape[0], n_per_batch):
         end = min(begin + n_per_batch, order.shape[0])
@@ -475,12 +477,12 @@ def count_batches(
     Parameters
     ----------
     tokens, ..., log_prob
-        As `sum_inside` takes them.
+        As in `sum_inside`.
     unsafe : (m,) bool, output
-        Sentences that must be done in another way; what is written for them means nothing.
+        Sentences that must be processed in another way; their results are meaningless.
     root_counts, emission_counts : (S,), (V, P) float64, added to
     counts_words, counts : (C, pairs) float64, added to
-        To be multiplied by the weights of rules, scaled to the largest.
+        Counts before multiplication by the scaled weights of rules.
     symbol_counts : (m, S) float64, output, or (0, S)
         Expected number of nodes of each symbol, times the multiplicity.
     """
@@ -490,7 +492,7 @@ def count_batches(
         fill_inside(rules, space, n)
         finish_inside(rules, space, log_prob[begin:end])
         is_done = False
-        while not is_done:  # again without what turns out to be unsafe
+        while not is_done:  # repeat without sentences that turn out to be unsafe
             space.count_words[:] = 0.0
             space.count[:] = 0.0
             fill_outside(rules, space, n)
@@ -526,7 +528,7 @@ def add_root_and_words(rules, space, n, w, root_counts, emission_counts):
 
 @njit_loop
 def export_inside(space, w, n_emitting, first_branching, mantissas, exponents):
-    """Write the inside sums of a sentence in extended range, but for factors of all trees.
+    """Write the inside sums of a sentence in extended range, up to factors common to all trees.
 
     Parameters
     ----------
@@ -534,7 +536,7 @@ def export_inside(space, w, n_emitting, first_branching, mantissas, exponents):
     w : int
     n_emitting, first_branching : int
     mantissas, exponents : (at least l l, S) float64 and int64, output
-        For the l words of the sentence: row s l + e - 1.
+        Row s l + e - 1 for the l words of the sentence.
     """
     z = space.own.shape[0]
     length, n_symbols = space.lengths[w], mantissas.shape[1]
@@ -553,7 +555,7 @@ def export_inside(space, w, n_emitting, first_branching, mantissas, exponents):
 
 @njit_forceinline
 def add_matrix(part, total):
-    """Add a matrix to another one that may have fewer columns."""
+    """Add a matrix to another matrix that may have fewer columns."""
     for z in range(total.shape[0]):
         for i in range(total.shape[1]):
             total[z, i] += part[z, i]

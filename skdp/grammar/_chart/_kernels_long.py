@@ -1,31 +1,31 @@
-r"""Inside and outside sums of a long sentence, symbols side by side.
+r"""Inside and outside sums of a long sentence, with symbols side by side.
 
 | name | symbol | size | meaning |
 |---|---|---|---|
 | Z | | | entries of a cell: the larger of P and C, padded with zeros to whole vectors |
-| n | | | words of the sentence |
+| n | | | number of words of the sentence |
 | inside_left | I | n n Z | from (s n + e - 1) Z on: words s, ..., e - 1, as left children |
 | inside_right | I | n n Z | from ((e - 1) n + s) Z on: the same, as right children |
-| outside_left, ... | O | n n Z | what came to a span as a left child, and as a right child |
-| exponents_left, ... | | n n | as `inside_left`, `inside_right`: two to it is taken out of a span |
-| rises | d | n n | exponent of a span's largest sum over children brought to one scale |
-| factors | f | n | what brings the splits of a span to one scale |
-| left, right | | n Z | inside sums of the children of all splits times factors |
+| outside_left, ... | O | n n Z | outside sums of a span as a left child, and as a right child |
+| exponents_left, ... | | n n | as `inside_left`, `inside_right`: exponents of spans |
+| rises | d | n n | exponent of a span's largest sum over children on a common scale |
+| factors | f | n | factors that bring the splits of a span to a common scale |
+| left, right | | n Z | inside sums of the children of all splits, times factors |
 | splits | M_ij | pairs | sum_k f_k inside(s, k, i) inside(k, e, j) |
 | needs, turned | G_ij | pairs | sum_z own_z B_zij, and G^T of a block |
 | own | | Z | outside sums of a span times 2^-d |
-| rules, rules_words | B_zij | C pairs | weights of longer spans, and of those of two words |
+| rules, rules_words | B_zij | C pairs | weights for longer spans, and for spans of two words |
 
 `pairs` are the rows of the blocks that a span can have, Z entries each: P rows of pairs of words;
-or P rows of a word on the left, C rows of a word on the right, C rows of no word, in this order; or
-C rows if all symbols do both.
+or P rows with a word on the left, C rows with a word on the right, and C rows without words, in
+this order; or C rows if all symbols do both.
 
-Scale, error and what is unsafe are those of `_kernels_lanes`. What differs is the order of the
-spans. There, batches of 16 sentences are as large as the nearest caches allow; the chart of one
-long sentence is larger than these, and who goes through it by the lengths of spans reads all of it
-again for each. So the spans that end at one of `STRIP` words are done together, by falling first
-word: of what they read, only the row of left children is new, and it serves `STRIP` of them. Right
-children lie one after another in a chart of their own.
+Scale, error and the definition of unsafe are as in `_kernels_lanes`, but the order of the spans
+differs. There, batches of 16 sentences are as large as the nearest caches allow; the chart of a
+single long sentence is larger, and a loop over the lengths of spans would read all of it for every
+length. So the spans that end at one of `STRIP` words are processed together, by descending first
+word: among the data that they read, only the row of left children is new, and it serves `STRIP` of
+them. Right children are contiguous in a separate chart.
 """
 
 # mypy: ignore-errors
@@ -52,11 +52,11 @@ from skdp.grammar._chart._kernels_spans import (
     unit,
 )
 
-_HELD = 16  # spans whose counts are added together
+_HELD = 16  # number of spans whose counts are added together
 
 
 class Rules(NamedTuple):
-    """Weights on a linear scale, as the kernels take them."""
+    """Weights on a linear scale, in the format of the kernels."""
 
     root: np.ndarray  # (S,), the largest in [1, 2)
     emission: np.ndarray  # (V, P), each word's largest in [1, 2)
@@ -74,7 +74,7 @@ class Rules(NamedTuple):
 
 
 class Space(NamedTuple):
-    """Work space for a sentence: all flat."""
+    """Work space for a sentence, as flat arrays."""
 
     inside_left: np.ndarray
     inside_right: np.ndarray
@@ -104,7 +104,7 @@ class Space(NamedTuple):
 
 @njit_internal_nogc
 def multiply(left, left0, left_a, left_c, right, right0, right_c, out, out0, out_a, n_a, n_c, z, f):
-    """Write, or add if f is 1, a product with rows of z entries: see `flat_block`."""
+    """Write, or add if f is 1, a product with rows of z entries, see `flat_block`."""
     lanes = 64 // right.itemsize
     v = 0
     while v < z:
@@ -136,7 +136,7 @@ def apply(rules, splits, n_pairs, n_rows, out):
 
 @njit_forceinline
 def count_rows(p, c, first_branching, n_splits):
-    """Return the number of rows of pairs of children's symbols."""
+    """Return the number of rows of pairs of child symbols."""
     if n_splits == 1:
         return p
     return c if first_branching == 0 else p + 2 * c
@@ -144,7 +144,7 @@ def count_rows(p, c, first_branching, n_splits):
 
 @njit_internal_nogc
 def find_factors(lefts, rights, factors, n_splits):
-    """Write what brings the splits of a span to one scale; return the exponent of that."""
+    """Write the factors that bring the splits of a span to a common scale; return its exponent."""
     top = NEVER
     for k in range(n_splits):
         top = max(top, lefts[k] + rights[k])
@@ -155,7 +155,7 @@ def find_factors(lefts, rights, factors, n_splits):
 
 @njit_internal_nogc
 def scale_children(chart, begin, n_splits, z, factors, out):
-    """Write the inside sums of children times factors."""
+    """Write the inside sums of children, times factors."""
     for k in range(n_splits):
         f, row = factors[k], begin + k * z
         for i in range(z):
@@ -164,7 +164,7 @@ def scale_children(chart, begin, n_splits, z, factors, out):
 
 @njit_inlined_source
 def sum_splits(rules, space, n, s, e):
-    """Write M of the words s, ..., e - 1; factors and scaled left children are known."""
+    """Write M of the words s, ..., e - 1, given factors and scaled left children."""
     p, c, z = rules.emission.shape[1], rules.n_branching, space.own.shape[0]
     n_splits, right = e - s - 1, ((e - 1) * n + s + 1) * z
     one, is_added = unit(z), unit(z) - 1
@@ -206,7 +206,7 @@ def push(rules, space, n, s, e):
 
 @njit_inlined_source
 def add_held(space, n_frozen, n_rows, n_pairs, counts):
-    """Add the counts of the spans that are held back."""
+    """Add the counts of the held spans."""
     one, zero = unit(n_pairs), unit(n_pairs) - 1
     multiply(
         space.held_own, zero, one, space.own.shape[0], space.held_splits, zero, n_pairs,
@@ -237,7 +237,7 @@ def fill_inside(rules, space, words):
         last = min(first + STRIP - 1, n)
         for s in range(last - 2, -1, -1):
             for e in range(max(first, s + 2), last + 1):
-                # Weigh: pairs of children first, then the rules that make them.
+                # Weigh: pairs of children first, then the rules that produce them.
                 n_splits, a, b = e - s - 1, s * n + s, (e - 1) * n + s + 1
                 lefts = space.exponents_left[a : a + n_splits]
                 rights = space.exponents_right[b : b + n_splits]
@@ -247,7 +247,7 @@ def fill_inside(rules, space, words):
                 size = count_rows(p, c, rules.first_branching, n_splits) * z
                 matrix = rules.rules_words if n_splits == 1 else rules.rules
                 apply(matrix, space.splits, size, c, own)
-                # Scale: what is too small is raised, the largest brought to [1, 2).
+                # Scale: raise small sums to the floor, and bring the largest to [1, 2).
                 largest = floor
                 for i in range(c):
                     x = own[i] if own[i] > floor else floor
@@ -280,7 +280,7 @@ def finish_inside(rules, space, n):
 
 @njit_inlined_source
 def fill_outside(rules, space, words, share, total):
-    """Fill the chart of outside sums, add counts of binary rules; return the worst."""
+    """Fill the chart of outside sums, add counts of binary rules; return the largest own sum."""
     n, z = words.shape[0], space.own.shape[0]
     p, c = rules.emission.shape[1], rules.n_branching
     own, held_own, held_splits = space.own, space.held_own, space.held_splits
@@ -301,7 +301,7 @@ def fill_outside(rules, space, words, share, total):
         for s in range(last - 1):
             for e in range(last, max(first, s + 2) - 1, -1):
                 row, column, n_splits = s * n + e - 1, (e - 1) * n + s, e - s - 1
-                # Look: what the span itself has, and how large that is.
+                # Find the span's own sums, and their size.
                 scale = power_of_two(-space.rises[row])
                 for i in range(c):
                     x = space.outside_left[row * z + i] + space.outside_right[column * z + i]
@@ -309,7 +309,7 @@ def fill_outside(rules, space, words, share, total):
                     worst = max(worst, own[i])
                     share = x * space.inside_left[row * z + i]
                     space.symbols[rules.first_branching + i] += share
-                # Push: rules first, then what children get of each pair.
+                # Push: rules first, then the children's part of each pair.
                 a, b = s * n + s, (e - 1) * n + s + 1
                 lefts = space.exponents_left[a : a + n_splits]
                 rights = space.exponents_right[b : b + n_splits]
@@ -323,7 +323,7 @@ def fill_outside(rules, space, words, share, total):
                     space.needs, zero, size, one, c, size, zero,
                 )  # fmt: skip
                 push(rules, space, n, s, e)
-                # Count: own sums times those of pairs of children, of many spans at a time.
+                # Count: own sums times the sums of pairs of children, for many spans at a time.
                 sum_splits(rules, space, n, s, e)
                 if n_splits == 1:
                     multiply(
@@ -352,7 +352,7 @@ def fill_outside(rules, space, words, share, total):
 
 @njit_inlined_source
 def is_surely_safe(rules, space, n, total):
-    """Tell whether the sentence is not unsafe, by upper bounds alone, as `_kernels_lanes` does."""
+    """Return whether upper bounds alone show that the sentence is safe, as in `_kernels_lanes`."""
     lefts, rights, limit = space.bounds_left, space.bounds_right, rules.limit
     if not total * limit >= 1.0:
         return False
@@ -390,12 +390,12 @@ def sum_long(tokens, ptr, order, rules, space, log_prob, in_doubt):
     ----------
     tokens, ptr : (N,) int32, (n + 1,) int64
     order : (m,) int64
-        The sentences to be done, of two words or more.
+        The sentences to process, of at least two words.
     rules : Rules
     space : Space
     log_prob : (m,) float64, output
     in_doubt : (m,) bool, output
-        Sentences of which only `count_long` can tell whether they are safe.
+        Sentences whose safety only `count_long` can determine.
     """
     for k in range(order.shape[0]):
         words = tokens[ptr[order[k]] : ptr[order[k] + 1]]
@@ -414,14 +414,14 @@ def count_long(
     Parameters
     ----------
     tokens, ptr, order, rules, space, log_prob
-        As `sum_long` takes them.
+        As in `sum_long`.
     multiplicity : (m,) float64
-        How often each of these sentences counts.
+        Multiplicity of each of these sentences.
     unsafe : (m,) bool, output
-        Sentences that must be done in another way; what is written for them means nothing.
+        Sentences that must be processed in another way; their results are meaningless.
     root_counts, emission_counts : (S,), (V, P) float64, added to
     counts_words, counts : as `rules.rules_words` and `rules.rules`, float64, added to
-        To be multiplied by the weights of rules, scaled to the largest.
+        Counts before multiplication by the scaled weights of rules.
     symbol_counts : (m, S) float64, output, or (0, S)
         Expected number of nodes of each symbol, times the multiplicity.
     """

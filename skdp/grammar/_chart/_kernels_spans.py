@@ -1,8 +1,8 @@
-"""What kernels of sums over trees, many at a time or long ones, have in common: spans and scales.
+"""Spans and scales for the kernels of sums over trees, of many or of long sentences.
 
-The first P symbols emit and the last C branch; if all do both, the first that branches is 0. A
-span of more than two words has its splits in blocks: those with a word on the left, those with a
-word on the right, and those with none, in this order.
+The first P symbols emit and the last C branch; if all do both, the first branching symbol is 0. The
+splits of a span of more than two words are in three blocks, in this order: with a word on the left,
+with a word on the right, and without words.
 """
 
 # mypy: ignore-errors
@@ -16,18 +16,18 @@ NEVER = -(1 << 60)
 """An exponent below all others."""
 
 STRIP = 4
-"""Words at whose ends spans are done together."""
+"""Number of words at whose ends spans are processed together."""
 
 
 @njit_forceinline
 def unit(n):
-    """Return 1, an integer like others: a constant is of another type, compiled for once more."""
+    """Return 1 as a typed integer: a literal has another type, with an additional compilation."""
     return n - n + 1
 
 
 @njit_forceinline
 def count_blocks(first_branching, n_splits):
-    """Return the number of blocks of pairs of children's symbols."""
+    """Return the number of blocks of pairs of child symbols."""
     return 1 if n_splits == 1 or first_branching == 0 else 3
 
 

@@ -1,19 +1,19 @@
-"""The likeliest tree of a sentence, and trees drawn given the sentence.
+"""The most probable tree of a sentence, and trees drawn given the sentence.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | words | x | (n,) int32 | a sentence |
 | log_root, log_emission, log_binary | | (S,), (P, V), (C, S, S) | logs of the rules' weights |
 | best | | (n n, S) | log weight of the best subtree; row s n + e - 1: words s, ..., e - 1 |
-| best_right | | (n n, S) | the same, in row (e - 1) n + s: right children stand together |
+| best_right | | (n n, S) | the same, in row (e - 1) n + s: right children are contiguous |
 | splits | M_ij | (S, S) | best, or sum, over the split points of a span |
 | symbols | | (2n - 1,) int32 | symbols of the nodes of a tree in pre-order |
 | lengths | | (2n - 1,) int32 | words below each of these nodes |
-| stack | | (2n - 1, 3) int64 | nodes that wait: first word, word after the last, symbol |
+| stack | | (2n - 1, 3) int64 | waiting nodes: first word, word after the last, symbol |
 | rng | | (4,) uint64 | stream, advanced in place |
 
-The left child of a node is the next one in pre-order; its right child follows the left one's
-subtree.
+The left child of a node is the next node in pre-order; its right child follows the subtree of the
+left child.
 """
 
 # mypy: ignore-errors
@@ -25,12 +25,12 @@ from skdp._numeric._random import next_double
 from skdp.grammar._chart._kernels_extended_range import bounds, power_of_two, sum_splits
 from skdp.grammar._chart._kernels_spans import STRIP
 
-# The likeliest tree
+# The most probable tree
 
 
 @njit_loop
 def find_splits(best, best_right, n, s, e, n_emitting, first_branching, splits):
-    """Write the best split's weight for every pair of children's symbols."""
+    """Write the best split's weight for every pair of child symbols."""
     n_symbols = splits.shape[0]
     for i in range(n_symbols):
         for j in range(n_symbols):
@@ -48,7 +48,7 @@ def find_splits(best, best_right, n, s, e, n_emitting, first_branching, splits):
 
 @njit_forceinline
 def find_best_rule(log_binary, z, splits, row_best):
-    """Return the best of log B_zij + M_ij: the best of every column first, many at a time."""
+    """Return the maximum of log B_zij + M_ij, from vectorized maxima of columns."""
     n_symbols = splits.shape[0]
     for j in range(n_symbols):
         row_best[j] = -math.inf
@@ -66,7 +66,7 @@ def find_best_rule(log_binary, z, splits, row_best):
 def fill_best(words, log_root, log_emission, log_binary, best, best_right, splits, row_best):
     """Fill the charts of best subtrees; return the root's symbol and the log weight of the tree.
 
-    Of equally good symbols the first one wins. The order of the spans is that of `_kernels_long`.
+    The first of equally good symbols wins. The order of the spans is as in `_kernels_long`.
     """
     n, n_symbols = words.shape[0], log_root.shape[0]
     n_emitting = log_emission.shape[0]
@@ -96,7 +96,7 @@ def fill_best(words, log_root, log_emission, log_binary, best, best_right, split
 def find_children(best, best_right, log_binary, n, s, e, z, n_emitting, first_branching, splits):
     """Return split point and symbols of the children of a node in the best tree.
 
-    Of equally good pairs of symbols the first one wins, of equally good split points the leftmost.
+    The first of equally good pairs of symbols wins, and the leftmost of equally good split points.
     """
     n_symbols = splits.shape[0]
     find_splits(best, best_right, n, s, e, n_emitting, first_branching, splits)
@@ -122,7 +122,7 @@ def find_best_tree(
     words, log_root, log_emission, log_binary, best, best_right, splits, row_best,
     stack, symbols, lengths,
 ):  # fmt: skip
-    """Write the best tree of a sentence; return its log weight, -inf (and no tree) if it has none.
+    """Write the best tree of a sentence; return its log weight, or -inf without a tree.
 
     Parameters
     ----------
@@ -162,19 +162,19 @@ def find_best_tree(
 
 @njit_forceinline
 def push_children(stack, n_waiting, s, m, e, i, j):
-    """Put two children on the stack, the left one on top; return how many nodes wait."""
+    """Push two children on the stack, the left child on top; return the number of waiting nodes."""
     stack[n_waiting, 0], stack[n_waiting, 1], stack[n_waiting, 2] = m, e, j
     n_waiting += 1
     stack[n_waiting, 0], stack[n_waiting, 1], stack[n_waiting, 2] = s, m, i
     return n_waiting + 1
 
 
-# Trees drawn
+# Sampled trees
 
 
 @njit_loop
 def draw_index(mantissas, exponents, n, rng):
-    """Draw an index below n with probability proportional to numbers, one of them positive."""
+    """Draw an index below n with probability proportional to numbers, not all zero."""
     top = exponents[0]
     for i in range(n):
         if mantissas[i] > 0.0:
@@ -187,7 +187,7 @@ def draw_index(mantissas, exponents, n, rng):
     for i in range(n):
         x = mantissas[i] * power_of_two(min(exponents[i] - top, 0))
         if x > 0.0:
-            last = i  # rounding may leave a rest beyond the last one
+            last = i  # rounding may leave a remainder after the last one
             target -= x
             if target < 0.0:
                 break
@@ -199,7 +199,7 @@ def draw_children(
     inside, exponents, binary, binary_exponents, n, s, e, z, n_emitting, first_branching,
     splits, split_exponents, weights, weight_exponents, rng,
 ):  # fmt: skip
-    """Draw split point and symbols of the children of a node: first the symbols, then the split."""
+    """Draw symbols of the children of a node, then the split point."""
     n_symbols = splits.shape[0]
     sum_splits(inside, exponents, n, s, e, n_emitting, first_branching, splits, split_exponents)
     for i in range(n_symbols):
@@ -235,7 +235,7 @@ def draw_tree(
     Parameters
     ----------
     inside, exponents : (n n, S)
-        The chart of inside sums, filled; the sentence can be parsed.
+        The filled chart of inside sums of a sentence with a parse.
     n : int
     root, root_exponents, binary, binary_exponents : (S,), (C, S, S)
     n_emitting : int

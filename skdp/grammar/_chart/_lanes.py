@@ -1,4 +1,4 @@
-"""The fast path: sentences side by side, on a linear scale."""
+"""The fast path with sentences side by side, on a linear scale."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class LaneRules:
         )
 
     def split(self, binary: Floats) -> tuple[Floats, Floats]:
-        """Return a (C, S, S) array as matrices: of pairs of words, and of the other pairs."""
+        """Return a (C, S, S) array as two matrices, for pairs of words and for the other pairs."""
         n_parents, p = self.n_branching, self.n_emitting
         if self.n_symbols == p:
             both = binary.reshape(n_parents, -1)
@@ -69,7 +69,7 @@ class LaneRules:
         return binary[:, :p, :p].reshape(n_parents, -1), rest
 
     def join(self, words: Floats, rest: Floats) -> Floats:
-        """Return the (C, S, S) array of which `split` makes two matrices."""
+        """Return the (C, S, S) array that `split` separates into two matrices."""
         n_parents, p, c = self.n_branching, self.n_emitting, self.n_branching
         if self.n_symbols == p:
             return (words + rest).reshape(self.binary.shape)
@@ -83,7 +83,7 @@ class LaneRules:
 
     @property
     def n_pairs(self) -> tuple[int, int]:
-        """Numbers of pairs of children's symbols: of words, and others."""
+        """Numbers of pairs of child symbols, of words and others."""
         n_words = self.n_emitting**2
         if self.n_symbols == self.n_emitting:
             return n_words, n_words
@@ -92,7 +92,7 @@ class LaneRules:
     def make_space(self, n: int) -> kernels.Space:
         """Return work space for sentences of up to n words."""
         w, z = self.n_lanes, max(self.n_emitting, self.n_branching)
-        n_pairs = _padded(max(self.n_pairs), w // 2)  # whole vectors, half a row each
+        n_pairs = _padded(max(self.n_pairs), w // 2)  # whole vectors of half a row each
 
         def rows(n_rows: int) -> NDArray[Any]:
             return aligned_zeros((n_rows, w), self.dtype)
@@ -110,9 +110,9 @@ class LaneRules:
 
 
 def _to_common(logs: Floats) -> tuple[Floats, int]:
-    """Return numbers given by their logs divided by a power of two, and its exponent.
+    """Return numbers with given logs, divided by a power of two, and its exponent.
 
-    The largest is brought to [1, 2); what is too small for 64 bits becomes 0.
+    The largest is brought to [1, 2); numbers too small for 64 bits become 0.
     """
     mantissas, exponents = extended.to_extended_range(logs)
     largest = int(exponents.max())
@@ -121,7 +121,7 @@ def _to_common(logs: Floats) -> tuple[Floats, int]:
 
 
 def _pack(matrix: Floats, dtype: Any) -> NDArray[Any]:
-    """Return a matrix as `mix` takes it: blocks of rows, the largest first, each by columns."""
+    """Return a matrix in the format of `mix`: column-major blocks of rows, the largest first."""
     blocks, begin = [], 0
     while begin < len(matrix):
         size = next(size for size in MIX_ROWS if size <= len(matrix) - begin)

@@ -1,4 +1,4 @@
-"""Long sentences, one at a time: the fast path where the symbols are side by side."""
+"""The fast path for long sentences, one at a time, with symbols side by side."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from skdp.grammar._chart import _kernels_long as kernels
 from skdp.grammar._chart._lanes import LaneRules
 
 LEAST_WORDS = 48
-"""Shorter sentences are never done one at a time: many at a time are faster as soon as there are a
-few, and one alone is fast enough."""
+"""Least length for processing sentences one at a time: batches of shorter sentences are faster if
+there are a few, and a single one is fast enough."""
 
 MOST_WORDS = 200
-"""From so many words on sentences are always done one at a time: charts of many at a time are too
+"""Length from which sentences are always processed one at a time: charts of batches are too
 large."""
 
 _VECTOR_BYTES = 64
 
 
 def are_long(lengths: NDArray[np.int64], n_lanes: int) -> NDArray[np.bool_]:
-    """Tell which sentences are done one at a time: where many at a time would be half idle.
+    """Return a mask of sentences to process one at a time, since a batch would be half idle.
 
     Parameters
     ----------
     lengths : (n,) int64
-        In falling order. A batch takes as long as its longest sentence, in the place of each.
+        Lengths in descending order. A batch takes the time of its longest sentence for every lane.
     n_lanes : int
-        Sentences in a batch.
+        Number of sentences in a batch.
     """
     result = np.zeros(len(lengths), dtype=bool)
     cubes = lengths.astype(np.float64) ** 3
@@ -48,12 +48,12 @@ def are_long(lengths: NDArray[np.int64], n_lanes: int) -> NDArray[np.bool_]:
 
 
 class LongRules:
-    """Weights of rules on a linear scale, laid out for one sentence at a time.
+    """Weights of rules on a linear scale, in the layout for one sentence at a time.
 
     Parameters
     ----------
     rules : LaneRules
-        The same for many sentences at a time.
+        Weights in the layout for many sentences at a time.
     """
 
     def __init__(self, rules: LaneRules):
@@ -77,11 +77,11 @@ class LongRules:
 
     @property
     def is_partitioned(self) -> bool:
-        """Whether preterminals are set apart."""
+        """Whether preterminals are separate symbols."""
         return self.n_symbols > self.n_emitting
 
     def _split(self, binary: Floats) -> tuple[Floats, Floats]:
-        """Return a (C, S, S) array as (C, rows, Z): of pairs of words, and of the other pairs."""
+        """Return a (C, S, S) array as (C, rows, Z) arrays, of pairs of words and other pairs."""
         p = self.n_emitting
         if not self.is_partitioned:
             both = self._pad(binary)
@@ -93,7 +93,7 @@ class LongRules:
         return np.pad(block, ((0, 0), (0, 0), (0, self.width - block.shape[2])))
 
     def join(self, words: Floats, rest: Floats) -> Floats:
-        """Return the (C, S, S) array of flat counts of pairs of words, and of the other pairs."""
+        """Return the (C, S, S) array for flat counts of pairs of words and of the other pairs."""
         p, c = self.n_emitting, self.n_branching
         words, rest = (part.reshape(c, -1, self.width) for part in (words, rest))
         if not self.is_partitioned:
@@ -107,7 +107,7 @@ class LongRules:
 
     @property
     def n_pairs(self) -> tuple[int, int]:
-        """Numbers of pairs of children's symbols, padded: of words, and others."""
+        """Padded numbers of pairs of child symbols, of words and others."""
         p, c = self.n_emitting, self.n_branching
         return p * self.width, (p + 2 * c if self.is_partitioned else c) * self.width
 

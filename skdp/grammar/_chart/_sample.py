@@ -1,4 +1,4 @@
-"""Drawing trees and their sentences from a grammar."""
+"""Sampling of trees and their sentences from a grammar."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from skdp.grammar._chart._engine import TreeArrays
 from skdp.grammar._chart._weights import RuleWeights
 
 _MOST_REJECTED = 1000
-"""Trees in a row that may turn out too long."""
+"""Largest number of successive trees that may be too long."""
 
 
 def draw_sentences(
     weights: RuleWeights, n_sentences: int, max_length: int, rng: np.random.Generator
 ) -> tuple[TokenSequences, TreeArrays]:
-    """Draw trees from a proper grammar, given that they have no more than `max_length` words.
+    """Draw trees from a proper grammar, conditional on at most `max_length` words.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class _Rules:
 
 
 def _cumulate(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return cumulative sums of rows that end with 1 where the last possible cell ends."""
+    """Return cumulative sums of rows, set to 1 from the last possible cell on."""
     cumulative = np.cumsum(rows, axis=1)
     return cumulative / cumulative[:, -1:]
 

@@ -9,22 +9,22 @@ from numpy.typing import NDArray
 
 
 class RuleWeights(NamedTuple):
-    """Natural logs of the weights of whole rules, the choice of their type included.
+    """Natural logs of the weights of whole rules, including the choice of their type.
 
-    Any non-negative weights: they need not sum to 1, and may be as far apart as variational
-    inference puts them (e^10000). A weight of zero is -inf.
+    Weights are non-negative: they need not sum to 1, and may differ by factors as large as in
+    variational inference (e^10000). The log of a weight of zero is -inf.
 
     Attributes
     ----------
     log_root : (S,) float64
-        Of each symbol at the root. Partitioned: preterminals come first, S = P + C.
+        Log weight of each symbol at the root. Partitioned: preterminals come first, S = P + C.
     log_emission : (P, V) float64
-        Of each word under each symbol that emits.
+        Log weight of each word under each emitting symbol.
     log_binary : (C, S, S) float64
-        Of left and right child under each symbol that branches: parent, left, right.
+        Log weight of left and right child under each branching symbol: parent, left, right.
     n_preterminals : int or None
-        P: the first P symbols emit, and have spans of length 1, the other C branch, and have longer
-        ones. None: every symbol emits or branches, P = C = S.
+        P: the first P symbols emit and have spans of length 1; the other C branch and have longer
+        spans. None: every symbol emits or branches, P = C = S.
     """
 
     log_root: NDArray[np.float64]
@@ -34,15 +34,15 @@ class RuleWeights(NamedTuple):
 
     @property
     def n_symbols(self) -> int:
-        """S."""
+        """Number S of symbols."""
         return len(self.log_root)
 
     @property
     def n_emitting(self) -> int:
-        """P, the symbols that emit: the first ones."""
+        """Number P of emitting symbols, which come first."""
         return len(self.log_emission)
 
     @property
     def first_branching(self) -> int:
-        """The first of the C symbols that branch: they are the last ones."""
+        """The first of the C branching symbols, which come last."""
         return len(self.log_root) - len(self.log_binary)

@@ -1,1 +1,1 @@
-"""Grammars of sentences: layout, counts, updates, coordinate ascent."""
+"""Grammars of sentences: layout, counts, updates and coordinate ascent."""

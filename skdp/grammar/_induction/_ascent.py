@@ -1,4 +1,4 @@
-"""Grammars on their way from a random start: annealing, and trials without a symbol."""
+"""Ascents of grammars from a random start, with annealing and removal of symbols."""
 
 from __future__ import annotations
 
@@ -13,32 +13,33 @@ from skdp.grammar._coordinate_ascent import CoordinateAscent, Expectation
 from skdp.grammar._induction._layout import Layout
 
 _FIRST_POWER = 0.4
-"""Annealed starts raise weights, relative to those of a uniform grammar, to powers from it to 1."""
+"""Annealing raises weights, relative to a uniform grammar, to powers from this value to 1."""
 
 _SETTLED = 1e-4
-"""Symbols are tried when the bound rises by no more than this share of itself."""
+"""Removals of symbols begin when the relative rise of the bound is at most this."""
 
 _TRIAL = 10
-"""Expectations that a grammar without a symbol gets at most to show a higher bound."""
+"""Largest number of expectations for a grammar without a symbol to reach a higher bound."""
 
 
 class Induction(CoordinateAscent):
-    """A grammar of sentences on its way to a maximum of the lower bound.
+    """Ascent of a grammar of sentences to a local maximum of the lower bound.
 
-    When the bound hardly rises any more, the symbols are left out one by one, the least used first.
-    Where that leads to a higher bound within a few iterations, the ascent goes on without the
-    symbol. It has converged when no symbol can go.
+    When the bound hardly rises, the symbols are removed one by one, the least used first. If that
+    leads to a higher bound within a few iterations, the ascent continues without the symbol. It has
+    converged when no symbol can be removed.
 
     Parameters
     ----------
     grammar : VariationalGrammar or MaximumLikelihoodGrammar
-        Before its first update.
+        The grammar before its first update.
     start : RuleWeights
         Weights of the first expectation.
     flat : RuleWeights
-        Those of a uniform grammar.
+        Weights of a uniform grammar.
     n_annealed : int
-        Iterations under weights between the flat ones and the grammar's: they have no bound.
+        Number of iterations with weights between the flat weights and the grammar's, which have no
+        bound.
     """
 
     def __init__(self, grammar: Any, start: RuleWeights, flat: RuleWeights, n_annealed: int):
@@ -46,10 +47,10 @@ class Induction(CoordinateAscent):
         self.n_annealed = n_annealed
         self._flat = flat
         self._untried: list[int] | None = None
-        """Symbols that are still to be left out; None: the bound has not settled yet."""
+        """Symbols whose removal is still to be tried; None: the bound has not settled yet."""
 
     def step(self, expect: Expectation, tol: float) -> None:
-        """Do one iteration, or try to do without one symbol."""
+        """Do an iteration, or try to remove a symbol."""
         if self._untried:
             self._try_without(self._untried.pop(0), expect)
             self.n_iter += 1
@@ -61,18 +62,18 @@ class Induction(CoordinateAscent):
         self.judge(tol)
 
     def judge(self, tol: float) -> None:
-        """Tell again whether it has converged: the tolerance may be another."""
+        """Update the convergence flag, since the tolerance may have changed."""
         self.converged = bool(self._rise <= tol) and self._untried == []
 
     def copy(self) -> Self:
-        """Return an ascent that goes on apart from this one."""
+        """Return an independent copy of the ascent."""
         other = copy(self)
         other.lower_bounds = [*self.lower_bounds]
         other._untried = None if self._untried is None else [*self._untried]
         return other
 
     def _try_without(self, symbol: int, expect: Expectation) -> None:
-        """Leave out a symbol; keep the grammar of before unless that raises the bound."""
+        """Try to remove a symbol; keep the previous grammar unless that raises the bound."""
         best = self.lower_bounds[-1]
         _, counts = expect(self.grammar.without(symbol))
         grammar, previous = self.grammar, -np.inf
@@ -96,7 +97,7 @@ class Induction(CoordinateAscent):
         return None, expect(_mix(power, grammar.weights(), self._flat))[1]
 
     def _power(self) -> float:
-        """Return the power of this iteration's weights; it rises to 1 in equal ratios."""
+        """Return the power of this iteration's weights, which rises geometrically to 1."""
         if self.n_iter > self.n_annealed:
             return 1.0
         return float(_FIRST_POWER ** (1.0 - (self.n_iter - 1) / self.n_annealed))
@@ -113,16 +114,17 @@ def _mix(power: float, weights: RuleWeights, flat: RuleWeights) -> RuleWeights:
 def start_weights(
     layout: Layout, rule_types: NDArray[np.float64], rng: np.random.Generator | None = None
 ) -> RuleWeights:
-    """Return the weights of a grammar that knows no sentences.
+    """Return the weights of an initial grammar, independent of the sentences.
 
     Parameters
     ----------
     layout : Layout
     rule_types : (n_types,) array
-        Probabilities of the types of rules, the same for all symbols. They decide much of the
+        Probabilities of the types of rules, the same for all symbols. They strongly affect the
         brackets that are found.
     rng : Generator or None, default=None
-        Draws all other distributions from flat Dirichlet ones; None: they are uniform.
+        Generator for draws of all other distributions from flat Dirichlet priors; None: uniform
+        distributions.
     """
 
     def logs(n_rows: int, *shape: int) -> Any:

@@ -1,4 +1,4 @@
-"""How often the rules of a grammar are used."""
+"""Counts of the rules of a grammar."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._induction._layout import Layout
 
 ACTIVE = 1e-6
-"""Symbols with so many expected nodes, and their rules of so large a weight, are active."""
+"""Least expected nodes of active symbols, and least weight of their active rules."""
 
 
 class RuleCounts(NamedTuple):
-    """Counts, expected or not, summed over sentences.
+    """Counts or expected counts, summed over sentences.
 
     Parameters
     ----------
@@ -33,18 +33,18 @@ class RuleCounts(NamedTuple):
     binary: Floats
 
     def of_nodes(self, layout: Layout) -> Floats:
-        """Return (S,): how many nodes have each symbol."""
+        """Return the number of nodes with each symbol, (S,)."""
         nodes = np.zeros(layout.n_symbols)
         nodes[layout.inventories[0]] += self.emission.sum(axis=1)
         nodes[layout.branching] += self.binary.sum(axis=(1, 2))
         return nodes
 
     def active(self, layout: Layout) -> NDArray[np.bool_]:
-        """Return (S,): which symbols are used."""
+        """Return a mask of the symbols in use, (S,)."""
         return self.of_nodes(layout) >= ACTIVE
 
     def of_rule_types(self, layout: Layout) -> Floats:
-        """Return (C, n_types): how often each symbol that branches uses each type of rule."""
+        """Return how often each branching symbol uses each type of rule, (C, n_types)."""
         places = layout.inventories
         types = [
             self.binary[:, places[b.left], places[b.right]].sum(axis=(1, 2)) for b in layout.blocks

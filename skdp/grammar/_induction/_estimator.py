@@ -1,4 +1,4 @@
-"""How `HDPPCFG` fits: runs are ascents of a bound, or Markov chains."""
+"""Fits of `HDPPCFG`, whose runs are ascents of a bound, or Markov chains."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_user
 
 _ANNEALED_SHARE = 0.2
-"""Annealed starts anneal for this share of the iterations, at most `_MOST_ANNEALED`."""
+"""Share of the iterations that are annealed, at most `_MOST_ANNEALED` iterations."""
 
 _MOST_ANNEALED = 40
 
 _FIRST_CONCENTRATION = 1.0
-"""Where concentrations that are learnt begin."""
+"""Initial value of learned concentrations."""
 
 _OF_CHAINS = {"n_chains": 1}
-"""What is refused without chains, and its default: it would be taken for a number of starts."""
+"""Parameters refused without chains, with defaults: they would look like numbers of starts."""
 
 _OF_ASCENTS = {"init": "random", "dtype": "float64", "tol": 1e-4, "n_init": 1}
-"""What is refused with them, and its default."""
+"""Parameters refused with chains, with defaults."""
 
 _CONCENTRATIONS = ("top_concentration", "root_concentration", "binary_concentration")
 
@@ -52,7 +52,7 @@ _AUTO = StrOptions({"auto"})
 
 
 class GrammarEstimator(ChainEstimator):
-    """Validation and fit of `HDPPCFG`: with "gibbs" as a `ChainEstimator`, else by ascents."""
+    """Validation and fit of `HDPPCFG`, with "gibbs" as a `ChainEstimator`, else by ascents."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ChainEstimator._parameter_constraints,
@@ -93,7 +93,7 @@ class GrammarEstimator(ChainEstimator):
         return bool(self.inference == "gibbs")
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell whether a fit came to a result: one that was interrupted early did not."""
+        """Return whether a fit has a result, which an early interruption prevents."""
         return hasattr(self, "_grammar")
 
     # Validation
@@ -130,7 +130,7 @@ class GrammarEstimator(ChainEstimator):
             )
 
     def _is_learnt(self, name: str) -> bool:
-        """Tell whether a concentration is drawn; raise if it cannot be."""
+        """Return whether a concentration is drawn; raise if it cannot be drawn."""
         value = getattr(self, name)
         is_auto = isinstance(value, str) and value == "auto"
         if is_auto and not self._is_sampled:
@@ -191,7 +191,7 @@ class GrammarEstimator(ChainEstimator):
         return sentences
 
     def _place(self, X: PartitionedSentences, executor: Executor) -> PlacedSentences:
-        """Return sentences in partitions, opened where they are worked on."""
+        """Return sentences in partitions, which are opened by their workers."""
         if self._is_sampled:
             raise TypeError(
                 "inference='gibbs' takes no PartitionedSentences, since chains keep the trees of "
@@ -274,11 +274,11 @@ class GrammarEstimator(ChainEstimator):
         return NoAverages()
 
     def _expectation(self, layout: Layout, data: TokenSequences | PlacedSentences) -> Expectation:
-        """Return what counts rules under given weights."""
+        """Return the function that counts rules under given weights."""
         is_best, dtype = self.inference == "viterbi-em", np.dtype(self.dtype)
         if isinstance(data, PlacedSentences):
             return data.best_counts(layout) if is_best else data.expected_counts(dtype)
-        n_jobs = self.n_jobs if self.n_init == 1 else 1  # starts have the threads
+        n_jobs = self.n_jobs if self.n_init == 1 else 1  # starts use the threads
         if is_best:
             return partial(count_best_trees, data, layout, n_jobs)
         return partial(count_expected, SentenceBatches.of(data), dtype, n_jobs)

@@ -1,11 +1,11 @@
-r"""Gibbs sampling: trees of whole sentences given the rules, then everything else given the trees.
+r"""Gibbs sampling of whole trees given the rules, then of everything else given the trees.
 
 A sweep draws
 
-    trees    each sentence's as a block, given all rules
-    tables   m ~ Antoniak(C, alpha beta_l beta_r) of every cell of the rows whose prior is made of
-             beta, the rules summed out; each orders one l and one r from the top
-    alpha    given customers and tables; gamma given the orders, beta summed out
+    trees    the tree of each sentence as a block, given all rules
+    tables   m ~ Antoniak(C, alpha beta_l beta_r) of every cell of the rows whose prior depends on
+             beta, with rules integrated out; each orders one l and one r from the top
+    alpha    given customers and tables; gamma given the orders, with beta integrated out
     beta     given the orders
     rules    given trees and beta
 """
@@ -38,7 +38,7 @@ from skdp.processes._concentration import draw_concentration
 from skdp.processes._top_level import in_range
 
 GammaPrior = tuple[float, float] | None
-"""Shape and rate; None: the concentration is known."""
+"""Shape and rate of a Gamma prior; None: the concentration is known."""
 
 
 class LearntConcentrations(NamedTuple):
@@ -50,7 +50,7 @@ class LearntConcentrations(NamedTuple):
 
 
 class GrammarDraw(NamedTuple):
-    """A sample: the grammar's posterior given the drawn trees, beta and concentrations."""
+    """A sample with the grammar's posterior given the drawn trees, beta and concentrations."""
 
     grammar: VariationalGrammar
     log_joint: float
@@ -62,13 +62,13 @@ class GrammarSampler(Part):
     Parameters
     ----------
     sentences : TokenSequences
-        Each with a word at least.
+        Sentences of at least one word.
     layout : Layout
     priors : GrammarPriors
-        With the concentrations that the chain begins with.
+        Priors with the initial concentrations.
     learnt : LearntConcentrations
     root : SeedSequence
-        Of the fit.
+        Root seed of the fit.
     chain : int
     """
 
@@ -88,7 +88,7 @@ class GrammarSampler(Part):
         self.n_jobs: int | None = 1
         self.stream, *streams = _make_streams(root, chain, 1 + len(sentences))
         self._streams = np.array(streams)
-        """One for each sentence: its trees do not depend on who draws them."""
+        """A stream for each sentence, so that its trees do not depend on the drawing thread."""
         self.attach(sentences)
         init = np.random.SeedSequence(
             root.entropy, spawn_key=(*root.spawn_key, int(Role.INIT), chain)
@@ -98,7 +98,7 @@ class GrammarSampler(Part):
         self.grammar = VariationalGrammar(layout, priors)
 
     def attach(self, sentences: TokenSequences) -> None:
-        """Take the sentences (again)."""
+        """Set the sentences and everything that is derived from them."""
         self._batches = SentenceBatches.of(sentences)
 
     def sweep(self) -> None:
@@ -114,7 +114,7 @@ class GrammarSampler(Part):
         self.weights = self.grammar.drawn_weights(rng)
 
     def _draw_trees(self) -> RuleCounts:
-        """Return how often the rules are used in a tree of each sentence."""
+        """Return the counts of rules in a drawn tree of each sentence."""
         batches = self._batches
         trees = sample_trees(batches, self.weights, self._streams, n_jobs=self.n_jobs)
         shapes = tuple(part.shape for part in self.weights[:3])
@@ -127,13 +127,13 @@ class GrammarSampler(Part):
         tables: Sequence[Floats],
         orders: Sequence[Floats],
     ) -> GrammarPriors:
-        """Return priors with new concentrations where these are learnt."""
+        """Return priors with new values of the learned concentrations."""
         n_roots, draw = len(self.layout.inventories), partial(_draw_one, rng=self.stream)
         if self.learnt.root is not None:
             root = draw(families[:n_roots], tables[:n_roots], priors.root, self.learnt.root)
             priors = priors._replace(root=root)
         if self.learnt.binary is not None:
-            n = (len(families) - n_roots) // len(self.layout.blocks)  # families of a block
+            n = (len(families) - n_roots) // len(self.layout.blocks)  # number of families per block
             begins = range(n_roots, len(families), n)
             binary = [
                 draw(families[i : i + n], tables[i : i + n], old, self.learnt.binary)
@@ -156,7 +156,7 @@ class GrammarSampler(Part):
         return priors
 
     def log_joint(self) -> float:
-        """Return log p(words, trees, logits of beta, logs of learnt concentrations)."""
+        """Return log p(words, trees, logits of beta, logs of learned concentrations)."""
         grammar, learnt = self.grammar, self.learnt
         priors = grammar.priors
         drawn = [(learnt.top, priors.top.concentration), (learnt.root, priors.root)]
@@ -168,7 +168,7 @@ class GrammarSampler(Part):
         )
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars for the trace."""
         priors, counts = self.grammar.priors, self.grammar.counts
         blocks = ("_pp", "_pc", "_cp", "_cc") if self.layout.is_partitioned else ("",)
         top = priors.top.concentration
@@ -187,7 +187,7 @@ class GrammarSampler(Part):
         }
 
     def model(self) -> GrammarDraw:
-        """Return the current sample; what it holds is never changed in place."""
+        """Return the current sample, whose arrays are never changed in place."""
         return GrammarDraw(self.grammar, self.log_joint())
 
     def state(self) -> GrammarState:
@@ -203,12 +203,12 @@ class GrammarState:
 
     @property
     def top_weights(self) -> Floats:
-        """Return beta: with preterminals these come first."""
+        """Return beta, with preterminals first if there are any."""
         return np.concatenate(self._sampler.grammar.top_weights)
 
     @property
     def root_counts(self) -> Floats:
-        """Return (n_symbols,): how often each symbol is at the root of a tree."""
+        """Return the number of trees with each symbol at the root, (n_symbols,)."""
         return _read_only(self._sampler.grammar.counts.root)
 
     @property
@@ -223,7 +223,7 @@ class GrammarState:
 
     @property
     def top_concentration(self) -> float | None:
-        """Return gamma, None where beta is uniform."""
+        """Return gamma, or None if beta is uniform."""
         return self._sampler.grammar.priors.top.concentration
 
     @property
@@ -237,7 +237,7 @@ class GrammarState:
         return self._sampler.grammar.priors.binary.copy()
 
     def log_joint(self) -> float:
-        """Return log p(words, trees, logits of beta), the rules summed out."""
+        """Return log p(words, trees, logits of beta), with the rules integrated out."""
         return self._sampler.log_joint()
 
     def copy(self) -> GrammarState:
@@ -248,7 +248,7 @@ class GrammarState:
 def count_orders(
     layout: Layout, families: Sequence[Family], tables: Sequence[Floats]
 ) -> list[Floats]:
-    """Return how often the tables of all rows ordered each symbol, for each inventory."""
+    """Return the number of orders of each symbol by the tables of all rows, for each inventory."""
     orders = [np.zeros(place.stop - place.start) for place in layout.inventories]
     for family, m in zip(families, tables, strict=True):
         if family.right is None:
@@ -273,7 +273,7 @@ def _draw_one(
     prior: tuple[float, float],
     rng: NDArray[np.uint64],
 ) -> float:
-    """Return the next value of the concentration that some families share."""
+    """Return the next value of a concentration shared by families."""
     customers, own_tables = (
         np.concatenate([each.reshape(len(each), -1).sum(axis=1) for each in parts]).astype(np.int64)
         for parts in ([family.counts for family in families], tables)

@@ -1,4 +1,4 @@
-"""Which symbols a grammar has, and which rules: with preterminals set apart or not."""
+"""Layout of the symbols and rules of a grammar, with or without separate preterminals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skdp._checks import as_array, check_memory
 
 SHARED, PRETERMINALS, CONSTITUENTS = 0, 0, 1
-"""Inventories of symbols: one, or those that emit words and those that branch."""
+"""Indices of inventories of symbols: a shared one, or emitting and branching symbols."""
 
 
 class RuleBlock(NamedTuple):
@@ -23,7 +23,7 @@ class RuleBlock(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Numbers of words and symbols of a grammar, and where each kind of symbol stands.
+    """Numbers of words and symbols of a grammar, and the places of each kind of symbol.
 
     Joint order: preterminals first. Without a partition every symbol both emits and branches.
 
@@ -32,7 +32,7 @@ class Layout(NamedTuple):
     n_words : int
         V.
     n_components : int
-        K: constituents, or all symbols if nothing is set apart.
+        K: constituents, or all symbols without separate preterminals.
     n_preterminals : int or None
     """
 
@@ -42,17 +42,17 @@ class Layout(NamedTuple):
 
     @property
     def is_partitioned(self) -> bool:
-        """Whether preterminals are set apart."""
+        """Whether preterminals are separate symbols."""
         return self.n_preterminals is not None
 
     @property
     def n_emitting(self) -> int:
-        """Symbols that emit words, P or K."""
+        """Number of symbols that emit words, P or K."""
         return self.n_components if self.n_preterminals is None else self.n_preterminals
 
     @property
     def n_symbols(self) -> int:
-        """All symbols, P + C or K."""
+        """Number of all symbols, P + C or K."""
         return self.n_components + (self.n_preterminals or 0)
 
     @property
@@ -77,7 +77,7 @@ class Layout(NamedTuple):
 
     @property
     def n_rule_types(self) -> int:
-        """2 (emission, binary) or 4 (PP, PC, CP, CC)."""
+        """Number of rule types: 2 (emission, binary) or 4 (PP, PC, CP, CC)."""
         return 4 if self.is_partitioned else 2
 
     @property
@@ -105,9 +105,9 @@ def read_row(estimator: Any, name: str, n: int, what: str) -> NDArray[np.float64
 def check_size(
     n_words: int, n_components: int, n_preterminals: int | None, n_grammars: int, what: str
 ) -> None:
-    """Raise if the weights of the rules of so many grammars would not fit into memory.
+    """Raise if the weights of the rules of `n_grammars` grammars would not fit into memory.
 
-    `what` says which parameters ask for them.
+    `what` names the responsible parameters.
     """
     n_first = n_preterminals or 0
     n_symbols = float(n_components) + n_first

@@ -1,4 +1,4 @@
-"""Maximum likelihood, with or without pseudo-counts: the baselines in the same code."""
+"""Maximum likelihood grammars, with or without pseudo-counts, as baselines."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class MaximumLikelihoodGrammar:
     ----------
     layout : Layout
     pseudo_count : float
-        Added to the count of every rule and root.
+        Pseudo-count of every rule and root.
     probabilities : RuleProbabilities or None, default=None
-        What symbols that are not used keep; None: uniform.
+        Probabilities of unused symbols; None: uniform.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class MaximumLikelihoodGrammar:
         )
 
     def removable(self) -> list[int]:
-        """Return no symbols: a symbol more never lowers the likelihood."""
+        """Return no symbols, since an additional symbol never lowers the likelihood."""
         return []
 
     def lower_bound(self, log_likelihood: float) -> float:
-        """Return the log likelihood, and that of the pseudo-counts if there are any."""
+        """Return the log likelihood, including that of any pseudo-counts."""
         if self.pseudo_count == 0.0:
             return log_likelihood
         weights = self.weights()
@@ -82,7 +82,7 @@ def _uniform(layout: Layout) -> RuleProbabilities:
 
 
 def _normalize(counts: Floats, previous: Floats) -> Floats:
-    """Return counts over the total of their row, or the previous row where that is 0."""
+    """Return counts divided by the total of their row, or the previous row if it is 0."""
     total = counts.reshape(len(counts), -1).sum(axis=1)
     total = total.reshape(-1, *[1] * (counts.ndim - 1))
     with np.errstate(invalid="ignore"):

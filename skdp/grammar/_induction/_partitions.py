@@ -1,4 +1,4 @@
-"""Sentences in partitions: their statistics, and sums of them over all partitions."""
+"""Statistics of sentences in partitions, and their sums over all partitions."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from skdp.grammar._induction._trees import count_best_trees
 from skdp.inference._convergence import warn_user
 
 _MOST_LOSSES = 3
-"""So many times in a row may workers be lost in one expectation."""
+"""Largest number of successive losses of workers in an expectation."""
 
 
 class SentencePart(NamedTuple):
-    """What is kept where a partition is."""
+    """State kept by the worker of a partition."""
 
     batches: SentenceBatches
     n_sentences: int
@@ -52,7 +52,7 @@ class MakePart:
 
 
 def describe(part: SentencePart) -> tuple[int, int, int, str]:
-    """Return numbers of sentences with words, of those kept and of their words, and a digest."""
+    """Return numbers of sentences with words, kept sentences, and their words, and a digest."""
     sentences = part.batches.sentences
     return part.n_with_words, len(sentences), len(sentences.tokens), part.digest
 
@@ -103,15 +103,15 @@ class PlacedSentences:
         self._digests = [each[3] for each in described]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what stands for the data where they are hashed."""
+        """Return a small stand-in for hashing the data."""
         return str, (repr((self.n_features, self._make, self._digests)),)
 
     def expected_counts(self, dtype: Any) -> Expectation:
-        """Return what counts all rules that are expected under given weights."""
+        """Return the function that computes expected counts under given weights."""
         return partial(self._expect, count_part, dtype)
 
     def best_counts(self, layout: Layout) -> Expectation:
-        """Return what counts the rules of the best trees under given weights."""
+        """Return the function that counts the rules of the best trees under given weights."""
         return partial(self._expect, count_best_part, layout)
 
     def score(self, grammars: list[RuleWeights]) -> float:
@@ -125,7 +125,7 @@ class PlacedSentences:
         return float(log_likelihood), RuleCounts(*counts)
 
     def _sum(self, f: Callable[..., Any], weights: Any, *args: Any) -> tuple[Any, ...]:
-        """Return the sum of what `f` makes of each partition."""
+        """Return the sum of the results of `f` over partitions."""
 
         def work() -> tuple[Any, ...]:
             shared = self._executor.share(weights)
@@ -137,9 +137,9 @@ class PlacedSentences:
         return [self._executor.call(part.number, f, *args) for part in self._parts]
 
     def _work(self, work: Callable[[], Any]) -> Any:
-        """Return what `work` does with the partitions, placed again after workers are lost.
+        """Return the result of `work` on the partitions, placing them again if workers are lost.
 
-        Statistics follow from the data and the weights alone, so that nothing else is lost.
+        Statistics depend only on the data and the weights, so nothing else is lost.
         """
         for n_losses in count(1):
             try:

@@ -1,4 +1,4 @@
-"""What a fitted grammar says of sentences, and draws."""
+"""Predictions and draws from a fitted grammar."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         -------
         list of n_sentences ParseTree or None
             Symbols are labeled S0, S1, ..., or P0, ... and C0, ... in the order of the attributes;
-            words are those of `feature_names`, or the ids as text, for which
-            ``tree.with_leaves(words)`` puts others. A sentence that has no parse gets a flat tree,
-            with a warning. A sentence without words has no tree: None. Of PartitionedSentences
-            under ``joblib.parallel_config("dask")``: a dask.bag.Bag of them.
+            words are those of `feature_names`, or the ids as text, which
+            ``tree.with_leaves(words)`` replaces. A sentence that has no parse gets a flat tree,
+            with a warning. A sentence without words has no tree: None. For PartitionedSentences
+            under ``joblib.parallel_config("dask")``: a dask.bag.Bag of trees.
 
         Raises
         ------
@@ -101,11 +101,11 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Returns
         -------
         list of n_sentences lists of (ParseTree, float)
-            The k best trees by `predict_method`, the best first: the one that `predict` returns.
-            The number is log p(tree, words), under the same grammar as `score_samples`, so that
+            The k best trees by `predict_method`, starting with the tree that `predict` returns. The
+            number is log p(tree, words), under the same grammar as `score_samples`, so
             ``exp(number - score_samples(X)[i])`` is the posterior probability of a tree of sentence
-            i. By "expected-log" the number need not fall from tree to tree. A sentence has fewer
-            than k trees if the grammar allows no more, and none if it has no parse or no words.
+            i. With "expected-log" the numbers need not be in descending order. A sentence has fewer
+            than k trees if the grammar allows no more, and no trees if it has no parse or no words.
 
         Raises
         ------
@@ -133,11 +133,11 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         feature_names : (n_words,) array-like or None, default=None
             Names of the words. None: word ids.
         n : int or None, default=None
-            Number of words per symbol, at most that of the vocabulary. None: 10, or all words if
-            there are fewer.
+            Number of words per symbol, at most the size of the vocabulary. None: 10, or all words
+            if there are fewer.
         weights : bool, default=False
-            Whether to return pairs (name, probability of the word given that the symbol emits one)
-            instead of names.
+            Whether to return pairs (name, probability of the word given that the symbol emits a
+            word) instead of names.
 
         Returns
         -------
@@ -164,7 +164,7 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         ]
 
     def _leaves(self, feature_names: ArrayLike | None) -> list[str]:
-        """Return what stands for each word in trees."""
+        """Return the label of each word in trees."""
         if feature_names is None:
             feature_names = np.arange(self.n_words_)
         return [str(name) for name in check_word_names(feature_names, self.n_words_)]
@@ -182,8 +182,9 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         -------
         (n_sentences, n_symbols) array
             Rows sum to 1. A sentence without words gets the average shares, `symbol_shares_`; a
-            sentence that has no parse gets them, too, with a warning. Of PartitionedSentences under
-            ``joblib.parallel_config("dask")``: a dask.array.Array, one chunk a partition.
+            sentence that has no parse also gets them, with a warning. For PartitionedSentences
+            under ``joblib.parallel_config("dask")``: a dask.array.Array with one chunk per
+            partition.
         """
         check_is_fitted(self)
         if isinstance(X, PartitionedSentences):
@@ -202,8 +203,8 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def score_samples(self, X: Any) -> Any:
         """Return the log probability of each sentence, under the posterior mean of the grammar.
 
-        With "gibbs" the probability is a mean over the stored samples of all chains, of the
-        posterior mean of the grammar given each.
+        With "gibbs" the probability is a mean over the stored samples of all chains, each with the
+        posterior mean of the grammar given the sample.
 
         Parameters
         ----------
@@ -213,8 +214,8 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         -------
         (n_sentences,) array
             Natural logarithm; 0 for a sentence without words; -inf, with a warning, for a sentence
-            that has no parse. Of PartitionedSentences under ``joblib.parallel_config("dask")``: a
-            dask.array.Array, one chunk a partition.
+            that has no parse. For PartitionedSentences under ``joblib.parallel_config("dask")``: a
+            dask.array.Array with one chunk per partition.
         """
         check_is_fitted(self)
         if isinstance(X, PartitionedSentences):
@@ -283,7 +284,7 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         ----------
         n_sentences : int, default=1
         max_length : int, default=200
-            Longer sentences are drawn again, since the trees of a learned grammar may be infinite.
+            Longer sentences are redrawn, since the trees of a learned grammar may be infinite.
         random_state : int, RandomState, Generator or None, default=None
 
         Returns
@@ -294,7 +295,7 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Raises
         ------
         ValueError
-            If hardly any tree of the grammar is this short.
+            If almost no tree of the grammar is this short.
         """
         check_is_fitted(self)
         n_sentences = check_count(n_sentences, "n_sentences", at_least=1)
@@ -310,11 +311,11 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return len(self.top_weights_)
 
     def _weights_of_trees(self) -> RuleWeights:
-        """Return the weights by which trees are chosen."""
+        """Return the weights for choosing trees."""
         return self._mean_weights() if self.predict_method == "mean" else self._grammar.weights()
 
     def _weights_of_samples(self) -> list[RuleWeights]:
-        """Return the posterior mean of the grammar given each stored sample: one without them."""
+        """Return the posterior mean of the grammar, for each stored sample if there are any."""
         if not self._is_sampled:
             return [self._mean_weights()]
         layout = self._grammar.layout

@@ -18,7 +18,7 @@ class InductionAscents(Ascents):
     *args
         Parameters of `Ascents`.
     in_partitions : bool
-        Whether partitions of the sentences have the threads or the workers.
+        Whether partitions of the sentences use the threads or workers.
     """
 
     steps_in_place = False

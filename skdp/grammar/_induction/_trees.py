@@ -1,4 +1,4 @@
-"""Parse trees of a corpus as arrays: what rules they use, and `ParseTree` made of them."""
+"""Rule counts and `ParseTree` objects of the parse trees of a corpus, given as arrays."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from skdp.grammar._induction._layout import Layout
 def count_rules(
     trees: TreeArrays, sentences: TokenSequences, shapes: tuple[tuple[int, ...], ...], first: int
 ) -> RuleCounts:
-    """Return how often trees use each rule.
+    """Return the counts of rules in trees.
 
     Parameters
     ----------
     trees : TreeArrays
     sentences : TokenSequences
-        Of the trees, in order.
+        Sentences of the trees, in order.
     shapes : shapes of root, emission and binary
     first : int
-        Place of the first symbol that branches in the joint order.
+        Index of the first branching symbol in the joint order.
     """
     symbols, lengths, node_ptr = trees
     root, emission, binary = (np.zeros(shape) for shape in shapes)
@@ -47,7 +47,7 @@ def count_rules(
 
 
 def _find_children(lengths: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Return the nodes with children, their left children, and their right ones."""
+    """Return the nodes with children, their left children, and their right children."""
     parents = np.flatnonzero(lengths > 1)
     left = parents + 1
     return parents, left, left + 2 * lengths[left] - 1
@@ -68,14 +68,14 @@ def weigh_tree(
 
 @dataclass(frozen=True, eq=False)
 class RankTrees:
-    """Returns the likeliest trees of a sentence and their log probabilities.
+    """Returns the most probable trees of a sentence and their log probabilities.
 
     Attributes
     ----------
     weights : RuleWeights
-        By which trees are ranked.
+        Weights for ranking trees.
     grammars : list of RuleWeights
-        Over which probabilities are averaged.
+        Grammars over which probabilities are averaged.
     names : list of str
         Labels of the symbols.
     words : list of str
@@ -125,7 +125,7 @@ def make_trees(
     words : list of str
         The vocabulary.
     fallback : str
-        Label of a sentence that has no parse: its words are right below.
+        Root label of a sentence without a parse, with its words as children.
     """
     made = []
     for i, sentence in enumerate(sentences):
@@ -141,7 +141,7 @@ def make_trees(
 def _make_tree(
     symbols: NDArray[Any], lengths: NDArray[Any], words: list[str], names: Sequence[str]
 ) -> ParseTree:
-    """Return one tree, made from the last node to the first: children before parents."""
+    """Return a tree, built from the last node to the first, with children before parents."""
     stack: list[ParseTree] = []
     remaining = list(words)
     for symbol, length in zip(symbols[::-1].tolist(), lengths[::-1].tolist(), strict=True):

@@ -1,4 +1,4 @@
-r"""Structured mean field: q(z) over trees, Dirichlet q(phi) over rules, a point q(beta).
+r"""Structured mean field with q(z) over trees, Dirichlet q(phi) over rules, and a point q(beta).
 
 Symbols (Liang et al. 2009): beta top-level weights, phi^T rule types, phi^E emissions, phi^B binary
 productions. The state is beta and the expected counts under q(z): q(phi) is Dir(prior + counts).
@@ -26,20 +26,20 @@ from skdp.grammar._induction._layout import Layout
 from skdp.grammar._top_weights import Family, TopPrior, maximize
 
 ROOT_KIND_PRIOR = np.ones(2)
-"""Whether a sentence begins with a preterminal (it is of one word) or a constituent: uniform."""
+"""Uniform prior of a preterminal root (for sentences of one word) and a constituent root."""
 
 
 _LEAST_LOG = -1e9
-"""E[log rule] is as low as -1e24 where beta is at its floor; such a rule is never used, and the
-exponents of a tree of any length stay within 64 bits above this."""
+"""Floor of E[log rule], which is as low as -1e24 if beta is at its floor; such a rule is never
+used, and above this value the exponents of a tree of any length stay within 64 bits."""
 
 
 _SMOOTHING = 0.1
-"""Share of a row that is spread evenly over its rules where a symbol is left out."""
+"""Share of a row that is spread evenly over its rules after removal of a symbol."""
 
 
 class GrammarPriors(NamedTuple):
-    """Hyper-parameters of the rules and of the top-level weights."""
+    """Hyperparameters of the rules and of the top-level weights."""
 
     top: TopPrior
     root: float
@@ -48,11 +48,11 @@ class GrammarPriors(NamedTuple):
     binary: Floats
     """A concentration for each block of binary rules."""
     has_independent_children: bool = False
-    """Whether left and right child have rows of their own (Liang et al. 2009, 2.3)."""
+    """Whether left and right child have separate rows (Liang et al. 2009, 2.3)."""
 
 
 class RuleProbabilities(NamedTuple):
-    """A proper grammar; the binary rules of a partitioned one include their type."""
+    """A proper grammar; the binary rules of a partitioned grammar include their type."""
 
     root: Floats
     rule_type: Floats
@@ -87,7 +87,7 @@ class VariationalGrammar:
     top_weights : list of arrays or None, default=None
         beta of each inventory of symbols; None: uniform.
     counts : RuleCounts or None, default=None
-        Expected under q(z); None: the grammar is not fitted yet.
+        Expected counts under q(z); None: the grammar is not fitted yet.
     """
 
     def __init__(
@@ -114,9 +114,9 @@ class VariationalGrammar:
         return made
 
     def families(self) -> list[Family]:
-        """Return the rows whose prior is made of beta: roots and binary rules.
+        """Return the rows whose prior depends on beta: roots and binary rules.
 
-        A block of binary rules is one family, or two: left and right children.
+        A block of binary rules is a single family, or two families for left and right children.
         """
         layout, counts = self.layout, self.counts
         places = layout.inventories
@@ -135,7 +135,7 @@ class VariationalGrammar:
         return roots + children
 
     def _other_rows(self) -> list[tuple[Floats, Floats]]:
-        """Return prior and counts of the rows that beta has no part in."""
+        """Return prior and counts of the rows whose prior does not depend on beta."""
         emission = np.full(self.layout.n_words, self.priors.emission)
         rows = [
             (self.priors.rule_type, self.counts.of_rule_types(self.layout)),
@@ -146,11 +146,11 @@ class VariationalGrammar:
         return rows
 
     def _root_kind_counts(self) -> Floats:
-        """Return (1, 2): sentences that begin with a preterminal, with a constituent."""
+        """Return the numbers of sentences with a preterminal or constituent root, (1, 2)."""
         return np.array([[self.counts.root[place].sum() for place in self.layout.inventories]])
 
     def _sort_symbols(self) -> None:
-        """Rename the symbols so that p(beta) rises; nothing else depends on their names."""
+        """Renumber the symbols such that p(beta) rises; nothing else depends on their order."""
         orders = [self.priors.top.best_order(beta) for beta in self.top_weights]
         self.top_weights = [b[order] for b, order in zip(self.top_weights, orders, strict=True)]
         joint = np.concatenate(
@@ -167,7 +167,7 @@ class VariationalGrammar:
         Parameters
         ----------
         log_likelihood : float
-            Sum over sentences of the log inside weights under `weights`, that is with the best q(z)
+            Sum over sentences of the log inside weights under `weights`, i.e. with the optimal q(z)
             for these factors.
         """
         families = [(f.prior(self.top_weights), f.counts) for f in self.families()]
@@ -177,22 +177,22 @@ class VariationalGrammar:
         )
 
     def log_joint(self) -> float:
-        """Return log p(words, trees, logits of beta), rules summed out, where trees are drawn."""
+        """Return log p(words, trees, logits of beta) of drawn trees, with rules integrated out."""
         rows = self._other_rows()
         rows += [(family.prior(self.top_weights), family.counts) for family in self.families()]
         tops = sum(self.priors.top.log_density_of_logits(b) for b in self.top_weights)
         return tops + sum(log_evidence(prior, counts) for prior, counts in rows)
 
     def weights(self) -> RuleWeights:
-        """Return E[log rule] (Liang et al. 2009, (6)-(8)), none below `_LEAST_LOG`."""
+        """Return E[log rule] (Liang et al. 2009, (6)-(8)), at least `_LEAST_LOG`."""
         return self._log_weights(expected_log)
 
     def drawn_weights(self, rng: np.random.Generator) -> RuleWeights:
-        """Return the logarithms of rules drawn from q(phi), none below `_LEAST_LOG`."""
+        """Return the logarithms of rules drawn from q(phi), at least `_LEAST_LOG`."""
         return self._log_weights(partial(draw_log, rng=rng))
 
     def _log_weights(self, logs_of: Any) -> RuleWeights:
-        """Return the logarithms of whole rules, those of each row given by a function."""
+        """Return the logarithms of whole rules, given a function for the logarithms of rows."""
         root, rule_type, emission, binary = self._expectations(logs_of, np.add)
         if not self.layout.is_partitioned:
             emission = rule_type[:, :1] + emission
@@ -205,7 +205,7 @@ class VariationalGrammar:
         return RuleProbabilities(*self._expectations(mean, np.multiply))
 
     def removable(self) -> list[int]:
-        """Return the symbols that are not the only one of their kind, the least used first."""
+        """Return the symbols in use unless alone in their inventory, the least used first."""
         nodes, active = self.counts.of_nodes(self.layout), self.counts.active(self.layout)
         shared = [
             symbol
@@ -217,9 +217,9 @@ class VariationalGrammar:
         return sorted(shared, key=lambda symbol: float(nodes[symbol]))
 
     def without(self, symbol: int) -> RuleWeights:
-        """Return the posterior mean's weights without the rules that a symbol is in.
+        """Return the posterior mean's weights without the rules of a symbol.
 
-        The others in use are to take over what it did, so that all rules of theirs are possible.
+        All rules of the other symbols in use become possible, so that they can take over its role.
         """
         layout = self.layout
         left = self.counts.active(layout)
@@ -237,8 +237,8 @@ class VariationalGrammar:
     def _expectations(self, expectation: Any, join: Any) -> tuple[Floats, Floats, Floats, Floats]:
         """Return expectations of root, rule types, emissions and binary rules.
 
-        Where preterminals are set apart, `join` puts the kind into the root, the type into the
-        rules; and it makes pairs of children that are independent.
+        With separate preterminals, `join` combines the kind with the root and the type with the
+        rules; it also combines independent children into pairs.
         """
         layout = self.layout
         places = layout.inventories
@@ -267,6 +267,6 @@ class VariationalGrammar:
 def _smooth(
     probabilities: Floats, allowed: NDArray[np.bool_], axes: tuple[int, ...] | None = None
 ) -> Floats:
-    """Return the allowed cells, a little flatter, and 0 for the others; a row is all of `axes`."""
+    """Return the allowed cells, slightly smoothed, and 0 for the others; `axes` form a row."""
     n_allowed = np.maximum(np.count_nonzero(allowed, axis=axes, keepdims=True), 1)
     return allowed * ((1.0 - _SMOOTHING) * probabilities + _SMOOTHING / n_allowed)

@@ -1,1 +1,1 @@
-"""Refinements of treebank grammars: trees, messages, updates, parser."""
+"""Refinements of treebank grammars: trees, messages, updates and parser."""

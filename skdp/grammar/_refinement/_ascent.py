@@ -1,4 +1,4 @@
-"""A refined grammar on its way up, with what parsing needs of the treebank."""
+"""Ascents of refined grammars, with the treebank's data for parsing."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from skdp.grammar._refinement._messages import RefinedTables, expect
 from skdp.grammar._refinement._treebank import Treebank
 
 _NOISE = 0.5
-"""Logarithms of the weights of new subsymbols differ from those that were split by at most this."""
+"""Largest difference of log weights between new subsymbols and the split subsymbols."""
 
 _SPLIT_FROM = 16
-"""From so many subsymbols on a fit starts with two or three and splits them."""
+"""Number of subsymbols from which a fit starts with two or three and splits them."""
 
 _N_SPLIT = 10
-"""Iterations before subsymbols are split."""
+"""Number of iterations before subsymbols are split."""
 
 
 class Refinement(CoordinateAscent):
-    """A refined grammar on its way to a local maximum of the lower bound.
+    """Ascent of a refined grammar to a local maximum of the lower bound.
 
-    It starts with the coarse grammar and noise; where there are to be many subsymbols with few of
-    them, which are split in two until there are all.
+    It starts with the coarse grammar and noise. For many subsymbols, it starts with few, which are
+    split in two until their number is reached.
 
     Parameters
     ----------
     make_grammar : callable
-        From a number of subsymbols to a VariationalRefinement or MaximumLikelihoodRefinement,
-        before its first update.
+        Function from a number of subsymbols to a VariationalRefinement or
+        MaximumLikelihoodRefinement before its first update.
     n_components : int
     trees : Treebank
     lexicon : Lexicon
     expect : Expectation
-        Of these trees.
+        Expectation for these trees.
     rng : Generator
     """
 
@@ -65,7 +65,7 @@ class Refinement(CoordinateAscent):
         super().__init__(make_grammar(n_components), start)
 
     def step(self, expect: Expectation, tol: float) -> None:
-        """Do one iteration; then try to make two subsymbols one, if the grammar can."""
+        """Do an iteration, and try to merge two subsymbols if the grammar supports it."""
         super().step(expect, tol)
         merge = getattr(self.grammar, "merged", None)
         grammar = None if merge is None else merge(self._counts, self.n_iter)
@@ -79,12 +79,12 @@ class Refinement(CoordinateAscent):
 
 
 def count_coarse(trees: Treebank) -> RefinedTables:
-    """Return how often the trees use every coarse rule, as tables of one subsymbol."""
+    """Return the counts of the coarse rules in the trees, as tables with a single subsymbol."""
     return expect(trees, RefinedTables.zeros(trees.rules, 1))[1]
 
 
 def _sizes(n_components: int) -> list[int]:
-    """Return growing numbers of subsymbols, none but the first more than twice the one before."""
+    """Return growing numbers of subsymbols, each at most twice the previous number."""
     sizes = [n_components]
     while n_components >= _SPLIT_FROM and sizes[-1] > 3:
         sizes.append((sizes[-1] + 1) // 2)
@@ -92,9 +92,9 @@ def _sizes(n_components: int) -> list[int]:
 
 
 def split(logs: RefinedTables, n_components: int, rng: np.random.Generator) -> RefinedTables:
-    """Return weights of more subsymbols: all are split into as many, give or take one.
+    """Return weights of more subsymbols, which are split as evenly as possible.
 
-    Those of a child share its weight. Noise makes them different.
+    The new subsymbols of a child share its weight. Noise makes them different.
     """
     origin = np.arange(n_components) * logs.n_components // n_components
     share = -np.log(np.bincount(origin))[origin]

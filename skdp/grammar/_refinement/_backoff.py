@@ -1,4 +1,4 @@
-"""The treebank's own grammar, for sentences that a finer one cannot parse."""
+"""The treebank's own grammar, for sentences that a finer grammar cannot parse."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ def make_backoff(
 ) -> Asked:
     """Return the grammar of trees without siblings, ancestors and subsymbols in its symbols.
 
-    It has every rule that a grammar of higher orders has, and so parses every sentence that such a
-    grammar parses.
+    It has every rule of grammars of higher orders, and so parses every sentence that they parse.
 
     Parameters
     ----------
     trees : sequence of ParseTree
-        As the treebank has them.
+        Trees in the format of the treebank.
     sentences : sequence of sequences of str
-        Their words, as `lexicon` was given them.
+        Words of the trees, as given to `lexicon`.
     lexicon : Lexicon
     widths : sequence of float
         As in `RefinedParser`.

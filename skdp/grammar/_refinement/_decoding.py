@@ -1,4 +1,4 @@
-"""Which trees of a forest are the best, given the posterior probabilities of its edges."""
+"""Best trees of a forest, given the posterior probabilities of its edges."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from skdp.grammar._refinement._kernels_coarse import COPY
 
 
 class Lexical(NamedTuple):
-    """By what the words of a sentence may be emitted.
+    """Possible emissions of the words of a sentence.
 
     Attributes
     ----------
     emission : (m, 2) int32
-        Symbol, and place in this table.
+        Symbol, and row of this table.
     ptr : (n + 1,) int64
-        Places of every word.
+        Offsets of the rows of every word.
     rows : (m,) int32
-        Of the grammar's emissions.
+        Rows of the grammar's emissions.
     log_weights : (m,) array
-        Under the coarse grammar.
+        Log weights under the coarse grammar.
     log_factor : (m,) array
-        What weights of the grammar are multiplied by.
+        Log factors of the weights of the grammar.
     """
 
     emission: Ints
@@ -37,14 +37,14 @@ class Lexical(NamedTuple):
     log_factor: Floats
 
     def find(self, word: int, symbol: int) -> int | None:
-        """Return the place of a word's emission by a symbol, None if it has none."""
+        """Return the row of a word's emission by a symbol, or None if there is none."""
         start, stop = self.ptr[word : word + 2]
         places = np.flatnonzero(self.emission[start:stop, 0] == symbol)
         return int(start + places[0]) if len(places) else None
 
 
 class Forest(NamedTuple):
-    """What is left of a sentence's chart: items, and edges by which they are made.
+    """Items and edges of a sentence's pruned chart.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Forest(NamedTuple):
     root_items : (R,) int32
         Items of whole sentences with the roots' symbols, -1: none.
     words : Lexical
-        Rules of edges that emit words are places in it.
+        Emissions, which edges that emit words refer to by row.
     """
 
     symbols: Ints
@@ -66,20 +66,20 @@ class Forest(NamedTuple):
 
 
 class ScoredForest(NamedTuple):
-    """A forest with a score of every edge; that of a tree is their sum, and its root's.
+    """A forest with scores of edges and roots, whose sum is the score of a tree.
 
     Attributes
     ----------
     trees : Forest
     scores : (n_edges,) array
-        -inf: the edge is in no tree.
+        Scores of edges; -inf: the edge is not in a tree.
     root_scores : (n_items,) array
     best : (n_items,) array
         The highest sum of scores of an item's subtrees.
     choice : (n_items,) int64
-        The first edge of that subtree.
+        The first edge of the best subtree.
     root : int
-        The best tree's.
+        Root item of the best tree.
     """
 
     trees: Forest
@@ -91,7 +91,7 @@ class ScoredForest(NamedTuple):
 
 
 def score_rules(trees: Forest, shares: Floats, decoding: str) -> ScoredForest:
-    """Return the scores that a way of decoding gives the edges.
+    """Return the scores of the edges for a decoding method.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ def score_rules(trees: Forest, shares: Floats, decoding: str) -> ScoredForest:
         Posterior probabilities of the edges.
     decoding : {"max-rule", "projection"}
         "max-rule": the posterior probabilities of all rules of a tree are multiplied. "projection":
-        an item chooses among its edges with their posterior probabilities over that of the item,
-        independent of all else, and the root with that of the item.
+        an item chooses independently among its edges, with their posterior probabilities divided by
+        that of the item, and the root is chosen by the probability of the item.
     """
     n_items = len(trees.symbols)
     scores = np.full(len(shares), -np.inf)
@@ -139,7 +139,7 @@ def _children(edges: Ints, edge: int) -> list[int]:
 
 
 class BestForestTrees(BestTrees):
-    """The best trees of a forest; the edges of `TOP` are the places of the roots.
+    """The best trees of a forest, in which the edges of `TOP` are the indices of the roots.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sentences of words and their trees, checked."""
+"""Checks of sentences of words and their trees."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from skdp.data._parse_tree import ParseTree, name_other
 
 
 def _has_order(parts: Any) -> bool:
-    """Tell whether the words of a sentence, or their tags, have an order; they may be read once."""
+    """Return whether the words or tags of a sentence have an order; iterators are accepted."""
     return is_list_like(parts) or hasattr(parts, "__next__")
 
 
 def _name_kind(value: Any) -> str:
-    """Return the type of a value that is no sequence."""
+    """Return the name of the type of a value that is not a sequence."""
     if getattr(value, "ndim", None) == 0:
         return "an array without dimensions"
     return type(value).__name__
@@ -48,7 +48,7 @@ def check_sentences(X: Any) -> list[tuple[str, ...]]:
                     f"sentence {i}: word {j} must not be empty or contain white space, which a "
                     f"tree cannot hold, got {word!r:.80}."
                 )
-        sentences.append(tuple(map(str, words)))  # those of arrays are str of another type
+        sentences.append(tuple(map(str, words)))  # arrays have a subclass of str
     return sentences
 
 
@@ -66,7 +66,7 @@ def check_trees(y: Any) -> list[ParseTree | None]:
 
 
 def check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTree | None]) -> None:
-    """Raise if a tree's words are not those of its sentence; ``(`` and -LRB- are one word."""
+    """Raise if a tree's words differ from its sentence; ``(`` and -LRB- are equivalent."""
     if len(sentences) != len(trees):
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {len(sentences)} "
@@ -108,7 +108,7 @@ def check_preterminals(trees: Sequence[ParseTree | None]) -> None:
 def binarize_all(
     trees: Sequence[ParseTree | None], horizontal_order: int, vertical_order: int
 ) -> list[ParseTree | None]:
-    """Return trees as `binarize` does, or raise an error that names the tree."""
+    """Return trees after `binarize`, or raise an error that names the tree."""
     binary: list[ParseTree | None] = []
     for i, tree in enumerate(trees):
         try:
@@ -123,7 +123,7 @@ def binarize_all(
 def check_tags(
     tags: Any, sentences: Sequence[tuple[str, ...]], known: Mapping[str, int]
 ) -> list[list[int] | None]:
-    """Return given tags of words as symbols, -1 where none is given; None for a sentence without.
+    """Return given tags as symbols, -1 for words without a tag; None for sentences without tags.
 
     Parameters
     ----------

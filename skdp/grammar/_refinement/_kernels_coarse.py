@@ -1,4 +1,4 @@
-"""The chart of a sentence under a coarse grammar, and the forest of what is worth refining.
+"""The chart of a sentence under a coarse grammar, and the pruned forest for refinement.
 
 | name | shape | meaning |
 |---|---|---|
@@ -12,14 +12,14 @@
 | unary_ptr, rule_ptr | (S + 1,) int64 | unary and binary rules of a symbol |
 | by_left, log_by_left, left_ptr | (B, 3), (B,), (S + 1,) | binary rules ordered by the left child |
 | possible, n_possible | (spans, S), (spans,) int32 | symbols at the last level of a span |
-| ends, n_ends | (n, S, n), (n, S) int32 | where such symbols that begin at a word end, in order |
+| ends, n_ends | (n, S, n), (n, S) int32 | ends of such symbols that begin at a word, in order |
 | cut | | items and edges whose best tree has a lower log weight are pruned |
 | edge_ptr | (n_items + 1,) int64 | edges into an item |
 | edges | (n_edges, 4) int32 | kind, rule, items below (-1: none) |
 
-An item is a symbol over a span at a level: 0, made by a word or a binary rule; l, by a unary rule
-from level l - 1, up to the longest chain L; or the last, L + 1, a copy of any of these: what
-binary rules and the root see. So chains of unary rules are exact, and no item follows itself.
+An item is a symbol over a span at a level: 0, derived by a word or a binary rule; l, by a unary
+rule from level l - 1, up to the longest chain L; or the last, L + 1, a copy of any of these, which
+binary rules and the root use. So chains of unary rules are exact, and no item derives itself.
 """
 
 # mypy: ignore-errors
@@ -33,7 +33,7 @@ WORD, UNARY, BINARY, COPY = 0, 1, 2, 3
 
 @njit_forceinline
 def span_of(s, e):
-    """Return the number of the span of words s, ..., e - 1; shorter ones at e come before."""
+    """Return the number of the span of words s, ..., e - 1; shorter spans to e come first."""
     return (e - 1) * e // 2 + s
 
 
@@ -59,7 +59,7 @@ def fill_inside(
     words, emission, word_ptr, log_emission, unary, log_unary, by_left, left_ptr, log_by_left,
     best_in, possible, n_possible, ends, n_ends,
 ):  # fmt: skip
-    """Fill the chart of best subtrees, and note what there is to split."""
+    """Fill the chart of best subtrees, and record the possible symbols and their ends."""
     n, last, n_symbols = words.shape[0], best_in.shape[1] - 1, best_in.shape[2]
     n_ends[:n] = 0
     for e in range(1, n + 1):
@@ -98,7 +98,7 @@ def fill_outside(
     n, roots, log_root, unary, log_unary, binary, rule_ptr, log_binary, best_in, ends, n_ends,
     width, best_out,
 ):  # fmt: skip
-    """Fill the chart of best contexts; return the cut, -inf if there is no tree.
+    """Fill the chart of best contexts; return the cut, or -inf if there is no tree.
 
     Contexts of items that will be pruned are left incomplete.
     """
@@ -146,7 +146,7 @@ def fill_outside(
 
 @njit_loop
 def number_items(n, best_in, best_out, cut, items):
-    """Give numbers to the items that stay, those below first; return how many there are."""
+    """Assign numbers to the kept items, descendants first, and return their number."""
     n_items = 0
     for e in range(1, n + 1):
         for s in range(e - 1, -1, -1):
@@ -165,9 +165,9 @@ def link_items(
     words, emission, word_ptr, unary, unary_ptr, log_unary, binary, rule_ptr, log_binary, best_in,
     best_out, cut, items, ends, n_ends, edge_ptr, edges,
 ):  # fmt: skip
-    """Write the edges of the forest, the binary ones of an item rule by rule; return how many.
+    """Write the edges of the forest, binary edges of an item by rule, and return their number.
 
-    With no room in `edges` they are only counted. Of `ends` those of items stay.
+    If `edges` is empty they are only counted. Only the `ends` of items are kept.
     """
     n, last = words.shape[0], best_in.shape[1] - 1
     write = edges.shape[0] > 0

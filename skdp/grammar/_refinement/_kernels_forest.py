@@ -1,12 +1,12 @@
-"""Sums over the trees of a forest whose symbols have subsymbols, and the tree that they choose.
+"""Sums over the trees of a forest with subsymbols, and the choice of a tree.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | edge_ptr, edges | | (n_items + 1,), (n_edges, 4) | as in `_kernels_coarse` |
 | emission, unary, binary | | (E', K), (U, K, K), (B, K, K, K) | weights, as in `_kernels_refined` |
-| scale_... | | (E',), (U,), (B,) | logarithms of what was taken out of the weights |
+| scale_... | | (E',), (U,), (B,) | logarithms of the scales of the weights |
 | inside | I | (n_items, K) | rows sum to 1 |
-| log_in | | (n_items,) | logarithms of what was taken out of the rows |
+| log_in | | (n_items,) | logarithms of the scales of the rows |
 | outside | O | (n_items, K) | scaled such that sum of I O is the item's posterior probability |
 | pairs | | (K, K) | scratch |
 | shares | | (n_edges,) | posterior probabilities of edges |
@@ -20,13 +20,13 @@ from skdp._numeric._numba import njit_forceinline, njit_loop
 from skdp.grammar._refinement._kernels_coarse import BINARY, UNARY, WORD
 
 LEAST = 1e-150
-"""Of the sum over subsymbols, and of that over what scales it: less counts as 0, so that
+"""Least sum over subsymbols, and least sum relative to its scale: smaller sums count as 0, so that
 reciprocals and products of these stay within a float's range."""
 
 
 @njit_forceinline
 def log_scale_of(edge, edges, log_in, scale_emission, scale_unary, scale_binary):
-    """Return the logarithm of what was taken out of an edge's weight."""
+    """Return the logarithm of the scale of an edge's weight."""
     kind, at = edges[edge, 0], edges[edge, 1]
     if kind == WORD:
         return scale_emission[at]
@@ -45,7 +45,8 @@ def sum_inside(
 ):  # fmt: skip
     """Fill the inside weights of all items.
 
-    Of edges by one binary rule the children are summed first, the rule is applied once.
+    For edges with the same binary rule, the children are summed first, and the rule is applied
+    once.
     """
     n = inside.shape[1]
     for item in range(edge_ptr.shape[0] - 1):
@@ -103,7 +104,7 @@ def sum_inside(
 
 @njit_forceinline
 def log_root(r, root_items, root, scale_root, inside, log_in):
-    """Return the log of the summed weight of the trees with a root, -inf if there are none."""
+    """Return the log of the summed weight of the trees with a root, or -inf if there are none."""
     item, total = root_items[r], 0.0
     if item < 0:
         return -math.inf
@@ -137,7 +138,7 @@ def sum_outside(
 ):  # fmt: skip
     """Fill the outside weights of all items and the posterior probabilities of all edges.
 
-    Returns the log of the summed weight of all trees, -inf (and nothing is filled) if it is 0.
+    Returns the log of the summed weight of all trees, or -inf (without filling) if it is 0.
     """
     n, n_items = inside.shape[1], edge_ptr.shape[0] - 1
     outside[:n_items] = 0.0
@@ -197,19 +198,19 @@ def sum_outside(
 
 @njit_loop
 def find_best(edge_ptr, edges, root_items, scores, root_scores, best, choice):
-    """Find the tree with the highest sum of scores; return its root's item, -1 if there is none.
+    """Find the tree with the highest sum of scores; return its root item, or -1 if there is none.
 
     Parameters
     ----------
     edge_ptr, edges, root_items : arrays
     scores : (n_edges,) float64
-        -inf: the edge is not possible.
+        Scores of edges; -inf: the edge is not possible.
     root_scores : (n_items,) float64
-        Of items as roots.
+        Scores of items as roots.
     best : (n_items,) float64, output
         The highest sum of scores of an item's subtrees.
     choice : (n_items,) int64, output
-        The best edge of an item, -1: none is possible. Of equals the first.
+        The best edge of an item, the first of equals; -1: no edge is possible.
     """
     for item in range(edge_ptr.shape[0] - 1):
         best[item] = -math.inf

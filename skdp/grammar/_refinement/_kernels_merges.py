@@ -1,17 +1,17 @@
-"""What observed trees lose if two subsymbols of a symbol become one.
+"""Losses of log likelihood of observed trees from merging two subsymbols of a symbol.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | left, right, rule, tree_ptr, root_rule | | | as in `_kernels_messages` |
 | symbol | s | (N,) int32 | symbols of nodes |
-| partner | | (S, K) int32 | the subsymbol that one may be merged with, -1: none |
-| share | p | (S, K) | of the expected nodes of the two |
+| partner | | (S, K) int32 | the subsymbol that a subsymbol may be merged with, -1: none |
+| share | p | (S, K) | share of the expected nodes of the two |
 | inside, outside | I, O | (n_nodes, K) | scaled: sum of I O is 1 |
-| losses | | (S, K) | of log likelihood; entry z < z' is that of the two |
+| losses | | (S, K) | losses of log likelihood; entry z < z' belongs to the pair |
 
-At one node the two halves z, z' have I = p I_z + p' I_z' and O = O_z + O_z' once they are one. All
-else left as it is, the probability of the tree changes by the factor
-1 - I_z O_z - I_z' O_z' + (p I_z + p' I_z') (O_z + O_z').
+After a merge, the two halves z, z' at a node have I = p I_z + p' I_z' and O = O_z + O_z'. With
+everything else unchanged, the probability of the tree changes by the factor 1 - I_z O_z - I_z'
+O_z' + (p I_z + p' I_z') (O_z + O_z').
 """
 
 # mypy: ignore-errors
@@ -24,7 +24,7 @@ from skdp.grammar._refinement._kernels_messages import collect, pass_binary, pas
 
 @njit_forceinline
 def lose(node, s, partner, share, inside, outside, losses):
-    """Add what the tree loses by the merges at one of its nodes."""
+    """Add the losses of a tree from the merges at one of its nodes."""
     for z in range(inside.shape[1]):
         y = partner[s, z]
         if y > z:
@@ -39,12 +39,12 @@ def sum_losses(
     left, right, rule, tree_ptr, root_rule, root, emission, unary, binary, symbol, partner, share,
     inside, outside, pairs, counts_unary, counts_binary, losses,
 ):  # fmt: skip
-    """Add the losses of all pairs, every node by itself.
+    """Add the losses of all pairs, with each node considered separately.
 
     Parameters
     ----------
     left, right, rule, tree_ptr, root_rule, root, emission, unary, binary, inside, outside, pairs :
-        As in `expect_labels`. No tree has the weight 0.
+        As in `expect_labels`. All trees have positive weights.
     symbol : (N,) int32
     partner : (S, K) int32
     share : (S, K) float64

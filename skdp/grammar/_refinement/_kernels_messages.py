@@ -3,19 +3,19 @@
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | left, right | | (n_nodes,) int32 | children of a node, -1: none; children come before parents |
-| rule | | (n_nodes,) int32 | id of a node's coarse rule among those of its kind |
-| emission | s -> x | (E, K) | weights of the refined rules: subsymbol z of s |
+| rule | | (n_nodes,) int32 | id of a node's coarse rule among the rules of its kind |
+| emission | s -> x | (E, K) | weights of the refined rules, for subsymbol z of s |
 | unary | s -> s' | (U, K, K) | z' of s', z of s |
 | binary | s -> s' s'' | (B, K, K, K) | z' of s', z'' of s'', z of s |
-| root | | (R, K) | of the root's subsymbol |
+| root | | (R, K) | weights of the root's subsymbol |
 | inside | I | (n_nodes, K) | scaled: rows sum to 1 |
 | outside | O | (n_nodes, K) | scaled: sum of I O is 1 |
 | pairs | | (K, K) | scratch |
-| counts_... | | as the weights | expected uses over the weight of the rule |
+| counts_... | | as the weights | expected uses divided by the weight of the rule |
 | labels | z | (n_nodes,) int32 | subsymbols |
 
-A node without children emits a word, one with a left child only is a unary rule. Subsymbols of the
-parent lie along the last axis: all inner loops but those of the outside pass run along it.
+A node without children emits a word, and a node with only a left child is a unary rule. Subsymbols
+of the parent are on the last axis: all inner loops except those of the outside pass run along it.
 """
 
 # mypy: ignore-errors
@@ -29,7 +29,7 @@ from skdp._numeric._numba import njit_forceinline, njit_loop
 
 @njit_forceinline
 def collect(node, left, right, rule, emission, unary, binary, inside):
-    """Write a node's inside weights and return their sum, which they are divided by."""
+    """Write a node's normalized inside weights and return their sum before normalization."""
     n = inside.shape[1]
     at, below, second = rule[node], left[node], right[node]
     if below < 0:
@@ -60,7 +60,7 @@ def collect(node, left, right, rule, emission, unary, binary, inside):
 
 @njit_forceinline
 def pass_unary(node, child, at, unary, inside, outside, counts_unary):
-    """Write a lone child's outside weights and add the uses of the rule."""
+    """Write an only child's outside weights and add the uses of the rule."""
     n = inside.shape[1]
     total = 0.0
     for i in range(n):
@@ -114,7 +114,7 @@ def expect_labels(
     left, right, rule, tree_ptr, root_rule, root, emission, unary, binary,
     inside, outside, pairs, counts_root, counts_emission, counts_unary, counts_binary, log_sum,
 ):  # fmt: skip
-    """Add the expected uses of the rules of all trees, over the rules' weights.
+    """Add the expected uses of the rules of all trees, divided by the rules' weights.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def expect_labels(
     counts_root, counts_emission, counts_unary, counts_binary : as the weights, added to
         Nothing is added for a tree of weight 0.
     log_sum : (n_trees,) float64, output
-        Log of the summed weight of a tree's labellings.
+        Log of the summed weight of a tree's labelings.
     """
     n = inside.shape[1]
     for t in range(root_rule.shape[0]):
@@ -165,12 +165,12 @@ def expect_labels(
                 )  # fmt: skip
 
 
-# The likeliest subsymbols
+# The most probable subsymbols
 
 
 @njit_forceinline
 def collect_best(node, left, right, rule, emission, unary, binary, inside):
-    """Write the weights of a node's best labellings and return the largest, which is taken out."""
+    """Write the weights of a node's best labelings over the largest, which is returned."""
     n = inside.shape[1]
     at, below, second = rule[node], left[node], right[node]
     for z in range(n):
@@ -198,7 +198,7 @@ def collect_best(node, left, right, rule, emission, unary, binary, inside):
 
 @njit_forceinline
 def choose_children(node, left, right, rule, unary, binary, inside, labels):
-    """Write the subsymbols of a node's children in the best labelling; the first of equals."""
+    """Write the subsymbols of a node's children in the best labeling, the first of equals."""
     n = inside.shape[1]
     at, below, second, z = rule[node], left[node], right[node], labels[node]
     best = -1.0
@@ -222,7 +222,7 @@ def find_labels(
     left, right, rule, tree_ptr, root_rule, root, emission, unary, binary, inside, labels,
     log_best,
 ):  # fmt: skip
-    """Write the likeliest subsymbols of all nodes.
+    """Write the most probable subsymbols of all nodes.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def find_labels(
         As in `expect_labels`.
     labels : (N,) int32, output
     log_best : (n_trees,) float64, output
-        Log weight of a tree's best labelling.
+        Log weight of a tree's best labeling.
     """
     n = inside.shape[1]
     for t in range(root_rule.shape[0]):

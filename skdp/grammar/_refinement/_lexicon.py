@@ -1,4 +1,4 @@
-"""Words of treebanks as ids, rare and new ones by classes."""
+"""Word ids for treebanks, with classes for rare and new words."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from skdp.feature_extraction import TokenVectorizer
 from skdp.feature_extraction._unknown_words import UnknownWords
 
 _FIRST = "^"
-"""What names of classes of words at the start of a sentence begin with."""
+"""Prefix of the names of word classes at the start of a sentence."""
 
 
 class Lexicon:
-    """Known words and classes of unknown ones.
+    """Known words and classes of unknown words.
 
-    A word that occurs less than `min_count` times in the training sentences is unknown: it becomes
-    a class by its looks, as in `TokenVectorizer`. At the start of a sentence, where an initial
-    capital says little, classes are others than elsewhere.
+    A word that occurs less than `min_count` times in the training sentences is unknown: it is
+    replaced by a class that depends on its spelling, as in `TokenVectorizer`. The start of a
+    sentence, where an initial capital is uninformative, has separate classes.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Lexicon:
         self.n_known = len(known)
 
     def count_symbols(self, sentences: Sequence[Sequence[str]], symbols: Sequence[int]) -> None:
-        """Keep how often rare words have their symbols; `symbols` are those of all words."""
+        """Store the counts of symbols of rare words, given the `symbols` of all words."""
         rest = iter(symbols)
         self._seen: dict[str, Counter[int]] = {}
         for sentence in sentences:
@@ -60,7 +60,7 @@ class Lexicon:
                     self._seen.setdefault(word, Counter())[symbol] += 1
 
     def seen(self, sentence: Sequence[str]) -> list[Counter[int] | None]:
-        """Return how often the trees show the rare words of a sentence with their symbols."""
+        """Return the counts of symbols in the trees for the rare words of a sentence."""
         return [self._seen.get(word) for word in sentence]
 
     def __len__(self) -> int:

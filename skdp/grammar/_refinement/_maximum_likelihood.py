@@ -1,4 +1,4 @@
-"""Refined treebank grammars of maximum likelihood, with or without pseudo-counts."""
+"""Maximum likelihood refinements of treebank grammars, with or without pseudo-counts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class MaximumLikelihoodRefinement:
     ----------
     rules : CoarseRules
     pseudo_count : float
-        Added to the count of every refined rule of the trees' coarse rules, and of every root.
+        Pseudo-count of every refined rule of the trees' coarse rules, and of every root.
     n_components : int
     logs : RefinedTables or None, default=None
-        Logarithms of the probabilities; None: the grammar is not fitted yet. Subsymbols that are
-        not used have none.
+        Logarithms of the probabilities; None: the grammar is not fitted yet. Unused subsymbols have
+        no probabilities.
     counts : RefinedTables or None, default=None
     sizes : (S,) int64 or None, default=None
-        Numbers of subsymbols that symbols have; None: `n_components`.
+        Numbers of subsymbols of the symbols; None: `n_components`.
     """
 
     def __init__(
@@ -61,13 +61,13 @@ class MaximumLikelihoodRefinement:
         )
 
     def with_logs(self, logs: RefinedTables) -> MaximumLikelihoodRefinement:
-        """Return a grammar of the same counts with other probabilities."""
+        """Return a grammar with the same counts and other probabilities."""
         return MaximumLikelihoodRefinement(
             self.rules, self.pseudo_count, self.n_components, logs, self.counts, self.sizes
         )
 
     def lower_bound(self, log_likelihood: float) -> float:
-        """Return the log likelihood, and that of the pseudo-counts if there are any."""
+        """Return the log likelihood, including that of any pseudo-counts."""
         if self.pseudo_count == 0.0:
             return log_likelihood
         return log_likelihood + self.pseudo_count * sum(

@@ -1,4 +1,4 @@
-"""Expected and likeliest subsymbols of observed trees under given weights."""
+"""Expected and most probable subsymbols of observed trees under given weights."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class RefinedTables(NamedTuple):
     Attributes
     ----------
     root : (R, K) array
-        Of the root's subsymbol.
+        Values for the root's subsymbol.
     emission : (E, K) array
-        Of the symbol's subsymbol.
+        Values for the symbol's subsymbol.
     unary : (U, K, K) array
-        Of the child's and the parent's.
+        Values for the subsymbols of child and parent.
     binary : (B, K, K, K) array
-        Of the left child's, the right child's and the parent's.
+        Values for the subsymbols of left child, right child and parent.
     """
 
     root: Floats
@@ -47,14 +47,14 @@ class RefinedTables(NamedTuple):
 
 
 class ScaledWeights(NamedTuple):
-    """Weights over the largest of their coarse rule, and the logarithm of that."""
+    """Weights divided by the largest of their coarse rule, and its logarithm."""
 
     weights: RefinedTables
     log_scale: tuple[Floats, Floats, Floats, Floats]
 
     @classmethod
     def of(cls, logs: RefinedTables) -> ScaledWeights:
-        """Return the weights of these logarithms: alone they may be out of a float's range."""
+        """Return scaled weights from their logarithms; unscaled they may exceed a float's range."""
         scales = [part.max(axis=tuple(range(1, part.ndim)), initial=-np.inf) for part in logs]
         scales = [np.where(np.isneginf(scale), 0.0, scale) for scale in scales]
         weights = [
@@ -65,7 +65,7 @@ class ScaledWeights(NamedTuple):
 
 
 def expect(trees: Treebank, logs: RefinedTables) -> tuple[float, RefinedTables]:
-    """Return the log of the summed weights of all labellings, and the expected uses of rules."""
+    """Return the log of the summed weights of all labelings, and the expected uses of rules."""
     scaled = ScaledWeights.of(logs)
     counts = RefinedTables(*(np.zeros(part.shape) for part in logs))
     n = logs.n_components
@@ -80,7 +80,7 @@ def expect(trees: Treebank, logs: RefinedTables) -> tuple[float, RefinedTables]:
 
 
 def expect_best(trees: Treebank, logs: RefinedTables) -> tuple[float, RefinedTables]:
-    """Return the log weight of the best labellings, and the uses of rules in them."""
+    """Return the log weight of the best labelings, and the uses of rules in them."""
     scaled = ScaledWeights.of(logs)
     labels = np.empty(len(trees.rule), dtype=np.int32)
     log_best = np.empty(trees.n_trees)
@@ -90,7 +90,7 @@ def expect_best(trees: Treebank, logs: RefinedTables) -> tuple[float, RefinedTab
 
 
 def _log_scale(trees: Treebank, scaled: ScaledWeights) -> float:
-    """Return the logarithm of what was taken out of the weights of all trees' rules."""
+    """Return the logarithm of the scale of the weights of all trees' rules."""
     root, *others = scaled.log_scale
     total = root[trees.root_rule].sum()
     for nodes, scale in zip(_nodes_by_kind(trees), others, strict=True):
@@ -99,7 +99,7 @@ def _log_scale(trees: Treebank, scaled: ScaledWeights) -> float:
 
 
 def _nodes_by_kind(trees: Treebank) -> list[NDArray[np.int64]]:
-    """Return the nodes that emit, that have one child, that have two."""
+    """Return the nodes that emit, nodes with one child, and nodes with two children."""
     kinds = (trees.left >= 0).astype(np.int64) + (trees.right >= 0)
     return [np.flatnonzero(kinds == kind) for kind in range(3)]
 
@@ -114,7 +114,7 @@ def symbols_of_nodes(trees: Treebank) -> NDArray[np.int32]:
 
 
 def count_nodes(rules: CoarseRules, counts: RefinedTables) -> NDArray[np.float64]:
-    """Return the sum over the rules of every subsymbol, (S, K): of expected uses, its nodes."""
+    """Return sums over the rules of each subsymbol, (S, K): nodes, if counts are uses."""
     nodes = np.zeros((rules.n_symbols, counts.n_components))
     np.add.at(nodes, rules.emission[:, 0], counts.emission)
     np.add.at(nodes, rules.unary[:, 0], counts.unary.sum(axis=1))

@@ -1,4 +1,4 @@
-"""Coarse trees of sentences under a refined grammar: prune, sum over subsymbols, choose."""
+"""Coarse trees of sentences under a refined grammar, by pruning and sums over subsymbols."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from skdp.grammar._refinement._treebank import CoarseRules
 class Projection(NamedTuple):
     """Posterior probabilities of a forest's edges, summed over subsymbols.
 
-    `log_sum` is the log of the summed weight of its trees.
+    `log_sum` is the log of the summed weight of the forest's trees.
     """
 
     log_sum: float
@@ -35,28 +35,28 @@ class Projection(NamedTuple):
 
 
 _SMOOTHING = 0.5
-"""A rare word's tags are those of its class so often, beside those that it was seen with."""
+"""Pseudo-count of the tags of a rare word's class, in addition to the word's own tags."""
 
 
 class RefinedParser:
-    """A refined grammar made ready for parsing.
+    """A refined grammar prepared for parsing.
 
     Parameters
     ----------
     rules : CoarseRules
     coarse_counts, coarse_logs, logs, log_means : RefinedTables
-        How often the trees use the coarse rules; logarithms of the weights of the grammar with one
-        subsymbol, of the refined one, and of the probabilities of its rules.
+        Counts of the coarse rules in the trees; logarithms of the weights of the grammar with one
+        subsymbol, of the weights of the refined grammar, and of the probabilities of its rules.
     n_words, n_known : int
-        Words from `n_known` are classes of unknown words. Those that no tree shows are emitted as
-        all of them together are, by every symbol that emits one.
+        Words from `n_known` on are classes of unknown words. Classes that do not occur in the trees
+        have the emissions of all classes together, from every symbol that emits one of them.
     widths : sequence of float
         Items and edges whose best coarse tree has a log weight lower than that of the best tree by
-        more than the first width are pruned; where nothing is left that the refined grammars
-        allow, by more than the next.
+        more than the first width are pruned; if the refined grammars allow no remaining tree, by
+        more than the next.
     others : sequence of RefinedTables, default=()
-        Logarithms of the weights of more refined grammars of the same rules. A rule at a place then
-        has the product of its posterior probabilities under all.
+        Logarithms of the weights of further refined grammars with the same rules. A rule at a place
+        then has the product of its posterior probabilities under all grammars.
     """
 
     def __init__(
@@ -120,10 +120,10 @@ class RefinedParser:
         ----------
         words : (n,) int32
         seen : sequence of n dicts from symbols to counts, or None
-            How often the trees show a rare word with its symbols.
+            Counts of the symbols of a rare word in the trees.
         tags : sequence of n int or None, default=None
-            Symbols of the words, -1: not given. One that no tree shows with a word emits it as it
-            emits all words together.
+            Symbols of the words, -1: not given. A symbol that does not occur with the word in the
+            trees emits it with its weight for all words together.
         """
         parts, factors, ptr = [], [], [0]
         for i, (word, counts) in enumerate(zip(words, seen, strict=True)):
@@ -156,7 +156,7 @@ class RefinedParser:
         return np.asarray(np.log(of_word / of_class))
 
     def make_forest(self, words: Lexical, width: float) -> Forest | None:
-        """Return the forest of a sentence of one word or more; None if it has no tree."""
+        """Return the forest of a sentence of at least one word, or None if it has no tree."""
         n, rules = len(words.ptr) - 1, self.rules
         shape = (n * (n + 1) // 2, rules.longest_chain + 2, rules.n_symbols)
         best_in, best_out = np.empty(shape), np.empty(shape)
@@ -179,7 +179,7 @@ class RefinedParser:
         n_items = coarse.number_items(n, best_in, best_out, cut, items)
         edge_ptr = np.empty(n_items + 1, dtype=np.int64)
         edges = np.empty((0, 4), dtype=np.int32)
-        for _ in range(2):  # count, then write
+        for _ in range(2):  # first count, then write
             n_edges = coarse.link_items(
                 *lexical, rules.unary, self._unary_ptr, self._log_unary, *binary, best_in,
                 best_out, cut, items, ends, n_ends, edge_ptr, edges,
@@ -194,7 +194,8 @@ class RefinedParser:
     def project(self, trees: Forest) -> Projection:
         """Return the edges' posterior probabilities, multiplied over the refined grammars.
 
-        The logs of the summed weights are added; -inf if no tree is left that all allow.
+        The logs of the summed weights are added; -inf if no remaining tree is allowed by all
+        grammars.
         """
         log_sum, shares = self._sum(trees, self._scaled[0])
         for scaled in self._scaled[1:]:
@@ -227,7 +228,7 @@ class RefinedParser:
         return Projection(log_sum, shares)
 
     def find_trees(self, words: Lexical, decoding: str) -> ScoredForest | None:
-        """Return the scored forest of a sentence; None if it has no tree."""
+        """Return the scored forest of a sentence, or None if it has no tree."""
         for width in self.widths:
             trees = self.make_forest(words, width)
             if trees is None:
@@ -238,7 +239,7 @@ class RefinedParser:
         return None
 
     def parse(self, words: Lexical, leaves: Sequence[str], decoding: str) -> ParseTree | None:
-        """Return the best binary coarse tree, None if there is none."""
+        """Return the best binary coarse tree, or None if there is none."""
         scored = self.find_trees(words, decoding)
         return None if scored is None else self.build(scored.trees, best_steps(scored), leaves)
 
@@ -258,21 +259,21 @@ class RefinedParser:
         return tree
 
     def log_sum(self, words: Lexical) -> float:
-        """Return the log probability of a sentence: of the trees that the last width leaves."""
+        """Return the log probability of a sentence, over the trees within the last width."""
         trees = self.make_forest(words, self.widths[-1])
         return -np.inf if trees is None else self._sum(trees, self._means).log_sum
 
     def log_prob(self, tree: ParseTree, words: Lexical) -> float:
-        """Return the log probability of a binary tree and its words, subsymbols summed out."""
+        """Return the log probability of a binary tree and its words, summed over subsymbols."""
         trees = self._forest_of(tree, words)
         return -np.inf if trees is None else self._sum(trees, self._means).log_sum
 
     def _forest_of(self, tree: ParseTree, words: Lexical) -> Forest | None:
-        """Return the forest of one tree; None if the grammar does not have it."""
+        """Return the forest of a single tree, or None if the grammar does not allow it."""
         symbols: list[int] = []
         edges: list[tuple[int, int, int, int]] = []
-        chains: list[int] = []  # of every item: nodes with one child above each other
-        stack: list[int] = []  # items that wait for their parent, -1: a word
+        chains: list[int] = []  # number of successive unary nodes of every item
+        stack: list[int] = []  # items waiting for their parent, -1: a word
         n_words = 0
         for entry in tree._flat():
             if isinstance(entry, str):
@@ -309,7 +310,7 @@ class RefinedParser:
         )  # fmt: skip
 
     def make_flat(self, words: Lexical, leaves: Sequence[str]) -> ParseTree:
-        """Return a tree of the commonest root and the commonest preterminal of every word."""
+        """Return a tree of the most common root and the most common preterminal of every word."""
         names, children = self.rules.symbols, []
         uses = self._uses[words.rows] + words.log_factor
         for i, leaf in enumerate(leaves):
@@ -320,14 +321,14 @@ class RefinedParser:
 
 
 _UNKNOWN, _ANY = -1, -2
-"""In the place of words: all unknown ones, and all words whatever."""
+"""Pseudo-words for all unknown words, and for all words."""
 
 
 def _pool(emission: Ints, logs: Floats, n_known: int) -> tuple[Ints, Floats]:
     """Return symbols and words, and logs, with rows for unknown words and for all words.
 
-    They hold the summed weights of all unknown words of a symbol, or of all its words. Where the
-    trees show no unknown word, all words are taken for unknown.
+    These rows have the summed weights of all unknown words of a symbol, or of all its words. If the
+    trees have no unknown words, all words count as unknown.
     """
     rare = emission[:, 1] >= n_known
     if not rare.any():
@@ -343,7 +344,7 @@ def _pool(emission: Ints, logs: Floats, n_known: int) -> tuple[Ints, Floats]:
 
 
 def _by_word(emission: Ints, n_words: int) -> tuple[Ints, NDArray[np.int64]]:
-    """Return symbols and rows of the emissions, ordered by words, and where those of a word are."""
+    """Return symbols and rows of the emissions, ordered by words, and the offsets of words."""
     n_shown = np.count_nonzero(emission[:, 1] >= 0)
     shown, pooled = emission[:n_shown], np.flatnonzero(emission[:, 1] == _UNKNOWN)
     order = np.argsort(shown[:, 1], kind="stable")

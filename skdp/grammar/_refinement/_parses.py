@@ -1,4 +1,4 @@
-"""What a fitted refined grammar is asked of a sentence: classes, so that it can be pickled."""
+"""Picklable queries of sentences to a fitted refined grammar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skdp.grammar._refinement._lexicon import Lexicon
 from skdp.grammar._refinement._parser import RefinedParser
 
 _N_CANDIDATES = 50
-"""Trees of which "marginal" takes the one of the highest probability."""
+"""Number of trees among which "marginal" chooses the most probable."""
 
 Sentence = tuple[str, ...]
 
@@ -25,23 +25,23 @@ RankedTree = tuple[ParseTree, float]
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A grammar, the words that it knows, and the vertical order of its symbols."""
+    """A grammar, its lexicon, and the vertical order of its symbols."""
 
     lexicon: Lexicon
     parser: RefinedParser
     vertical_order: int
 
     def undo(self, tree: ParseTree) -> ParseTree:
-        """Return a tree of the grammar's symbols as one of the treebank's."""
+        """Return a tree with the treebank's symbols, from a tree with the grammar's symbols."""
         return debinarize(tree, self.vertical_order)
 
     def look_up(self, sentence: Sentence, tags: Tags) -> Lexical:
-        """Return what may emit the words of a sentence."""
+        """Return the possible emissions of the words of a sentence."""
         words = [as_in_treebanks(word) for word in sentence]
         return self.parser.look_up(self.lexicon.encode(words), self.lexicon.seen(words), tags)
 
     def find(self, sentence: Sentence, words: Lexical, decoding: str) -> ParseTree | None:
-        """Return the best tree of a sentence, None if there is none."""
+        """Return the best tree of a sentence, or None if there is none."""
         if decoding != "marginal":
             tree = self.parser.parse(words, sentence, decoding)
         else:
@@ -50,7 +50,7 @@ class Asked:
         return None if tree is None else self.undo(tree)
 
     def translate(self, tags: Tags, other: RefinedParser) -> Tags:
-        """Return symbols of another parser's tags as those of the same names here."""
+        """Return the symbols in this parser of tags given as symbols of another parser."""
         if tags is None:
             return None
         names = other.rules.symbols
@@ -61,7 +61,7 @@ class Asked:
 class FindTree(Asked):
     """Parses sentences: returns a tree, and whether it is a parse.
 
-    If there is a grammar `backoff`, it parses the sentences that have no parse by this one.
+    The grammar `backoff`, if any, parses the sentences that have no parse by this grammar.
     """
 
     decoding: str
@@ -131,5 +131,5 @@ class WeighTree(Asked):
         log_prob = self.parser.log_prob(tree, words)
         if not log_prob > -np.inf:
             return 0.0
-        # A tree that pruning has dropped is not part of the sum.
+        # A pruned tree is not part of the sum.
         return float(np.exp(log_prob - max(log_prob, self.parser.log_sum(words))))

@@ -15,7 +15,7 @@ class RefinementAscents(Ascents):
     """Ascents of refined grammars, or cycles of splits and merges."""
 
     keeps_runs = False
-    """A fit that was interrupted continues from a checkpoint only."""
+    """False: an interrupted fit only continues from a checkpoint."""
 
     def warn_unless_converged(self, estimator: Any, state: FitState) -> None:
         """Warn if one of the grammars has not converged."""

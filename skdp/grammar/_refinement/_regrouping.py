@@ -1,4 +1,4 @@
-"""Refined grammars whose subsymbols are split, merged, or made more alike."""
+"""Splits, merges and smoothing of the subsymbols of refined grammars."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from skdp.grammar._refinement._treebank import CoarseRules, Treebank
 
 
 class Regrouping(NamedTuple):
-    """New subsymbols made of old ones.
+    """New subsymbols derived from old subsymbols.
 
-    Symbols may have different numbers of subsymbols: those from `sizes` on are never used.
+    Symbols may have different numbers of subsymbols; subsymbols from `sizes` on are never used.
 
     Attributes
     ----------
     sizes : (S,) int64
         New numbers of subsymbols.
     as_child, as_parent : (S, K, K') array
-        Part of an old subsymbol's weight, as a child or as a parent, that a new one has.
+        Share of an old subsymbol's weight, as a child or as a parent, that a new subsymbol gets.
     partner : (S, K') int32
-        The other half of what was split, -1: none.
+        The other half of a split subsymbol, -1: none.
     """
 
     sizes: NDArray[np.int64]
@@ -55,7 +55,7 @@ class Regrouping(NamedTuple):
 
 
 def _map(table: Floats, axis: int, maps: Floats) -> Floats:
-    """Return a table one of whose axes is mapped, by a matrix for each rule."""
+    """Return a table after mapping one of its axes by a matrix for each rule."""
     rows = np.moveaxis(table, axis, -1)
     maps = maps.reshape(len(maps), *[1] * (rows.ndim - 3), *maps.shape[1:])
     made = rows[:, None] @ maps if rows.ndim == 2 else rows @ maps
@@ -65,15 +65,15 @@ def _map(table: Floats, axis: int, maps: Floats) -> Floats:
 
 
 def split_in_two(sizes: NDArray[np.int64], nodes: Floats, n_components: int) -> Regrouping:
-    """Return the splits of all subsymbols, as far as a symbol has room.
+    """Return the splits of all subsymbols, up to `n_components` per symbol.
 
     Parameters
     ----------
     sizes : (S,) int64
     nodes : (S, K) array
-        Expected nodes: where there is no room for all, those that have most are split.
+        Expected nodes: if there is no room for all splits, the most frequent subsymbols are split.
     n_components : int
-        The most subsymbols of a symbol.
+        Largest number of subsymbols of a symbol.
     """
     made = np.minimum(2 * sizes, n_components)
     shape = (len(sizes), nodes.shape[1], int(made.max()))
@@ -101,9 +101,10 @@ def merge_pairs(
     sizes : (S,) int64
     partner : (S, K) int32
     is_merged : (S, K) bool
-        At the first of two: whether they become one.
+        Whether a pair is merged, at the first of the two.
     share : (S, K) array
-        Of the two's expected nodes: one that is made of two is a parent as they are on average.
+        Shares of the two in the pair's expected nodes: as a parent, a merged subsymbol is their
+        average with these weights.
     """
     n_symbols, n = partner.shape
     used = np.arange(n) < sizes[:, None]
@@ -121,17 +122,17 @@ def merge_pairs(
 
 
 def shares_of_pairs(partner: Ints, nodes: Floats) -> Floats:
-    """Return which share of the nodes of two halves each has; (S, K)."""
+    """Return the share of each of two halves in their nodes, (S, K)."""
     others = np.take_along_axis(nodes, np.maximum(partner, 0), axis=1)
     total = nodes + others
     return np.divide(nodes, total, out=np.full_like(nodes, 0.5), where=total > 0.0)
 
 
 def find_losses(trees: Treebank, logs: RefinedTables, partner: Ints, share: Floats) -> Floats:
-    """Return the log likelihood that every merge would cost, (S, K), at the first of two.
+    """Return the loss of log likelihood of every merge, (S, K), at the first of the two.
 
-    Each node is taken by itself, the rest of the tree as it is (Petrov et al. 2006): this is exact
-    if no tree has two nodes of the symbol.
+    Each node is considered separately, with the rest of the tree unchanged (Petrov et al. 2006):
+    this is exact if no tree has two nodes of the symbol.
     """
     scaled = ScaledWeights.of(logs)
     n = logs.n_components
@@ -148,7 +149,7 @@ def find_losses(trees: Treebank, logs: RefinedTables, partner: Ints, share: Floa
 def choose_merges(
     trees: Treebank, logs: RefinedTables, partner: Ints, merge_share: float
 ) -> tuple[NDArray[np.bool_], Floats]:
-    """Return which pairs become one, those that cost least, and the halves' shares of nodes."""
+    """Return a mask of the pairs to merge, which lose least, and the halves' shares of nodes."""
     share = shares_of_pairs(partner, count_nodes(trees.rules, expect(trees, logs)[1]))
     losses = find_losses(trees, logs, partner, share)
     is_first = partner > np.arange(partner.shape[1])
@@ -162,10 +163,11 @@ def choose_merges(
 def smooth(
     logs: RefinedTables, rules: CoarseRules, rule_share: float, word_share: float
 ) -> RefinedTables:
-    """Return a grammar whose subsymbols are more like the others of their symbol.
+    """Return a grammar with more similar subsymbols of each symbol.
 
-    A rule's probability becomes a mixture with the mean over the subsymbols of its left side, of
-    these shares; roots stay. A symbol that has both words and children keeps the sum of 1.
+    A rule's probability becomes a mixture with the mean over the subsymbols of its left side, with
+    these shares as weights; roots are unchanged. Probabilities of a symbol with both words and
+    children still sum to 1.
     """
     tables = [np.exp(part) for part in (logs.emission, logs.unary, logs.binary)]
     owners = [table[:, 0] for table in (rules.emission, rules.unary, rules.binary)]
@@ -173,7 +175,7 @@ def smooth(
     def sums() -> Floats:
         return count_nodes(rules, RefinedTables(logs.root, *tables))
 
-    is_used = sums() > 0.0  # as nothing has become of others
+    is_used = sums() > 0.0  # unused subsymbols have no weights
     for place, share in enumerate((word_share, rule_share, rule_share)):
         shape = tables[place].shape
         axes = (shape[0], *[1] * (len(shape) - 2), shape[-1])

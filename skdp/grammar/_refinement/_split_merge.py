@@ -1,4 +1,4 @@
-"""Refined grammars of maximum likelihood by cycles of splits and merges."""
+"""Maximum likelihood refinements by cycles of splits and merges."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from skdp.grammar._refinement._regrouping import (
 from skdp.grammar._refinement._treebank import Treebank
 
 _NOISE = 0.5
-"""Logarithms of the weights of halves differ from those of the whole by at most this."""
+"""Largest difference of log weights between the halves and the split subsymbol."""
 
 _SMOOTHING = (0.01, 0.1)
-"""Shares of the mean over a symbol's subsymbols in their rules, and in those for words."""
+"""Shares of the mean over a symbol's subsymbols in the smoothed rules, for children and words."""
 
 
 _N_SPLIT, _N_MERGED = 20, 15
-"""Iterations between splits and merges, and after merges: more fit the trees better, and new
-sentences worse."""
+"""Numbers of iterations between splits and merges, and after merges: more iterations fit the trees
+better, but new sentences worse."""
 
 
 class Schedule(NamedTuple):
-    """What is done in which order.
+    """Schedule of splits and merges.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Schedule(NamedTuple):
         The most subsymbols of a symbol.
     n_cycles : int
     merge_share : float
-        Of the splits of a cycle: so many are undone.
+        Share of the splits of a cycle that are undone.
     """
 
     n_components: int
@@ -49,16 +49,16 @@ class Schedule(NamedTuple):
 
     @property
     def most_steps(self) -> int:
-        """Largest number of iterations; one without any cycle."""
+        """Largest number of iterations, which is 1 without cycles."""
         return max(self.n_cycles * (_N_SPLIT + _N_MERGED), 1)
 
 
 class SplitMerge:
-    """A refined grammar on its way through cycles of splits and merges.
+    """Fit of a refined grammar by cycles of splits and merges.
 
     It starts with the coarse grammar. In a cycle all subsymbols are split in two, with noise; some
-    iterations of EM follow; the splits that cost least likelihood are undone; more iterations
-    follow, after the last of which the subsymbols of a symbol are made a little more alike.
+    iterations of EM follow; the splits with the least gain in likelihood are undone; more
+    iterations follow, the last with smoothing of the subsymbols of each symbol.
 
     Parameters
     ----------
@@ -78,15 +78,15 @@ class SplitMerge:
         self.coarse_logs = self._logs = self.grammar.updated(self._counts).weights()
         self.schedule, self._rng = schedule, rng
         self._partner = np.full((trees.rules.n_symbols, 1), -1, dtype=np.int32)
-        self._n_phases = 0  # begun: of splits and of merges in turns
+        self._n_phases = 0  # number of phases begun, alternately of splits and merges
         self._n_left = 0 if schedule.n_cycles else 1
         self.n_iter = 0
         self.lower_bounds: list[float] = []
-        self._last = -np.inf  # log likelihood of this phase
+        self._last = -np.inf  # last log likelihood of this phase
 
     @property
     def bound(self) -> float:
-        """The last log likelihood, -inf if there is none yet."""
+        """The last log likelihood, or -inf if there is none yet."""
         return self.lower_bounds[-1] if self.lower_bounds else -np.inf
 
     @property
@@ -99,13 +99,13 @@ class SplitMerge:
         return self._n_phases > 0 and self._n_phases % 2 == 0
 
     def step(self, trees: Treebank, tol: float) -> None:
-        """Do one iteration, after splits or merges if it is their turn.
+        """Do an iteration, after splits or merges if a new phase begins.
 
         Parameters
         ----------
         trees : Treebank
         tol : float
-            What follows a split or merge ends when the log likelihood rises by no more.
+            A phase ends when the log likelihood rises by at most `tol`.
         """
         if self._n_left == 0:
             self._begin_phase(trees)
@@ -119,7 +119,7 @@ class SplitMerge:
         self.n_iter += 1
         self._n_left -= 1
         if rise <= tol:
-            self._n_left = min(self._n_left, int(self._is_merged))  # one to smooth
+            self._n_left = min(self._n_left, int(self._is_merged))  # one iteration for smoothing
 
     def _begin_phase(self, trees: Treebank) -> None:
         """Split or merge subsymbols."""
@@ -138,7 +138,7 @@ class SplitMerge:
         self._go_on(trees, made)
 
     def _go_on(self, trees: Treebank, made: Regrouping) -> None:
-        """Go on with new subsymbols."""
+        """Continue with new subsymbols."""
         logs = made.apply(self._logs, trees.rules)
         if not self._is_merged:
             noise = self._rng.uniform

@@ -1,12 +1,12 @@
-r"""Top-level weights beta_s of every coarse symbol's subsymbols: prior and best values.
+r"""Top-level weights beta_s of the subsymbols of coarse symbols: prior and optimal values.
 
-Given q(phi), all that the lower bound needs of the rules' rows are sums of expected logarithms for
-every child, or pair of children, over the rows z of all parents: with x = alpha beta_s'
+Given q(phi), the lower bound depends on the rules' rows only by sums of expected logarithms for
+every child, or pair of children, over the rows z of all parents. With x = alpha beta_s',
 
     L(beta) = sum_s log p(beta_s) + sum (x - 1) sum_z E[log phi_z] - n_rows log Gamma(x)
 
-and likewise x = alpha beta_s' beta_s''' for pairs (Liang et al. 2009, 4.2.3). Its cost does not
-grow with the number of rules.
+and x = alpha beta_s' beta_s''' for pairs (Liang et al. 2009, 4.2.3). Its cost does not grow with
+the number of rules.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from skdp._numeric._typing import Floats, Ints
 from skdp.grammar._top_weights import MIN_WEIGHT
 
 _MAX_STEPS = 12
-"""Coordinate ascent goes on in the next iteration: more steps in one would hardly pay."""
+"""Largest number of steps per iteration of the coordinate ascent: more steps hardly pay off."""
 
 _MAX_LOGIT = 40.0
 
 
 class ChildRows(NamedTuple):
-    """What rows over the subsymbols of lone children add up to, for every child symbol.
+    """Sums of rows over the subsymbols of only children, for every child symbol.
 
     `symbols` (n,), `log_sum` (n, K): expected logarithms summed over rows, `n_rows` (n,).
     """
@@ -38,7 +38,7 @@ class ChildRows(NamedTuple):
     n_rows: Floats
 
     def value(self, beta: Floats) -> tuple[float, Floats]:
-        """Return their part of L(beta), beta (S, K), and its derivatives."""
+        """Return the rows' part of L(beta), for beta (S, K), and its derivatives."""
         x = self.concentration * beta[self.symbols]
         n_rows = self.n_rows[:, None]
         slopes = np.zeros_like(beta)
@@ -47,7 +47,7 @@ class ChildRows(NamedTuple):
 
 
 class PairRows(NamedTuple):
-    """What rows over the subsymbols of two children add up to, for every pair of child symbols.
+    """Sums of rows over the subsymbols of two children, for every pair of child symbols.
 
     `left`, `right` (n,), `log_sum` (n, K, K), `n_rows` (n,).
     """
@@ -59,7 +59,7 @@ class PairRows(NamedTuple):
     n_rows: Floats
 
     def value(self, beta: Floats) -> tuple[float, Floats]:
-        """Return their part of L(beta), beta (S, K), and its derivatives."""
+        """Return the rows' part of L(beta), for beta (S, K), and its derivatives."""
         lefts, rights = beta[self.left], beta[self.right]
         x = self.concentration * lefts[:, :, None] * rights[:, None, :]
         n_rows = self.n_rows[:, None, None]
@@ -89,7 +89,7 @@ def log_gem(beta: Floats, concentration: float) -> tuple[float, Floats]:
 def log_joint(
     beta: Floats, concentration: float, children: ChildRows, pairs: PairRows
 ) -> tuple[float, Floats]:
-    """Return L(beta), up to what does not depend on beta, and its derivatives."""
+    """Return L(beta), up to terms independent of beta, and its derivatives."""
     parts = [log_gem(beta, concentration), children.value(beta), pairs.value(beta)]
     slopes = [slope for _, slope in parts]
     return sum(value for value, _ in parts), slopes[0] + slopes[1] + slopes[2]
@@ -103,7 +103,7 @@ def maximize(beta: Floats, concentration: float, children: ChildRows, pairs: Pai
     beta : (S, K) array
         Rows on the simplex, entries above MIN_WEIGHT.
     concentration : float
-        Of GEM.
+        Concentration of GEM.
     children : ChildRows
     pairs : PairRows
 

@@ -1,4 +1,4 @@
-"""Trees as flat arrays, and the coarse rules that they show."""
+"""Trees as flat arrays, and their coarse rules."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CoarseRules(NamedTuple):
     binary : (B, 3) int32
         Symbol, left and right child.
     longest_chain : int
-        Of unary rules one below the other.
+        Length of the longest chain of unary rules.
     """
 
     symbols: tuple[str, ...]
@@ -54,11 +54,12 @@ class Treebank(NamedTuple):
     left, right : (N,) int32
         Children of every node, numbered within the tree; -1: none. Nodes without children emit.
     rule : (N,) int32
-        Coarse rule of every node, among those of its kind.
+        Coarse rule of every node, among the rules of its kind.
     tree_ptr : (n_trees + 1,) int64
-        Tree t has the nodes ``tree_ptr[t]`` to ``tree_ptr[t + 1] - 1``, the last is its root.
+        Tree t has the nodes ``tree_ptr[t]`` to ``tree_ptr[t + 1] - 1``, of which the last is its
+        root.
     root_rule : (n_trees,) int32
-        Place of the root's symbol in ``rules.roots``.
+        Index of the root's symbol in ``rules.roots``.
     """
 
     rules: CoarseRules
@@ -90,12 +91,12 @@ def flatten(trees: Sequence[ParseTree], words: Sequence[Sequence[int] | Ints]) -
     Parameters
     ----------
     trees : sequence of ParseTree
-        Without nodes of more than two children; every word is the only child of its node.
+        Trees whose nodes have at most two children; every word is the only child of its node.
     words : sequence of sequences of int
         Ids of every tree's leaves.
     """
     names: dict[str, int] = {}
-    keys: list[tuple[int, ...]] = []  # of every node: symbol, then word or children's symbols
+    keys: list[tuple[int, ...]] = []  # key of every node: symbol, then word or child symbols
     left: list[int] = []
     right: list[int] = []
     symbols: list[int] = []
@@ -103,7 +104,7 @@ def flatten(trees: Sequence[ParseTree], words: Sequence[Sequence[int] | Ints]) -
     longest = 0
     for tree, ids in zip(trees, words, strict=True):
         start, rest = len(symbols), iter(ids)
-        stack: list[tuple[int, int]] = []  # of what waits for its parent: node or -1, height
+        stack: list[tuple[int, int]] = []  # nodes (or -1) waiting for their parent, and heights
         for item in tree._flat():
             if isinstance(item, str):
                 stack.append((-1, 0))
@@ -139,7 +140,7 @@ def _number(
     ptr: list[int],
     longest: int,
 ) -> Treebank:
-    """Return the treebank, symbols and rules in their order."""
+    """Return the treebank, with ordered symbols and rules."""
     labels = sorted(names)
     new = np.empty(len(names), dtype=np.int32)
     for place, label in enumerate(labels):

@@ -1,8 +1,8 @@
-r"""Structured mean field for refined treebank grammars: Dirichlet q(phi), points q(beta_s).
+r"""Structured mean field for refined treebank grammars, with Dirichlet q(phi) and points q(beta_s).
 
 Symbols (Liang et al. 2009, figure 4): phi^T types of rules, phi^E words, phi^u, phi^b coarse
 right-hand sides, phi^U, phi^B subsymbols of children, each given symbol and subsymbol of the
-parent. The root is the lone child of a symbol without subsymbols above it. The state is beta and
+parent. The root is the only child of an additional symbol without subsymbols. The state is beta and
 the expected counts under q(z): q(phi) is Dir(prior + counts).
 """
 
@@ -23,23 +23,23 @@ from skdp.grammar._refinement._treebank import CoarseRules
 from skdp.grammar._top_weights import MIN_WEIGHT
 
 _N_ROUNDS = 2
-"""q(phi) and q(beta) in turns, so many times in an iteration."""
+"""Number of alternating updates of q(phi) and q(beta) per iteration."""
 
 _LEAST_NODES = 1e-6
-"""Subsymbols of fewer expected nodes are not in use."""
+"""Subsymbols with fewer expected nodes are not in use."""
 
 _N_HELD = 20
-"""Iterations with uniform beta: before subsymbols differ GEM would drop those that data need."""
+"""Number of iterations with uniform beta: before they differ, GEM drops needed subsymbols."""
 
 _N_UNMERGED = 50
-"""Iterations before subsymbols are made one: on small data it takes long until they differ."""
+"""Number of iterations before merges: on small data subsymbols take long to differ."""
 
 
 Log = Callable[[Any], Any]
 
 
 class RefinementPriors(NamedTuple):
-    """Hyper-parameters; `symbol` None: 1 over the number of right-hand sides."""
+    """Hyperparameters; `symbol` None: 1 divided by the number of right-hand sides."""
 
     top: float
     rule_type: float
@@ -56,7 +56,7 @@ class Choice:
     ----------
     owner : (n,) array of int
     prior : float or None
-        Of every row; None: 1 over the number of rows of the owner.
+        Prior of every row; None: 1 divided by the number of rows of the owner.
     """
 
     def __init__(self, owner: NDArray[np.int32], prior: float | None):
@@ -68,14 +68,14 @@ class Choice:
         self.total_prior = (each * sizes)[:, None]
 
     def totals(self, counts: Floats) -> Floats:
-        """Return (n_owners, K), the sums of (n, K)."""
+        """Return the sums over rows of (n, K) counts by owner, (n_owners, K)."""
         totals = np.zeros((self.n_owners, counts.shape[1]))
         np.add.at(totals, self.owner, counts)
         return totals
 
     def logs(self, counts: Floats, log: Log = psi) -> Floats:
-        """Return E[log phi], (n, K), of Dir(prior + counts); by a plain `log` log E[phi]."""
-        with np.errstate(divide="ignore"):  # of those that own no row
+        """Return E[log phi], (n, K), of Dir(prior + counts), or log E[phi] if `log` is np.log."""
+        with np.errstate(divide="ignore"):  # owners without rows
             totals = log(self.total_prior + self.totals(counts))
         return np.asarray(log(self.prior + counts) - totals[self.owner])
 
@@ -101,7 +101,7 @@ class VariationalRefinement:
     counts : RefinedTables or None, default=None
         None: the grammar is not fitted yet.
     n_updates : int, default=0
-        Done so far: the first ones leave beta as it is.
+        Number of updates so far: the first updates leave beta unchanged.
     """
 
     def __init__(
@@ -137,17 +137,17 @@ class VariationalRefinement:
         )
 
     def merged(self, counts: RefinedTables, attempt: int) -> VariationalRefinement | None:
-        """Return the grammar with two subsymbols of a symbol made one, if that may pay.
+        """Return the grammar after merging two subsymbols of a symbol, if that may pay off.
 
-        Subsymbols that share what one could do are a local maximum, which coordinate ascent leaves
-        slowly or never. The symbol's rarest subsymbol goes to another one; symbols and these
-        others take turns with `attempt`. It may pay if the evidence of the rules rises; whether
-        the bound does depends on the entropy that q(z) loses.
+        Subsymbols that share the role of one are a local maximum, which coordinate ascent leaves
+        slowly or never. The symbol's rarest subsymbol is merged into another one; symbols and
+        targets alternate with `attempt`. A merge may pay off if the evidence of the rules rises; a
+        rise of the bound also depends on the loss of entropy of q(z).
 
         Parameters
         ----------
         counts : RefinedTables
-            The newest ones.
+            The latest expected counts.
         attempt : int
         """
         if self.n_components == 1 or self.n_updates <= _N_UNMERGED:
@@ -178,7 +178,7 @@ class VariationalRefinement:
         )
 
     def _rows(self) -> tuple[ChildRows, PairRows]:
-        """Return what the rows of subsymbols add up to, for every child and pair of children."""
+        """Return the sums of the rows of subsymbols, for every child and pair of children."""
         rules, n = self.rules, self.n_components
         root, unary, binary = self._log_subsymbols()
         symbols = np.concatenate([rules.unary[:, 1], rules.roots])
@@ -194,7 +194,7 @@ class VariationalRefinement:
         )
 
     def _sorted(self, beta: Floats, counts: RefinedTables) -> tuple[Floats, RefinedTables]:
-        """Rename subsymbols so that p(beta) rises; nothing else depends on their names."""
+        """Renumber subsymbols such that p(beta) rises; nothing else depends on their order."""
         order = np.argsort(-beta, axis=1, kind="stable")
         by_rank = np.take_along_axis(beta, order, axis=1)
         keep = np.array(
@@ -238,7 +238,7 @@ class VariationalRefinement:
         return [(root, root_counts), (types, np.concatenate(used)), *parts]
 
     def _priors_of_subsymbols(self) -> tuple[Floats, Floats, Floats]:
-        """Return the priors of root, lone child and two children, with an axis for the parent."""
+        """Return the priors of root, only child and two children, with an axis for the parent."""
         rules, beta = self.rules, self.top_weights
         pairs = beta[rules.binary[:, 1], :, None] * beta[rules.binary[:, 2], None, :]
         return (
@@ -248,7 +248,7 @@ class VariationalRefinement:
         )
 
     def _totals_of_subsymbols(self) -> tuple[Floats, Floats, Floats]:
-        """Return the sums over a row of its prior and counts."""
+        """Return the sum of prior and counts over each row."""
         counts, priors = self.counts, self.priors
         assert counts is not None
         return (
@@ -258,7 +258,7 @@ class VariationalRefinement:
         )
 
     def _log_subsymbols(self, log: Log = psi) -> list[Floats]:
-        """Return E[log phi^U] of root and lone children, E[log phi^B]; see `Choice.logs`."""
+        """Return E[log phi^U] of root and only children, and E[log phi^B]; see `Choice.logs`."""
         counts = self.counts
         assert counts is not None
         tables = (counts.root, counts.unary, counts.binary)
@@ -296,12 +296,12 @@ class VariationalRefinement:
         return RefinedTables(root, emission, unary, binary)
 
     def lower_bound(self, log_likelihood: float) -> float:
-        """Return the lower bound of log p(trees, beta), beta of all symbols.
+        """Return the lower bound of log p(trees, beta), for beta of all symbols.
 
         Parameters
         ----------
         log_likelihood : float
-            Log of the summed weights of all labellings under `weights`: that of the best q(z).
+            Log of the summed weights of all labelings under `weights`, i.e. with the optimal q(z).
         """
         counts, weights = self.counts, self.weights()
         assert counts is not None
@@ -335,7 +335,7 @@ class VariationalRefinement:
 def _join(
     counts: RefinedTables, rules: CoarseRules, symbol: int, source: int, target: int
 ) -> RefinedTables:
-    """Return counts in which one subsymbol's uses are another's."""
+    """Return counts after moving one subsymbol's uses to another."""
     made = RefinedTables(*(part.copy() for part in counts))
     binary = rules.binary
     for table, axis, owners in (
@@ -354,7 +354,7 @@ def _join(
 
 
 def _rename(table: Floats, order: NDArray[np.intp], rules: NDArray[np.int32]) -> Floats:
-    """Return counts of rules whose subsymbols have other names; the parent's axis is the last."""
+    """Return counts of rules with renumbered subsymbols; the parent's axis is the last."""
     n_axes = table.ndim - 1
     for axis, column in enumerate([*range(1, n_axes), 0], start=1):
         shape = [len(rules)] + [1] * n_axes

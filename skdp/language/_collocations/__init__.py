@@ -1,1 +1,1 @@
-"""Words in text without spaces, under collocations: kernels, sampler and stored samples."""
+"""Segmentation into words and collocations: kernels, sampler and stored samples."""

@@ -1,19 +1,19 @@
-"""Forward filter over all ways to cut a string into collocations of words, and draws from it.
+"""Forward filter over all segmentations into collocations of words, and draws from it.
 
-The seats do not change meanwhile. A collocation of a span that has no table yet gets its words from
-a filter over words alone, one from each letter on. Sums over words are divided by those of a path
-from the start of the string, so that they stay near 1; the outer sums are logarithms.
+Seats are held fixed. The words of a collocation without tables come from a filter over words alone,
+one for each first letter. Sums over words are divided by the sums of a path from the start of the
+string, so that they stay near 1; the outer sums are logarithms.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | s | | | probabilities of words: `weigh_words` of `_nested._kernels_filter` |
 | r | | | `Room` |
-| path | log U | (n + 1,) | log of the sum over all ways to cut the first t letters into words |
-| steps | p U / U | (n + 1, K) | share of U that the word which ends at t has, by length - 1 |
-| inner | A | (n, L) | sum over the ways to cut a span into words, by length - 1, times U / U |
+| path | log U | (n + 1,) | log of the sum over segmentations of the first t letters into words |
+| steps | p U / U | (n + 1, K) | share of U of the word that ends at t, by length - 1 |
+| inner | A | (n, L) | sum over segmentations of a span into words, by length - 1, times U / U |
 | log_spans | | (n, L) | log probability of the collocations of a span, by length - 1 |
-| forward | log F | (n + 1,) | log of the sum over all ways to cut the first t letters |
-| weights | | (L,) | room |
+| forward | log F | (n + 1,) | log of the sum over all segmentations of the first t letters |
+| weights | | (L,) | scratch |
 | lengths, masks | | (n,) | collocations of a string |
 | power | 1 / T | scalar | |
 """
@@ -42,7 +42,7 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS
 
 
 class Room(NamedTuple):
-    """Room for the longest string: see the table above."""
+    """Buffers for the longest string, as listed in the table above."""
 
     path: NDArray[np.float64]
     steps: NDArray[np.float64]
@@ -57,7 +57,7 @@ class Room(NamedTuple):
 
 
 def empty_room(longest: int, max_word: int, max_collocation: int) -> Room:
-    """Return room for strings of at most `longest` letters."""
+    """Return buffers for strings of at most `longest` letters."""
     n = longest + 1
     return Room(
         np.zeros(n),
@@ -108,13 +108,13 @@ def follow_path(text, c, string, power, s, r):
 
 @njit_inlined
 def inner_before(r, b, length):
-    """Return the sum over ways to cut a span that begins at b; 1 if it has no letters."""
+    """Return the sum over segmentations of a span that begins at b; 1 if it has no letters."""
     return r.inner[b, length - 1] if length > 0 else 1.0
 
 
 @njit_internal_nogc
 def log_known(s, c, b, m, mask):
-    """Return the base probability of a collocation by the words' probabilities in `s`, its log."""
+    """Return the log base probability of a collocation from the word probabilities in `s`."""
     total, n_words, begin = 0.0, 0, 0
     for i in range(m):
         if i == m - 1 or is_cut(mask, i):
@@ -126,18 +126,18 @@ def log_known(s, c, b, m, mask):
 
 @njit_inlined
 def log_fresh(c, r, b, m, back, power):
-    """Return the log of the summed weights of all ways to a new table of a span."""
+    """Return the log of the summed weights of all new tables of a span."""
     total = r.inner[b, m - 1]
     if total <= 0.0:
         return -math.inf
-    # Every word has a link in `steps`, but one of a collocation has none.
+    # Every word has a link factor in `steps`, but one word of a collocation has none.
     outer = power * (math.log(back) + math.log(c.shares[1]) - math.log(c.shares[2]))
     return outer + math.log(total) + r.path[b + m] - r.path[b]
 
 
 @njit_internal_nogc
 def log_extra(f, text, c, s, cell, b, m, back, power):
-    """Return the log of what a collocation that has tables has beyond that."""
+    """Return the log of the additional weight of a collocation that has tables."""
     own, _ = share_of(f, text, cell)
     if own <= 0.0:
         return -math.inf
@@ -149,7 +149,7 @@ def log_extra(f, text, c, s, cell, b, m, back, power):
 
 @njit_inlined
 def fits(mask, must, may):
-    """Tell whether inner cuts are among those allowed, and all that are known are among them."""
+    """Return whether inner cuts include all known cuts and are among the allowed cuts."""
     return mask & must == must and mask & ~may == 0
 
 
@@ -190,7 +190,7 @@ def _weigh_spans(f, text, c, string, power, s, r):
                         log_weight = add_logs(log_weight, extra)
                     cell = np.int64(c.following[i])
             r.log_spans[b, m - 1] = log_weight
-            if e < n:  # from here on letter m - 1 has a bit
+            if e < n:  # from here on, letter m - 1 has a bit
                 bit = np.int64(1) << np.int64(m - 1)
                 known = text.known[start + e - 1]
                 if known != 0:
@@ -201,7 +201,7 @@ def _weigh_spans(f, text, c, string, power, s, r):
 
 @njit_inlined_source
 def filter_collocations(f, text, c, string, power, s, r):
-    """Write all of `r` of a string; `weigh_words` comes first."""
+    """Write all buffers in `r` for a string, after `weigh_words`."""
     follow_path(text, c, string, power, s, r)
     _weigh_spans(f, text, c, string, power, s, r)
     n = text.ptr[string + 1] - text.ptr[string]
@@ -221,14 +221,14 @@ def filter_collocations(f, text, c, string, power, s, r):
 
 @njit_inlined_source
 def log_string(f, text, c, string, power, r):
-    """Return the log of the summed weight of all ways to cut a string."""
+    """Return the log of the summed weight of all segmentations of a string."""
     n = text.ptr[string + 1] - text.ptr[string]
     return r.forward[n] + power * math.log(probability_of_end(f, text, c))
 
 
 @njit_internal_nogc
 def _draw_inner_cuts(r, b, m, rng):
-    """Draw the words of a new table of a span; return its inner cuts."""
+    """Draw the words of a new table of a span and return its inner cuts."""
     mask, e = np.int64(0), m
     while True:
         most = min(r.steps.shape[1], e)
@@ -244,7 +244,7 @@ def _draw_inner_cuts(r, b, m, rng):
 
 @njit_internal_nogc
 def _known_inside(text, start, n, b, m):
-    """Return the inner cuts of a span that must be, and that may be."""
+    """Return the required and the allowed inner cuts of a span."""
     must, may = np.int64(0), np.int64(0)
     for i in range(m - 1):
         known = text.known[start + b + i]
@@ -257,7 +257,7 @@ def _known_inside(text, start, n, b, m):
 
 @njit_internal_nogc
 def _draw_collocation(f, text, c, string, b, m, power, s, r, rng):
-    """Draw the words of a span that is a collocation; return its inner cuts."""
+    """Draw the words of a span that is a collocation and return its inner cuts."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     must, may = _known_inside(text, start, n, b, m)
@@ -283,12 +283,12 @@ def _draw_collocation(f, text, c, string, b, m, power, s, r, rng):
 
 @njit_inlined_source
 def draw_collocations(f, text, c, string, power, s, r, rng):
-    """Draw a way to cut a string, the last collocation first.
+    """Draw a segmentation of a string, the last collocation first.
 
     Returns
     -------
     int
-        Number of collocations; they are in ``r.new_lengths`` and ``r.new_masks``.
+        Number of collocations, which are in ``r.new_lengths`` and ``r.new_masks``.
     """
     t = text.ptr[string + 1] - text.ptr[string]
     free = r.new_lengths.shape[0]
@@ -313,7 +313,7 @@ def draw_collocations(f, text, c, string, power, s, r, rng):
 
 @njit_internal_nogc
 def log_way(f, text, c, string, n, lengths, masks, s):
-    """Return the log probability of collocations with the seats with which words were weighed."""
+    """Return the log probability of collocations given the seats used in weighing the words."""
     start = text.ptr[string]
     total, b = math.log(probability_of_end(f, text, c)), np.int64(0)
     for i in range(n):

@@ -1,14 +1,14 @@
-"""What a sample says of strings: probabilities, spans of words, the best way to cut.
+"""Predictions from a sample: probabilities of strings and words, and best segmentations.
 
 Names are as in `_kernels_filter`.
 
 | name | shape | meaning |
 |---|---|---|
-| spans | (N, K) | posterior of the word that begins at a letter, by its length less 1 |
-| backward | (n + 1,) | log of the sum over all ways to go on behind the first t letters |
-| adjoint | (L + 1,) | posterior of the ways on within new collocations, over those up to there |
+| spans | (N, K) | posterior of the word that begins at a letter, by length - 1 |
+| backward | (n + 1,) | log of the sum over all continuations after the first t letters |
+| adjoint | (L + 1,) | posterior within new collocations over the sum up to there |
 | log_p | (n_strings,) | log probability of a string |
-| cuts | (N,) | whether a word ends behind a letter |
+| cuts | (N,) | whether a word ends after a letter |
 """
 
 # mypy: ignore-errors
@@ -108,7 +108,7 @@ def _add_posteriors(f, text, c, string, s, r, backward, spans):
 
 @njit_loop
 def find_posteriors_of_words(f, text, prices, c, first, end, s, r, backward, spans):
-    """Write the posteriors of the words of strings; `spans` holds zeros."""
+    """Write the posteriors of the words of strings to `spans`, which must be zero."""
     for string in range(first, end):
         weigh_words(f, text, prices, string, 1.0, s)
         filter_collocations(f, text, c, string, 1.0, s, r)
@@ -118,7 +118,7 @@ def find_posteriors_of_words(f, text, prices, c, first, end, s, r, backward, spa
 
 @njit_internal_nogc
 def _find_best_of_span(f, text, c, start, b, m, back, s, r):
-    """Return the log probability of the best collocation of a span; its cell, -1: a new one."""
+    """Return the log probability of the best collocation of a span, and its cell or -1 if new."""
     best, best_cell = -math.inf, np.int64(-1)
     if r.inner[b, m - 1] > 0.0:
         best = log_fresh(c, r, b, m, back, 1.0)
@@ -138,8 +138,8 @@ def _find_best_of_span(f, text, c, start, b, m, back, s, r):
 def _find_best(f, text, c, string, s, r, cuts):
     """Write the most probable words of a string, after `weigh_words`.
 
-    ``inner`` holds the best way to cut a span into words instead of their sum, ``log_spans`` its
-    log probability, ``forward`` that of the best way up to a letter.
+    ``inner`` holds the best segmentation of a span into words instead of the sum, ``log_spans`` its
+    log probability, and ``forward`` that of the best segmentation up to a letter.
     """
     follow_path(text, c, string, 1.0, s, r)
     start = text.ptr[string]

@@ -1,17 +1,17 @@
-"""Seats of collocations, and of the words that they are made of.
+"""Seats of collocations and of their words.
 
-A collocation is a way to cut a span of the text into words. Its restaurant is one node above the
-words' root: each of its tables sends one customer for each of its words. The end of a sentence is
-an outcome of that restaurant, too.
+A collocation is a segmentation of a span of the text into words. The restaurant of collocations is
+one node above the root of words: each of its tables sends one customer for each of its words. The
+end of a sentence is also an outcome of that restaurant.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | f, text, prices | | | restaurants, strings, weights of words: `_nested._kernels_words` |
-| c | | | what there is of collocations: `Collocations` |
+| c | | | collocations with customers: `Collocations` |
 | at, m, mask | | scalar | first letter of a collocation, its letters, and its inner cuts as bits |
 | shares[0] | p_$ | | base probability of the end of a sentence |
-| shares[1] | (1 - p_$) s | | base factor of a collocation, with its stop behind the last word |
-| shares[2] | 1 - s | | base factor of every word of a collocation but one |
+| shares[1] | (1 - p_$) s | | base factor of a collocation, with its stop after the last word |
+| shares[2] | 1 - s | | base factor of every word of a collocation except one |
 """
 
 # mypy: ignore-errors
@@ -43,24 +43,24 @@ from skdp.processes._kernels_franchise_dynamic import (
 )
 
 LONGEST = 64
-"""Letters of a collocation at most: its inner cuts are the bits of a number."""
+"""Largest number of letters of a collocation, whose inner cuts are the bits of an integer."""
 
 
 class Collocations(NamedTuple):
-    """The collocations that have customers, in lists by their letters.
+    """Linked lists of the collocations that have customers, by their letters.
 
     Attributes
     ----------
     spans : (N, L) int32
-        Number of the span that begins at a letter, by its length less 1.
+        Number of the span that begins at a letter, by length - 1.
     heads : (n_spans,) int32
         First cell of a collocation of these letters, -1: none.
     span_of, following : (n_cells,) int32
         A cell's span, and the next cell of the same span, -1: none.
     masks : (n_cells,) int64
-        Bit i: a word ends behind letter i; the last letter has no bit.
+        Bit i: a word ends after letter i; the last letter has no bit.
     shares : (3,) float64
-        See the table of the module.
+        See the table in the module docstring.
     """
 
     spans: NDArray[np.int32]
@@ -73,7 +73,7 @@ class Collocations(NamedTuple):
 
 @njit_inlined
 def end_cell(text):
-    """Return the cell of the end of a sentence among collocations."""
+    """Return the cell of the end of a sentence in the restaurant of collocations."""
     return np.int64(text.hashed_cell)
 
 
@@ -91,19 +91,19 @@ def collocation_node(text):
 
 @njit_inlined
 def share_of(f, text, cell):
-    """Return a and b of a collocation's predictive probability a + b p, with p that of its base."""
+    """Return a and b of a collocation's predictive probability a + b p, with base probability p."""
     return split_share(f, cell, collocation_node(text), np.int64(text.character_order) + 1)
 
 
 @njit_inlined
 def is_cut(mask, i):
-    """Tell whether a word ends behind inner letter i of a collocation."""
+    """Return whether a word ends after inner letter i of a collocation."""
     return (mask >> np.int64(i)) & 1 == 1
 
 
 @njit_internal_nogc
 def find_collocation(text, c, span, mask):
-    """Return the cell of a collocation, -1 if there is none."""
+    """Return the cell of a collocation, or -1 if there is none."""
     cell = np.int64(c.heads[span])
     while cell >= 0:
         if c.masks[cell - first_cell(text)] == mask:
@@ -145,7 +145,7 @@ def close_cell(f, text, c, cell):
 
 @njit_internal_nogc
 def close_empty_cells(f, text, c, n_changes):
-    """Free the cells of the first changes in the journal, made or undone, without customers."""
+    """Free empty cells among the first changes in the journal, whether made or undone."""
     for i in range(n_changes):
         cell = np.int64(f.journal[i, 1])
         if cell < first_cell(text):
@@ -156,7 +156,7 @@ def close_empty_cells(f, text, c, n_changes):
 
 @njit_inlined
 def log_share(own, back, log_base):
-    """Return log(own + back exp(log_base)); the base may be too small for a float."""
+    """Return log(own + back exp(log_base)), even if the base is too small for a float."""
     if own > 0.0:
         return math.log(own + back * math.exp(log_base))
     return math.log(back) + log_base
@@ -167,7 +167,7 @@ def log_share(own, back, log_base):
 
 @njit_internal_nogc
 def word_probability(f, text, prices, w):
-    """Return the probability of a word, and what the base has of it."""
+    """Return the probability of a word, and its base probability."""
     base = base_probability(f, text, prices, w)
     own, back = split_share(
         f,
@@ -180,7 +180,7 @@ def word_probability(f, text, prices, w):
 
 @njit_internal_nogc
 def _add_word(f, text, prices, w, rng):
-    """Seat a word; return its log probability, and what a new table's letters have for the base."""
+    """Seat a word; return its log probability plus the log ratio of a new table's letters."""
     probability, base = word_probability(f, text, prices, w)
     cell, node = np.int64(text.root_cell) + w, np.int64(text.root_node)
     level = np.int64(text.character_order)
@@ -196,7 +196,7 @@ def _add_word(f, text, prices, w, rng):
 
 @njit_internal_nogc
 def _remove_word(f, text, prices, w, rng):
-    """Remove a word, one of its customers; return what `_add_word` would."""
+    """Remove a customer of a word; return the result of the reverse `_add_word`."""
     log_ratio = 0.0
     closes = leave_seat(f, np.int64(text.root_cell) + w, next_double(rng))
     if closes:
@@ -209,7 +209,7 @@ def _remove_word(f, text, prices, w, rng):
 
 @njit_internal_nogc
 def log_words(f, text, prices, at, m, mask):
-    """Return the log probability of a collocation's words, all seats held, and their number."""
+    """Return the log probability of a collocation's words with fixed seats, and their number."""
     total, n_words, begin = 0.0, 0, np.int64(0)
     for i in range(m):
         if i == m - 1 or is_cut(mask, i):
@@ -222,7 +222,7 @@ def log_words(f, text, prices, at, m, mask):
 
 @njit_inlined
 def log_links(c, n_words):
-    """Return the log of a collocation's base factors beside its words' probabilities."""
+    """Return the log of a collocation's base factors other than its word probabilities."""
     total = math.log(c.shares[1])
     if n_words > 1:
         total += (n_words - 1) * math.log(c.shares[2])
@@ -231,7 +231,7 @@ def log_links(c, n_words):
 
 @njit_internal_nogc
 def add_words_of(f, text, prices, at, m, mask, rng):
-    """Seat the words of a collocation; return their log probability, each given those before."""
+    """Seat the words of a collocation; return their sequential log probability."""
     total, begin = 0.0, np.int64(0)
     for i in range(m):
         if i == m - 1 or is_cut(mask, i):
@@ -243,7 +243,7 @@ def add_words_of(f, text, prices, at, m, mask, rng):
 
 @njit_internal_nogc
 def remove_words_of(f, text, prices, at, m, mask, rng):
-    """Remove the words of a collocation, the last first; return what `add_words_of` would."""
+    """Remove the words of a collocation, the last first; return the reverse `add_words_of`."""
     total, end = 0.0, np.int64(m)
     for i in range(m - 1, -1, -1):
         if i == 0 or is_cut(mask, i - 1):
@@ -263,12 +263,13 @@ def _seat(f, text, cell, left):
 
 @njit_internal_nogc
 def add_collocation(f, text, prices, c, at, m, mask, rng):
-    """Seat a collocation, with the seats as they are as weights.
+    """Seat a collocation with the current seats as weights.
 
     Returns
     -------
     float
-        Log of its probability, and of what the words of a new table have for those of the base.
+        Log of its probability, plus the log ratio of a new table's sequential word probability to
+        the one in the base.
     """
     span = np.int64(c.spans[at, m - 1])
     cell = find_collocation(text, c, span, mask)
@@ -289,7 +290,7 @@ def add_collocation(f, text, prices, c, at, m, mask, rng):
 
 @njit_internal_nogc
 def remove_collocation(f, text, prices, c, at, m, mask, rng):
-    """Remove a collocation, one of its customers; return what `add_collocation` would."""
+    """Remove a customer of a collocation; return the result of the reverse `add_collocation`."""
     cell = find_collocation(text, c, np.int64(c.spans[at, m - 1]), mask)
     closes = leave_seat(f, cell, next_double(rng))
     log_ratio = remove_words_of(f, text, prices, at, m, mask, rng) if closes else 0.0
@@ -309,7 +310,7 @@ def probability_of_end(f, text, c):
 
 @njit_internal_nogc
 def _add_end(f, text, c, rng):
-    """Seat the end of a sentence; return its log probability."""
+    """Seat the end of a sentence and return its log probability."""
     own, back = share_of(f, text, end_cell(text))
     total = own + back * c.shares[0]
     left = next_double(rng) * total
@@ -322,7 +323,7 @@ def _add_end(f, text, c, rng):
 
 @njit_internal_nogc
 def _remove_end(f, text, c, rng):
-    """Remove the end of a sentence; return its log probability."""
+    """Remove the end of a sentence and return its log probability."""
     leave_seat(f, end_cell(text), next_double(rng))
     return math.log(probability_of_end(f, text, c))
 
@@ -332,7 +333,7 @@ def _remove_end(f, text, c, rng):
 
 @njit_internal_nogc
 def list_collocations(text, string, cuts, ends, lengths, masks):
-    """Write lengths and inner cuts of a string's collocations; return how many there are."""
+    """Write lengths and inner cuts of a string's collocations and return their number."""
     begin, n = text.ptr[string], 0
     mask = np.int64(0)
     for i in range(text.ptr[string], text.ptr[string + 1]):
@@ -354,7 +355,7 @@ def add_collocations(f, text, prices, c, string, n, lengths, masks, rng):
     Returns
     -------
     float
-        Sum of what `add_collocation` returns.
+        Sum of the results of `add_collocation` and of the end's log probability.
     """
     total, at = 0.0, np.int64(text.ptr[string])
     for i in range(n):
@@ -370,7 +371,7 @@ def remove_collocations(f, text, prices, c, string, n, lengths, masks, rng):
     Returns
     -------
     float
-        What `add_collocations` would return.
+        Result of the reverse `add_collocations`.
     """
     total = _remove_end(f, text, c, rng)
     at = np.int64(text.ptr[string + 1])
@@ -382,6 +383,6 @@ def remove_collocations(f, text, prices, c, string, n, lengths, masks, rng):
 
 @njit_inlined
 def settle(f, text, c, n_changes):
-    """Forget the changes in the journal, and free what they have left empty."""
+    """Clear the journal, and free cells that its changes have left empty."""
     f.counters[N_CHANGES] = 0
     close_empty_cells(f, text, c, n_changes)

@@ -1,10 +1,10 @@
-"""Sweeps over strings, each a block that is cut into collocations and words, and seated anew.
+"""Sweeps over strings, each a block whose collocations, words and seats are redrawn.
 
-As in `_nested._kernels_sweeps`; there is a cut behind the last letter of a collocation, too.
+As in `_nested._kernels_sweeps`; there is also a cut after the last letter of a collocation.
 
 | name | shape | meaning |
 |---|---|---|
-| cuts, ends | (N,) | whether a word, and whether a collocation, ends behind a letter |
+| cuts, ends | (N,) | whether a word, and whether a collocation, ends after a letter |
 | order | (n_strings,) | strings in the order of the sweep |
 | seated | scalar | whether the strings have seats already |
 """
@@ -34,7 +34,7 @@ from skdp.processes._kernels_franchise_dynamic import N_CHANGES, undo_changes
 
 @njit_internal_nogc
 def write_ends(text, string, n, lengths, masks, cuts, ends):
-    """Write where the words and the collocations of a string end."""
+    """Write the ends of the words and collocations of a string."""
     at = text.ptr[string]
     for i in range(n):
         for j in range(lengths[i]):
@@ -46,7 +46,7 @@ def write_ends(text, string, n, lengths, masks, cuts, ends):
 
 @njit_inlined_source
 def move_string(f, text, prices, c, string, cuts, ends, power, seated, s, r, rng):
-    """Cut one string anew; return whether the new seats were accepted."""
+    """Redraw the segmentation of a string; return whether the new seats were accepted."""
     is_exact = seated and power == 1.0
     old = new = 0.0
     n = 0
@@ -73,7 +73,7 @@ def move_string(f, text, prices, c, string, cuts, ends, power, seated, s, r, rng
 
 @njit_loop
 def sweep_collocations(f, text, prices, c, order, cuts, ends, power, seated, s, r, rng):
-    """Cut strings anew, one after the other; return how many new ways were accepted."""
+    """Redraw the segmentations of strings in turn; return the number of accepted proposals."""
     n_accepted = 0
     for i in range(order.shape[0]):
         n_accepted += move_string(
@@ -84,7 +84,7 @@ def sweep_collocations(f, text, prices, c, order, cuts, ends, power, seated, s, 
 
 @njit_loop
 def seat_collocations(f, text, prices, c, order, cuts, ends, r, rng):
-    """Seat strings that are cut, one after the other."""
+    """Seat segmented strings, one after the other."""
     for i in range(order.shape[0]):
         n = list_collocations(text, order[i], cuts, ends, r.lengths, r.masks)
         add_collocations(f, text, prices, c, order[i], n, r.lengths, r.masks, rng)

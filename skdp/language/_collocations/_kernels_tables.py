@@ -1,14 +1,14 @@
-"""Moves of the tables of collocations: all that sit at one are cut into other words at once.
+"""Moves of tables of collocations, which resegment all customers of a table at once.
 
-Who sits at a table is drawn first: those of a collocation are as likely to sit at one of its tables
-as at another, in proportion to its size. The words of a table are removed, others are drawn for the
-same letters with all other seats held, and seated; a Metropolis-Hastings step makes up for what
-changes meanwhile. The table itself stays, under its new name.
+The customers of each table are drawn first: tokens of a collocation sit at its tables with
+probabilities proportional to the table sizes. The words of a table are removed, new words are drawn
+for the same letters with all other seats fixed, and seated; a Metropolis-Hastings step corrects for
+the changes of the seats meanwhile. The table itself stays, as a table of the new collocation.
 
 | name | shape | meaning |
 |---|---|---|
 | firsts, sizes | (n_tokens,) | first token and size of each table |
-| places, n_letters | (n_tokens,) | first letter of each token and its letters, table by table |
+| places, n_letters | (n_tokens,) | first letter and length of each token, table by table |
 | cells | (n_tokens,) | cell of each table |
 """
 
@@ -50,7 +50,7 @@ from skdp.processes._kernels_franchise_dynamic import (
 
 
 class Tokens(NamedTuple):
-    """Room for the tokens of all collocations, table by table: see the table above."""
+    """Buffers for the tokens of all collocations, as listed in the table above."""
 
     places: NDArray[np.int64]
     n_letters: NDArray[np.int32]
@@ -61,7 +61,7 @@ class Tokens(NamedTuple):
 
 
 def empty_tokens(n_letters: int, n_cells: int) -> Tokens:
-    """Return room for as many tokens as letters."""
+    """Return buffers for as many tokens as letters."""
     return Tokens(
         np.zeros(n_letters, dtype=np.int64),
         np.zeros(n_letters, dtype=np.int32),
@@ -74,7 +74,7 @@ def empty_tokens(n_letters: int, n_cells: int) -> Tokens:
 
 @njit_inlined_source
 def seat_tokens(f, text, c, cuts, ends, r, tokens, rng):
-    """Draw who sits at which table of collocations; return the number of tables."""
+    """Assign tokens to the tables of their collocations; return the number of tables."""
     n_cells = tokens.next_of_cell.shape[0]
     total = 0
     for i in range(n_cells):
@@ -116,9 +116,9 @@ def seat_tokens(f, text, c, cuts, ends, r, tokens, rng):
 
 @njit_internal_nogc
 def _weigh_cuts(f, text, prices, c, at, m, must, may, r):
-    """Write, for each end of a word in a span, the shares of the words that may end there.
+    """Write the shares of the words that may end at each place in a span.
 
-    They go to ``r.steps``; a way to cut is then drawn from the end.
+    The shares go to ``r.steps``, for drawing a segmentation backward from the end.
     """
     longest = r.steps.shape[1]
     link = math.log(c.shares[2])
@@ -148,7 +148,7 @@ def _weigh_cuts(f, text, prices, c, at, m, must, may, r):
 
 @njit_internal_nogc
 def _draw_cuts(r, m, rng):
-    """Draw a way to cut a span; return its inner cuts."""
+    """Draw a segmentation of a span and return its inner cuts."""
     mask, e = np.int64(0), m
     while True:
         total = 0.0
@@ -163,7 +163,7 @@ def _draw_cuts(r, m, rng):
 
 @njit_internal_nogc
 def _known_of_tokens(text, tokens, table, m):
-    """Return the inner cuts that must be, and that may be, in all tokens of a table."""
+    """Return the inner cuts that are required or allowed in all tokens of a table."""
     must, may = np.int64(0), (np.int64(1) << np.int64(m - 1)) - 1
     for j in range(tokens.sizes[table]):
         at = tokens.places[tokens.firsts[table] + j]
@@ -178,7 +178,7 @@ def _known_of_tokens(text, tokens, table, m):
 
 @njit_inlined_source
 def move_table(f, text, prices, c, tokens, table, cuts, r, rng):
-    """Draw the words of a table anew; return whether they are others, and accepted."""
+    """Redraw the words of a table; return whether different words were accepted."""
     cell, size = np.int64(tokens.cells[table]), tokens.sizes[table]
     first = tokens.firsts[table]
     at, m = tokens.places[first], np.int64(tokens.n_letters[first])
@@ -190,7 +190,7 @@ def move_table(f, text, prices, c, tokens, table, cuts, r, rng):
     _weigh_cuts(f, text, prices, c, at, m, must, may, r)
     mask = _draw_cuts(r, m, rng)
     if mask == old_mask:
-        # Seats of the same words may as well stay.
+        # The same words may keep their seats.
         undo_changes(f, 0)
         return False
     frozen, _ = log_words(f, text, prices, at, m, old_mask)
@@ -218,7 +218,7 @@ def move_table(f, text, prices, c, tokens, table, cuts, r, rng):
 
 @njit_loop
 def sweep_tables(f, text, prices, c, cuts, ends, r, tokens, rng):
-    """Draw the words of all tables anew, one after the other; return how many have others."""
+    """Redraw the words of all tables in turn; return the number of changed tables."""
     n_tables = seat_tokens(f, text, c, cuts, ends, r, tokens, rng)
     n_moved = 0
     for table in range(n_tables):

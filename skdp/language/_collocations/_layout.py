@@ -1,4 +1,4 @@
-"""A text with its spans numbered, up to the longest collocation, and restaurants for them."""
+"""Numbering of the spans of a text up to the longest collocation, and their restaurants."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from skdp.processes._kernels_franchise_dynamic import NODE, Franchise, empty_fra
 
 
 class CollocationLayout(NamedTuple):
-    """Where the restaurants of a text are.
+    """Layout of the restaurants of a text.
 
     Attributes
     ----------
     words : Layout
-        Of the spans that may be words; `n_hashed` is the number of cells for collocations.
+        Layout of the spans that may be words; `n_hashed` is the number of cells for collocations.
     spans : Spans
-        All spans that may be collocations; those that may be words come first.
+        All spans that may be collocations, with possible words first.
     """
 
     words: Layout
@@ -31,7 +31,7 @@ class CollocationLayout(NamedTuple):
 
     @property
     def text(self) -> Text:
-        """The strings, and where the restaurants of their words are."""
+        """The strings, and the places of the restaurants of their words."""
         return self.words.text
 
 
@@ -46,21 +46,22 @@ def lay_out_collocations(
     *,
     for_reading: bool = False,
 ) -> CollocationLayout:
-    """Return numbers for all that strings may be cut into.
+    """Return the numbering of all words and collocations that strings may contain.
 
     Parameters
     ----------
     tokens : (n_letters,) int32
     ptr : (n_strings + 1,) int64
     known : (n_letters,) int8
-        1: a word ends behind the letter; 0: none does; -1: who knows.
+        1: a word ends after the letter; 0: no word does; -1: unknown.
     lengths : (int, int)
-        Most letters of a word and of a collocation.
+        Largest numbers of letters of a word and of a collocation.
     character_order, n_symbols : int
     n_cells : int or None
-        Collocations that may have customers at the same time. None: all that strings can hold.
+        Number of collocations that may have customers at the same time. None: as many as strings
+        can contain.
     for_reading : bool
-        Whether the strings are new ones.
+        Whether the strings are new strings for prediction.
     """
     spans = number_spans(tokens, ptr, lengths[1])
     n_words = int(np.searchsorted(spans.lengths, lengths[0], side="right"))
@@ -71,7 +72,7 @@ def lay_out_collocations(
         spans.lengths[:n_words],
     )
     if n_cells is None:
-        # Those of a string stay until its new ones are seated.
+        # The cells of a string's collocations are kept until its new ones are seated.
         n_cells = len(tokens) + int(np.diff(ptr).max(initial=0))
     layout = lay_out(
         tokens,
@@ -90,7 +91,7 @@ def lay_out_collocations(
 
 
 def open_collocations(layout: Layout, n_tables: int, n_changes: int) -> Franchise:
-    """Return empty restaurants for a text; the cell behind the words' root is that of the end.
+    """Return empty restaurants for a text; the cell after the words' root is that of the end.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ def open_collocations(layout: Layout, n_tables: int, n_changes: int) -> Franchis
 
 
 def chain_bytes(ptr: Places, max_word: int, max_collocation: int, character_order: int) -> float:
-    """Return what a chain takes, with four new spans at each character that may be words."""
+    """Return a chain's bytes, assuming four new spans at each character that may be words."""
     words = 4.0 * max_word + 4.0 * 52.0
     letters = 8.0 * (2 * character_order - 1)
     tables = 12.0 * (2 * character_order + 2)

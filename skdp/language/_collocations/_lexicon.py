@@ -1,4 +1,4 @@
-"""Collocations that samples have in common."""
+"""Collocations in stored samples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skdp.language._collocations._model import CollocationModel
 def count_collocations(models: list[CollocationModel]) -> tuple[list[list[Ints]], Floats]:
     """Return the collocations of samples, the most frequent first, and their mean numbers.
 
-    As frequent ones are in the order of their words' letters.
+    Equally frequent collocations are in the order of their words' letters.
     """
     counts: dict[tuple[tuple[int, ...], ...], float] = {}
     for model in models:

@@ -1,4 +1,4 @@
-"""One stored sample of the model with collocations, and what it says of strings."""
+"""A stored sample of the model with collocations, and its predictions."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, Franchise
 
 
 class CollocationModel(NamedTuple):
-    """A sample: the restaurants that have customers.
+    """A sample of the restaurants that have customers.
 
     Attributes
     ----------
     of_words : NestedModel
         Words and letters.
     members, ptr : arrays
-        Words of collocations end to end, numbers in `of_words`, and their offsets.
+        Concatenated words of collocations, as numbers in `of_words`, and their offsets.
     counts : (n_collocations + 1, 2) int32
         Customers and tables of collocations, and of the end.
     own_prior : (2,) float64
@@ -40,7 +40,7 @@ class CollocationModel(NamedTuple):
     shares : (3,) float64
         See `_kernels_seats`.
     max_length : int
-        Most letters of a collocation.
+        Largest number of letters of a collocation.
     """
 
     of_words: NestedModel
@@ -62,13 +62,13 @@ class CollocationModel(NamedTuple):
         f : Franchise
         layout : Layout
         spans : Spans
-            Of collocations.
+            Spans of collocations.
         c : Collocations
         words : NestedModel
         """
         text = layout.text
         cells = np.flatnonzero(f.cells[text.hashed_cell + 1 :, CUSTOMERS])
-        # By their letters, not by where they have happened to be put.
+        # Sort by letters, not by cell, since cells are assigned in arbitrary order.
         cells = cells[np.lexsort((c.masks[cells], c.span_of[cells]))]
         number = np.full(text.n_spans, -1, dtype=np.int32)
         is_word = f.cells[text.root_cell : text.hashed_cell - 1, CUSTOMERS] > 0
@@ -99,7 +99,7 @@ class CollocationModel(NamedTuple):
 
     @property
     def tokens(self) -> Ints:
-        """Words in the cut text."""
+        """Number of tokens of each word in the segmented text."""
         return self.of_words.tokens
 
     def words(self) -> list[NDArray[np.int32]]:
@@ -113,7 +113,7 @@ class CollocationModel(NamedTuple):
 
 
 class CollocationReader(NamedTuple):
-    """Strings and a sample's restaurants among those that they may need."""
+    """Strings with those of a sample's restaurants that they may need."""
 
     layout: CollocationLayout
     f: Franchise
@@ -143,7 +143,7 @@ class CollocationReader(NamedTuple):
         return out
 
     def best_cuts(self) -> NDArray[np.bool_]:
-        """Return the cuts of the most probable collocations and words together."""
+        """Return the cuts of the jointly most probable collocations and words."""
         text = self.layout.words.text
         n, out = len(text.ptr) - 1, np.zeros(len(text.span_ids), dtype=np.bool_)
         find_best_words(
@@ -153,7 +153,7 @@ class CollocationReader(NamedTuple):
 
 
 def lay_out_new(model: CollocationModel, tokens: Ints, ptr: Places) -> CollocationLayout:
-    """Return numbers for all that new strings may be cut into; of any sample of a fit."""
+    """Return the numbering for new strings, which is the same for all samples of a fit."""
     known = np.full(len(tokens), -1, dtype=np.int8)
     words = model.of_words
     lengths = len(words.prices) - 1, model.max_length
@@ -170,7 +170,7 @@ def lay_out_new(model: CollocationModel, tokens: Ints, ptr: Places) -> Collocati
 
 
 def read_new(model: CollocationModel, layout: CollocationLayout) -> CollocationReader:
-    """Give strings the restaurants of a sample: those that they share; the rest are empty."""
+    """Return a reader of strings with the sample's restaurants; other restaurants are empty."""
     reader, text = read_strings(model.of_words, layout.words), layout.words.text
     words = model.words()
     letters, ptr, masks = [], [0], []

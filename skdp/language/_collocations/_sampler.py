@@ -1,4 +1,4 @@
-"""The chain of the model with collocations: cuts, seats and hyper-parameters."""
+"""Markov chain of the model with collocations: cuts, seats and hyperparameters."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, TABLES
 
 
 class CollocationSettings(NamedTuple):
-    """What does not change during a fit, beside `Settings`.
+    """Fixed settings of a fit in addition to `Settings`.
 
     Attributes
     ----------
     max_length : int
-        Most letters of a collocation.
+        Largest number of letters of a collocation.
     stop_probability : float or "auto"
     stop_prior : (float, float)
     """
@@ -41,7 +41,7 @@ class CollocationSettings(NamedTuple):
 
 
 class CollocationSampler(NestedSampler):
-    """Markov chain over the ways to cut strings into collocations, and these into words.
+    """Markov chain over segmentations of strings into collocations, and of these into words.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class CollocationSampler(NestedSampler):
         `word_order` is 1; the last entries of discounts and concentrations are the collocations'.
     of_collocations : CollocationSettings
     init_stream, stream : (4,) uint64 arrays
-        Streams of the first state and of the sweeps.
+        Streams of the initial state and of the sweeps.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
@@ -75,7 +75,7 @@ class CollocationSampler(NestedSampler):
         super().__init__(strings, settings, init_stream, stream)
 
     def attach(self, strings: Strings) -> None:
-        """Take the data, again or for the first time."""
+        """Set the data and everything that is derived from it."""
         s, longest_allowed = self.settings, self.of_collocations.max_length
         self._strings = strings
         self._layout, self._spans = lay_out_collocations(
@@ -92,7 +92,7 @@ class CollocationSampler(NestedSampler):
         self._tokens = empty_tokens(len(strings.tokens), self._layout.n_hashed)
 
     def _open_restaurants(self) -> None:
-        """Empty the restaurants, with room for whatever the sweeps may do."""
+        """Create empty restaurants with enough room for the sweeps."""
         s, lengths = self.settings, np.diff(self._strings.ptr)
         n, longest = int(lengths.sum()), int(lengths.max(initial=0))
         self._f = open_collocations(
@@ -115,10 +115,10 @@ class CollocationSampler(NestedSampler):
             self._shares,
         )
 
-    # The first state and sweeps
+    # Initial state and sweeps
 
     def _cut_where_needed(self) -> None:
-        """Let every word that has to be be a collocation, too."""
+        """Cut strings where necessary, with every word as a collocation."""
         super()._cut_where_needed()
         self.ends[:] = self.cuts
 
@@ -140,7 +140,7 @@ class CollocationSampler(NestedSampler):
         return n_accepted
 
     def _move_types(self, power: float) -> None:
-        """Draw the words of all tables of collocations anew, in sweeps that are not annealed."""
+        """Redraw the words of all tables of collocations, in sweeps that are not annealed."""
         if power == 1.0:
             self.n_flips = sweep_tables(
                 self._f, self._layout.text, self.prices, self._collocations(), self.cuts,
@@ -162,32 +162,32 @@ class CollocationSampler(NestedSampler):
         super()._draw_parameters(rng)
 
     def _new_collocations(self) -> tuple[float, float]:
-        """Return the tables of collocations, and how many words they have."""
+        """Return the number of tables of collocations, and of their words."""
         f, text = self._f, self._layout.text
         n = f.nodes[text.pair_node, 1] - f.cells[text.hashed_cell, TABLES]
         return float(n), float(f.nodes[text.root_node, 0])
 
     def _tables_of_base(self) -> tuple[float, float]:
-        """Return how many tables of collocations hold ends, and how many collocations."""
+        """Return the numbers of tables of ends and of collocations."""
         return float(
             self._f.cells[self._layout.text.hashed_cell, TABLES]
         ), self._new_collocations()[0]
 
     def _price(self) -> None:
-        """Set the prices of words, before lengths are corrected, and those of collocations."""
+        """Set the prices of words, before length correction, and those of collocations."""
         self.prices[:] = 1.0
         self._shares[0] = self.base_shares[0]
         self._shares[1] = self.base_shares[1] * self.stop_shares[0]
         self._shares[2] = self.stop_shares[1]
 
-    # What is shown
+    # State, trace and model
 
     def state(self) -> CollocationState:
         """Return a read-only view of the state."""
         return CollocationState(self)
 
     def log_joint(self) -> float:
-        """Return the log probability of cuts, seats and parameters, with the prices as they are."""
+        """Return the log probability of cuts, seats and parameters with the current prices."""
         total = super().log_joint()
         n, n_words = self._new_collocations()
         n_ends = float(self._f.cells[self._layout.text.hashed_cell, TABLES])
@@ -200,7 +200,7 @@ class CollocationSampler(NestedSampler):
         return total
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars for the trace."""
         f, text = self._f, self._layout.text
         return {
             **super().scalars(),

@@ -1,4 +1,4 @@
-"""What a chain of the model with collocations shows of itself after a sweep."""
+"""Public state of a chain of the model with collocations after a sweep."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class CollocationState(NestedState):
 
     @property
     def ends(self) -> NDArray[np.bool_]:
-        """Whether a collocation ends behind a character, (n_characters,)."""
+        """Whether a collocation ends after each character, (n_characters,)."""
         view = self._sampler.ends.view()
         view.flags.writeable = False
         return view
@@ -29,7 +29,7 @@ class CollocationState(NestedState):
 
     @property
     def collocation_tables(self) -> int:
-        """Tables of collocations, those of the end of a sentence among them."""
+        """Tables of collocations, including those of the end of a sentence."""
         return int(self._sampler.tables_of_levels()[-1])
 
     @property

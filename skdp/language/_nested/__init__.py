@@ -1,1 +1,1 @@
-"""Words in text without spaces: numbering, kernels, sampler and stored samples."""
+"""Segmentation of text into words: numbering, kernels, sampler and stored samples."""

@@ -13,11 +13,11 @@ from skdp.data._byte_order_mark import without_byte_order_mark
 from skdp.inference._convergence import warn_user
 
 _LONG = 500
-"""So many characters in one string are a text that nobody has cut into lines."""
+"""Number of characters from which a single string is likely a text without line breaks."""
 
 
 def holds_strings(X: Any) -> bool:
-    """Tell whether X is a list, 1-D array or column of strings."""
+    """Return whether X is a list, 1-D array or column of strings."""
     is_column = len(getattr(X, "shape", ())) == 1
     return (is_column or isinstance(X, list | tuple)) and (
         len(X) > 0 and all(isinstance(text, str) for text in X)
@@ -25,9 +25,9 @@ def holds_strings(X: Any) -> bool:
 
 
 def _check_no_other_text(X: Any, cure: str) -> None:
-    """Raise for text that is not in strings, one a sample, and say how to make them.
+    """Raise, with advice, if X is text but not one string per sample.
 
-    `cure` is what to do with one string.
+    `cure` is the advice for a single string.
     """
     if isinstance(X, str):
         raise ValueError(f"X must be a list of strings, got one string, {X!r:.60}. {cure}")
@@ -55,10 +55,10 @@ def _check_no_other_text(X: Any, cure: str) -> None:
 
 
 def code_points(X: Any) -> tuple[NDArray[np.uint32], Places]:
-    """Return the code points of strings, end to end, and their offsets."""
+    """Return the concatenated code points of strings, and their offsets."""
     ptr = np.concatenate([[0], np.cumsum([len(text) for text in X])]).astype(np.int64)
     joined = "".join(X)
-    # Lone surrogates, which no file holds but Python allows, are code points too.
+    # Lone surrogates, which Python allows although files cannot contain them, are code points.
     codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     return codes, ptr
 
@@ -66,7 +66,7 @@ def code_points(X: Any) -> tuple[NDArray[np.uint32], Places]:
 def read_fit_input(estimator: Any, X: Any) -> TokenSequences:
     """Return X as sequences of letters, and record the alphabet.
 
-    Sets `alphabet_`, a list of characters, or None where X holds ids.
+    Sets `alphabet_`, a list of characters, or None if X contains ids.
     """
     if not holds_strings(X):
         _check_no_other_text(X, "Cut it into lines or at punctuation, such as X.splitlines().")
@@ -84,7 +84,7 @@ def read_fit_input(estimator: Any, X: Any) -> TokenSequences:
 
 
 def _warn_of_one_string(estimator: Any, ptr: Places) -> None:
-    """Warn if one long string is all there is: a sweep cuts a string by what the others teach."""
+    """Warn about a single long string: strings are segmented with words from other strings."""
     lengths = np.diff(ptr)
     if np.count_nonzero(lengths) == 1 and lengths.max() > _LONG:
         warn_user(
@@ -96,7 +96,7 @@ def _warn_of_one_string(estimator: Any, ptr: Places) -> None:
 
 
 def read_new_input(estimator: Any, X: Any) -> tuple[Ints, Places, Any]:
-    """Return the letters of X, their offsets, and X as strings if it holds some.
+    """Return the letters of X, their offsets, and X as strings if it contains strings.
 
     Characters that were not in `fit` are numbered from ``len(alphabet_)`` up.
     """
@@ -119,12 +119,12 @@ def read_new_input(estimator: Any, X: Any) -> tuple[Ints, Places, Any]:
 
 
 def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
-    """Return what is known of the cuts behind letters: 1 cut, 0 no cut, -1 unknown.
+    """Return the known cuts after letters: 1 cut, 0 no cut, -1 unknown.
 
     Parameters
     ----------
     y : None, or a list of None or sequences of len - 1 numbers
-        Labels of samples, one number each, say nothing of cuts.
+        Labels of samples, with one number each, do not specify cuts.
     ptr : (n_strings + 1,) int64
     max_length : int
     """
@@ -147,7 +147,7 @@ def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
         if n:
             known[ptr[i] : ptr[i + 1] - 1] = values
         edges = np.flatnonzero(np.concatenate([[True], values != 0, [True]]))
-        # A word may be cut wherever that is not forbidden: the longest run that must stay whole.
+        # Find the longest run that must stay whole, between places where a cut is not forbidden.
         longest = max(longest, (int(np.diff(edges).max()), i), key=lambda word: word[0])
     if longest[0] > max_length:
         raise ValueError(
@@ -159,7 +159,7 @@ def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
 
 
 def _holds_labels(y: Any) -> bool:
-    """Tell whether y holds one number, or one string, a sample."""
+    """Return whether y contains one number or one string per sample."""
     if not isinstance(y, list | tuple):
         y = np.asarray(y)
         if y.dtype != object:
@@ -168,21 +168,21 @@ def _holds_labels(y: Any) -> bool:
 
 
 def strip_spaces(texts: Any) -> tuple[list[str], list[NDArray[np.int8]]]:
-    """Return strings without their white space and byte order marks, and where the space was.
+    """Return strings without white space and byte order marks, and cuts at the white space.
 
     Parameters
     ----------
     texts : list of str
-        White space is what :meth:`str.isspace` says, in runs of any length.
+        White space is defined by :meth:`str.isspace`, in runs of any length.
 
     Returns
     -------
     X : list of str
         The strings without white space.
     y : list of (len - 1,) int8 arrays
-        For each place between two of the characters left, 1 where white space was, otherwise 0.
-        `NestedPitmanYorLM.fit` takes them as known cuts, and they are the truth for
-        `skdp.metrics.segmentation_scores`.
+        For each place between two remaining characters, 1 if there was white space, otherwise 0.
+        `NestedPitmanYorLM.fit` accepts them as known cuts, and `skdp.metrics.segmentation_scores`
+        as the truth.
 
     Raises
     ------

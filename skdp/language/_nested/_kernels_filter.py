@@ -1,20 +1,19 @@
-"""Forward filter over all ways to cut a string into words, and draws from it.
+"""Forward filter over all segmentations of a string into words, and draws from it.
 
-The seats do not change meanwhile. A word that was never seen after v has the probability of the
-word by itself times one factor of v: so all words before it need one sum, and only pairs that were
-seen one term each.
+Seats are held fixed. A word that was never seen after v has its probability without context times a
+factor of v, so a single sum covers all preceding words, and only observed pairs need one term each.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| letter_p | | (n, order) | probability of a letter, r < order letters (or more) into its word |
-| end_p | | (n, order) | probability that a word of that many letters ends behind a letter |
+| letter_p | | (n, order) | probability of a letter after r < order letters (or more) of its word |
+| end_p | | (n, order) | probability that a word of that many letters ends after a letter |
 | alone | p(w) | (n + 1, L) | probability without context of a word that ends at t, by length - 1 |
 | tempered | p(w)^(1/T) | (n + 1, L) | its power |
-| alpha | | (n + 1, L) | weight of all ways to a word that ends at t, its length less 1 |
-| beta | | (n + 1, L) | weight of all ways on from there |
-| reach | B | (n + 1,) | sum of alpha times the words' factors of back-off |
-| shown | | (n + 1, L) | lengths of the words that end at t and are contexts; -1 behind the last |
-| scale_log | | (n + 1,) | what alpha and reach of t are divided by, as a logarithm |
+| alpha | | (n + 1, L) | weight of all paths to a word that ends at t, by length - 1 |
+| beta | | (n + 1, L) | weight of all continuations from there |
+| reach | B | (n + 1,) | sum of alpha times the words' back-off factors |
+| shown | | (n + 1, L) | lengths of the words that end at t and are contexts; -1 after the last |
+| scale_log | | (n + 1,) | log of the divisor of alpha and reach at t |
 | power | 1 / T | scalar | |
 """
 
@@ -38,14 +37,14 @@ from skdp.language._nested._kernels_words import (
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, find_cell, split_share
 
 LIFTED = 1e-150
-"""Probability that stretches without a cut are lifted to."""
+"""Probability to which improbable stretches without a cut are raised."""
 
 SMALL = 1e-60
-"""Sums of weights below it are given another scale."""
+"""Sums of weights below this value are rescaled."""
 
 
 class Scratch(NamedTuple):
-    """Room for the longest string: see the table above, and `words`, its words."""
+    """Buffers for the longest string, as listed in the table above, and for its `words`."""
 
     letter_p: NDArray[np.float64]
     end_p: NDArray[np.float64]
@@ -61,7 +60,7 @@ class Scratch(NamedTuple):
 
 
 def empty_scratch(longest: int, max_length: int, character_order: int) -> Scratch:
-    """Return room for strings of at most `longest` letters."""
+    """Return buffers for strings of at most `longest` letters."""
     n = longest + 1
     return Scratch(
         np.zeros((n, character_order)),
@@ -82,8 +81,8 @@ def empty_scratch(longest: int, max_length: int, character_order: int) -> Scratc
 def _follow_contexts(f, cells, n_letters, order, uniform, out):
     """Write the probabilities of one symbol after each context.
 
-    A context that begins with the word has the parent without that beginning, which is on the way
-    to the longer contexts: 2 * order - 1 restaurants are asked.
+    The parent of a context that begins with the word is the context without that beginning, which
+    is on the path to the longer contexts, so 2 * order - 1 restaurants are used.
     """
     probability = uniform
     for m in range(min(n_letters, order - 1) + 1):
@@ -102,9 +101,9 @@ def _follow_contexts(f, cells, n_letters, order, uniform, out):
 def _lift_stretches(text, prices, start, n, s):
     """Find stretches without a cut whose letters are too improbable for a float.
 
-    Every way to cut the string has one word that holds such a stretch: these words' probabilities
-    may all have the same factor. Its logarithm goes to ``scale_log[i]``, 0 where there is none, and
-    the first letter to ``reach[i]``, i the last letter.
+    Every segmentation of the string has one word that contains such a stretch, so the probabilities
+    of these words may have a common factor. Its logarithm goes to ``scale_log[i]``, with 0 for no
+    stretch, and the first letter to ``reach[i]``, where i is the last letter.
     """
     last = text.character_order - 1
     first = 0
@@ -130,8 +129,8 @@ def _lift_stretches(text, prices, start, n, s):
 def weigh_words(f, text, prices, string, power, s):
     """Write the probabilities of all words of a string, without context.
 
-    Words that hold a stretch which is known to have no cut, and is very improbable, have another
-    factor (`_lift_stretches`), the same for all ways to cut the string.
+    Words that contain a very improbable stretch without a cut have an additional factor
+    (`_lift_stretches`), which is the same for all segmentations of the string.
     """
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
@@ -171,7 +170,7 @@ def weigh_words(f, text, prices, string, power, s):
 
 @njit_inlined
 def is_shared(text, at, k):
-    """Tell whether the span of k letters from a place may have customers of other strings."""
+    """Return whether the span of k letters from a place may have customers of other strings."""
     return k <= text.shared[at]
 
 
@@ -194,7 +193,7 @@ def raise_power(x, power):
 
 @njit_internal_nogc
 def extra_weight(f, text, v, w, alone, power):
-    """Return what a word that was seen after v has beyond its share of the back-off."""
+    """Return the weight of an observed word after v in excess of its back-off share."""
     node = context_node(text, v)
     cell = find_cell(f, node, w)
     if cell < 0 or f.cells[cell, CUSTOMERS] == 0:
@@ -207,7 +206,7 @@ def extra_weight(f, text, v, w, alone, power):
 
 @njit_inlined
 def back_off(f, text, v, power):
-    """Return the factor of words that were never seen after v."""
+    """Return the back-off factor of words that were never seen after v."""
     if text.word_order == 1:
         return 1.0
     nobody = np.int64(-1)
@@ -217,25 +216,25 @@ def back_off(f, text, v, power):
 
 @njit_inlined
 def may_end(text, start, t, n):
-    """Tell whether a word may end at t."""
+    """Return whether a word may end at t."""
     return t == n or text.known[start + t - 1] != 0
 
 
 @njit_inlined
 def must_end(text, start, t):
-    """Tell whether a word must end at t."""
+    """Return whether a word must end at t."""
     return t > 0 and text.known[start + t - 1] == 1
 
 
 @njit_internal_nogc
 def filter_forward(f, text, string, power, s):
-    """Write `alpha`, `reach` and `shown` of a string; `weigh_words` comes first."""
+    """Write `alpha`, `reach` and `shown` of a string, after `weigh_words`."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]
     has_contexts = text.word_order > 1
     v_start = np.int64(text.n_spans)
-    # The start is as good as a word: the only one that ends at 0.
+    # The start acts as a word, the only one that ends at 0.
     s.alpha[0, :] = 0.0
     s.alpha[0, 0] = 1.0
     s.reach[0] = back_off(f, text, v_start, power)
@@ -279,7 +278,7 @@ def filter_forward(f, text, string, power, s):
         s.reach[t] = reach
         s.scale_log[t] = log_scale
         if 0.0 < total < SMALL:
-            # All that later words look back to gets the same scale: their ratios count.
+            # Everything that later words refer to gets the same scale, since only ratios matter.
             factor = 1.0 / total
             log_scale += math.log(total)
             for b in range(max(0, t - longest + 1), t + 1):
@@ -309,7 +308,7 @@ def following_probability(f, text, v, w, alone):
 
 @njit_internal_nogc
 def probability_after(f, text, pair, w, p):
-    """Return the probability of a word after a pair; p is that after the pair's second word."""
+    """Return the probability of a word after a pair, given p after the pair's second word."""
     node = two_word_node(text, pair)
     own, back = split_share(f, find_cell(f, node, w), node, np.int64(text.character_order) + 2)
     return own + back * p
@@ -317,7 +316,7 @@ def probability_after(f, text, pair, w, p):
 
 @njit_inlined
 def pick_place(weights, total, rng):
-    """Return a place by weight; never one of weight 0."""
+    """Return an index drawn by weight, never one of weight 0."""
     left = next_double(rng) * total
     last = 0
     for k in range(weights.shape[0]):
@@ -331,11 +330,11 @@ def pick_place(weights, total, rng):
 
 @njit_inlined_source
 def log_total(f, text, prices, string, power, s):
-    """Return the log of the summed weight of all ways to cut a string."""
+    """Return the log of the summed weight of all segmentations of a string."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     total = 0.0
-    for k in range(1, max(min(text.span_ids.shape[1], n), 1) + 1):  # no letters: the start
+    for k in range(1, max(min(text.span_ids.shape[1], n), 1) + 1):  # for no letters, only the start
         if s.alpha[n, k - 1] > 0.0:
             end = end_probability(f, text, prices, context_word(text, start, n, k))
             total += s.alpha[n, k - 1] * raise_power(end, power)
@@ -344,12 +343,12 @@ def log_total(f, text, prices, string, power, s):
 
 @njit_inlined_source
 def draw_words(f, text, prices, string, power, s, rng):
-    """Draw a way to cut a string, the last word first.
+    """Draw a segmentation of a string, the last word first.
 
     Returns
     -------
     int
-        Number of words, the end among them; they are in ``s.new_words``.
+        Number of words, including the end, which are in ``s.new_words``.
     """
     start = text.ptr[string]
     t = n = text.ptr[string + 1] - start
@@ -358,7 +357,7 @@ def draw_words(f, text, prices, string, power, s, rng):
     free = s.new_words.shape[0] - 1
     s.new_words[free] = text.n_spans
     while t > 0:
-        # Weights of the words that end at t, given the one that follows.
+        # Weights of the words that end at t, given the following word.
         weights = s.beta[t]
         total = 0.0
         for j in range(1, longest + 1):
@@ -387,7 +386,7 @@ def draw_words(f, text, prices, string, power, s, rng):
 
 @njit_internal_nogc
 def log_path(f, text, prices, words, n_words, s):
-    """Return the log probability of words with the seats with which they were weighed."""
+    """Return the log probability of words given the seats used in weighing them."""
     total, t = 0.0, np.int64(0)
     for e in range(n_words):
         w = np.int64(words[e])

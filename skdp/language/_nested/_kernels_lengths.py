@@ -1,12 +1,12 @@
-"""Words drawn from the restaurants of letters, for the lengths that they have.
+"""Lengths of words drawn from the restaurants of letters.
 
 | name | shape | meaning |
 |---|---|---|
 | first_cells | (n_nodes + 1,) | cells of a context: first_cells[u]:first_cells[u + 1], by outcome |
 | outcomes | (C,) | letter + 1, or 0, the end |
-| following | (C,) | longest context behind a cell's letter |
-| node_parents, depths | (n_nodes,) | the context without its oldest letter, and its level |
-| counts | (L + 1,) | words by length; entry 0: those without letters, or too long |
+| following | (C,) | longest context after a cell's letter |
+| node_parents, depths | (n_nodes,) | context without the oldest letter, and a context's level |
+| counts | (L + 1,) | words by length; entry 0: words without letters, or too long |
 """
 
 # mypy: ignore-errors
@@ -22,7 +22,7 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, TABLES
 
 
 class Contexts(NamedTuple):
-    """The contexts of letters as an automaton: see the table above."""
+    """The contexts of letters as an automaton, as listed in the table above."""
 
     first_cells: NDArray[np.int32]
     outcomes: NDArray[np.int32]
@@ -33,7 +33,7 @@ class Contexts(NamedTuple):
 
 @njit_internal_nogc
 def _draw_symbol(f, contexts, node, n_symbols, rng):
-    """Draw what follows a context."""
+    """Draw the symbol after a context."""
     while node >= 0:
         level = contexts.depths[node]
         discount = f.prior[level, 0]
@@ -54,7 +54,7 @@ def _draw_symbol(f, contexts, node, n_symbols, rng):
 
 @njit_internal_nogc
 def _find_outcome(contexts, node, outcome):
-    """Return the cell of an outcome after a context, -1 if there is none."""
+    """Return the cell of an outcome after a context, or -1 if there is none."""
     low, high = np.int64(contexts.first_cells[node]), np.int64(contexts.first_cells[node + 1])
     end = high
     while low < high:
@@ -68,7 +68,7 @@ def _find_outcome(contexts, node, outcome):
 
 @njit_loop
 def draw_lengths(f, contexts, start_node, n_symbols, n_draws, counts, rng):
-    """Draw words, and count their lengths."""
+    """Draw words and count their lengths."""
     longest = counts.shape[0] - 1
     for _ in range(n_draws):
         node, k = np.int64(start_node), 0

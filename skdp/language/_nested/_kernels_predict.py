@@ -1,14 +1,14 @@
-"""What a sample of the model says of strings: probabilities, spans, the best way to cut.
+"""Predictions from a sample: probabilities of strings and words, and best segmentations.
 
 Names are as in `_kernels_filter`.
 
 | name | shape | meaning |
 |---|---|---|
-| spans | (N, L) | posterior of the word that begins at a letter, by its length less 1 |
+| spans | (N, L) | posterior of the word that begins at a letter, by length - 1 |
 | log_p | (n_strings,) | log probability of a string |
-| best | (n + 1, L) | log probability of the best way to a word that ends at t |
-| price | scalar | what a word must be worth |
-| cuts | (N,) | whether a word ends behind a letter |
+| best | (n + 1, L) | log probability of the best path to a word that ends at t |
+| price | scalar | price of each word |
+| cuts | (N,) | whether a word ends after a letter |
 | pairs | | as in `_kernels_sweeps` |
 """
 
@@ -43,9 +43,9 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS
 def _smooth_backward(f, text, prices, string, s, spans):
     """Write the posterior of all words of a string, after `filter_forward`.
 
-    From the end to the start: what the words that follow one have of the posterior is shared out
-    among the words before, each in proportion to its alpha. ``beta[t]`` gathers what those that
-    were never seen together receive in ``beta[t, 0]`` of position t, the rest goes to `spans`.
+    From the end to the start, the posterior of a word is distributed over its predecessors in
+    proportion to their weights. The posterior of unobserved pairs is first collected in
+    ``beta[t, 0]`` for the predecessors that end at t, and the rest goes to `spans`.
     """
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
@@ -131,7 +131,8 @@ def find_posteriors(f, text, prices, first, end, s, pairs, spans):
 def _find_best(f, text, prices, string, s, cuts):
     """Write the most probable cuts of a string, after `weigh_words`.
 
-    ``alpha`` holds the best log probability up to a word, ``shown`` the length of the word before.
+    ``alpha`` holds the best log probability up to a word, ``shown`` the length of the preceding
+    word.
     """
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
@@ -177,9 +178,9 @@ def find_best_cuts(f, text, prices, first, end, s, pairs, cuts):
 
 @njit_loop
 def choose_cuts(ptr, spans, price, best, cuts):
-    """Write the cuts whose words have the largest sum of posteriors less a price for each.
+    """Write the cuts whose words have the largest sum of posteriors minus prices.
 
-    `best` has room for the longest string and 1; of as good ways the one of longer last words.
+    `best` has the length of the longest string plus 1; ties go to longer last words.
     """
     longest = spans.shape[1]
     for string in range(ptr.shape[0] - 1):
@@ -202,7 +203,7 @@ def choose_cuts(ptr, spans, price, best, cuts):
 
 @njit_loop
 def sum_cuts(ptr, spans, out):
-    """Write the posterior of a cut behind each letter: the sum over the words that end there."""
+    """Write the posterior of a cut after each letter, a sum over the words that end there."""
     longest = spans.shape[1]
     for string in range(ptr.shape[0] - 1):
         for i in range(ptr[string], ptr[string + 1]):

@@ -1,15 +1,15 @@
-"""Sweeps over strings, each string a block that is cut and seated anew.
+"""Sweeps over strings, each a block whose words and seats are redrawn.
 
-A string's words are removed, a new way to cut it is drawn with all other seats held, its words are
-seated, and a Metropolis-Hastings step makes up for what changes while they are: without it the
-draw is not exact. Names are as in `_kernels_filter`.
+The words of a string are removed, a new segmentation is drawn with all other seats fixed, and its
+words are seated. A Metropolis-Hastings step corrects for the changes of the seats meanwhile;
+without it the draw is not exact. Names are as in `_kernels_filter`.
 
 | name | shape | meaning |
 |---|---|---|
-| cuts | (N,) | whether a word ends behind a letter; the last letter of a string has one |
+| cuts | (N,) | whether a word ends after a letter, True for the last letter of a string |
 | order | (n_strings,) | strings in the order of the sweep |
 | seated | scalar | whether the strings have seats already |
-| pairs | | room for `_kernels_triples`; None, which makes another kernel: no pairs are contexts |
+| pairs | | buffers for `_kernels_triples`; None (another kernel): pairs are not contexts |
 """
 
 # mypy: ignore-errors
@@ -36,7 +36,7 @@ from skdp.processes._kernels_franchise_dynamic import N_CHANGES, undo_changes
 
 @njit_internal_nogc
 def write_cuts(text, string, words, n_words, cuts):
-    """Write where the words of a string end."""
+    """Write the ends of the words of a string."""
     start = text.ptr[string]
     for i in range(start, text.ptr[string + 1]):
         cuts[i] = False
@@ -47,7 +47,7 @@ def write_cuts(text, string, words, n_words, cuts):
 
 @njit_inlined_source
 def move_string(f, text, prices, string, cuts, power, seated, s, pairs, rng):
-    """Cut one string anew; return whether the new seats were accepted."""
+    """Redraw the segmentation of a string; return whether the new seats were accepted."""
     is_exact = seated and power == 1.0
     old = new = 0.0
     n_words = 0
@@ -78,7 +78,7 @@ def move_string(f, text, prices, string, cuts, power, seated, s, pairs, rng):
 
 @njit_loop
 def sweep_strings(f, text, prices, order, cuts, power, seated, s, pairs, rng):
-    """Cut strings anew, one after the other; return how many new cuts were accepted."""
+    """Redraw the segmentations of strings in turn; return the number of accepted proposals."""
     n_accepted = 0
     for i in range(order.shape[0]):
         n_accepted += move_string(f, text, prices, order[i], cuts, power, seated, s, pairs, rng)
@@ -87,7 +87,7 @@ def sweep_strings(f, text, prices, order, cuts, power, seated, s, pairs, rng):
 
 @njit_loop
 def seat_strings(f, text, prices, order, cuts, s, rng):
-    """Seat strings that are cut, one after the other."""
+    """Seat segmented strings, one after the other."""
     for i in range(order.shape[0]):
         n_words = list_words(text, order[i], cuts, s.words)
         add_words(f, text, prices, s.words, n_words, rng)
@@ -98,7 +98,7 @@ def seat_strings(f, text, prices, order, cuts, s, rng):
 
 @njit_loop
 def shuffle(order, rng):
-    """Put numbers into a random order."""
+    """Shuffle numbers in place."""
     for i in range(order.shape[0] - 1, 0, -1):
         j = int(next_double(rng) * (i + 1))
         order[i], order[j] = order[j], order[i]

@@ -1,22 +1,22 @@
-"""Forward filter where a word depends on the two before it, and draws from it.
+"""Forward filter for words that depend on the two preceding words, and draws from it.
 
-As in `_kernels_filter`, but ways to cut a string meet only where they have two words in common. A
-pair of words that was never seen says no more than its second word: so of all ways to a word that
-ends at t one sum covers those with such pairs, and the pairs that were seen have one weight each.
+As in `_kernels_filter`, but segmentations of a string merge only if they have two words in common.
+A pair of words that was never seen is equivalent to its second word. So among all paths to a word
+that ends at t, a single sum covers the unobserved pairs, and each observed pair has its own weight.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| cells | | (n + 1, L, L) | pairs (v, w) that were seen, w ending at t, by its length; -1: no more |
-| lengths | | (n + 1, L, L + 1) | lengths of their v; the last: of the best v of another pair |
+| cells | | (n + 1, L, L) | observed pairs (v, w), w ending at t, by its length; -1: end of list |
+| lengths | | (n + 1, L, L + 1) | lengths of their v; last: length of the best v of other pairs |
 | weights | | (n + 1, L, L) | alpha of each |
 | rest | | (n + 1, L) | sum of alpha over all other pairs |
-| reach | R | (n + 1, L) | sum of alpha times the factors of back-off of pairs |
+| reach | R | (n + 1, L) | sum of alpha times the back-off factors of pairs |
 | shares | | (n + 1, L, L) | posteriors of the pairs |
-| rest_shares | | (n + 1, L) | of all other pairs together |
-| reach_shares | | (n + 1, L) | what the back-off of all pairs has of them |
-| origins | | (n + 1, L, L + 1) | pair that ends in v on the best way, -1: one that was not seen |
+| rest_shares | | (n + 1, L) | posterior of all other pairs together |
+| reach_shares | | (n + 1, L) | part of the posterior by back-off from all pairs |
+| origins | | (n + 1, L, L + 1) | pair that ends in v on the best path, -1: an unobserved pair |
 | p | p(w after v) | scalar | probability of a word after one word |
-| before | | scalar | length of the word before, 1 for the start |
+| before | | scalar | length of the preceding word, 1 for the start |
 """
 
 # mypy: ignore-errors
@@ -46,7 +46,7 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, find_cell, spli
 
 
 class Pairs(NamedTuple):
-    """Room for the longest string: see the table above."""
+    """Buffers for the longest string, as listed in the table above."""
 
     cells: NDArray[np.int32]
     lengths: NDArray[np.int32]
@@ -62,13 +62,13 @@ class Pairs(NamedTuple):
 def empty_pairs(
     word_order: int, longest: int, max_length: int, *, for_reading: bool
 ) -> Pairs | None:
-    """Return room for strings of at most `longest` letters, None where two words are no context.
+    """Return buffers for strings of at most `longest` letters, or None if pairs are not contexts.
 
     Parameters
     ----------
     word_order, longest, max_length : int
     for_reading : bool
-        Whether posteriors and the best words are asked for, too.
+        Whether posteriors and the best words are also needed.
     """
     if word_order < 3:
         return None
@@ -89,14 +89,14 @@ def empty_pairs(
 
 @njit_inlined
 def find_pair(f, text, v, w):
-    """Return the cell of w after v, -1 if it has no customers."""
+    """Return the cell of w after v, or -1 if it has no customers."""
     cell = find_cell(f, context_node(text, v), w)
     return cell if cell >= 0 and f.cells[cell, CUSTOMERS] > 0 else np.int64(-1)
 
 
 @njit_internal_nogc
 def _extra_after(f, text, pair, w, p, power):
-    """Return what a word that was seen after a pair has beyond its share of the back-off."""
+    """Return the weight of an observed word after a pair in excess of its back-off share."""
     node = two_word_node(text, pair)
     cell = find_cell(f, node, w)
     if cell < 0 or f.cells[cell, CUSTOMERS] == 0:
@@ -109,7 +109,7 @@ def _extra_after(f, text, pair, w, p, power):
 
 @njit_inlined
 def _back_off_after(f, text, pair, power):
-    """Return the factor of words that were never seen after a pair."""
+    """Return the back-off factor of words that were never seen after a pair."""
     node = two_word_node(text, pair)
     _, back = split_share(f, np.int64(-1), node, np.int64(text.character_order) + 2)
     return raise_power(back, power)
@@ -117,7 +117,7 @@ def _back_off_after(f, text, pair, power):
 
 @njit_internal_nogc
 def _extra_of_pairs(f, text, b, before, w, p, power, pairs):
-    """Return what a word that begins at b has beyond the back-off of all pairs before it."""
+    """Return the weight of a word that begins at b in excess of the back-off of all pairs."""
     extra = 0.0
     for i in range(pairs.cells.shape[2]):
         pair = np.int64(pairs.cells[b, before - 1, i])
@@ -129,7 +129,7 @@ def _extra_of_pairs(f, text, b, before, w, p, power, pairs):
 
 @njit_internal_nogc
 def _weigh_pairs(f, text, start, t, k, power, s, pairs):
-    """Write the weights of all ways to a word of k letters that ends at t; return their sum."""
+    """Write the weights of all paths to a word of k letters that ends at t; return their sum."""
     longest = text.span_ids.shape[1]
     b = t - k
     w = span_word(text, start, t, k)
@@ -170,7 +170,7 @@ def _weigh_pairs(f, text, start, t, k, power, s, pairs):
 
 @njit_internal_nogc
 def _scale_up(t, total, log_scale, s, pairs):
-    """Give all that words behind t look back to the same scale: their ratios count."""
+    """Rescale everything that words after t refer to, since only ratios matter."""
     longest = pairs.rest.shape[1]
     factor = 1.0 / total
     for b in range(max(0, t - longest + 1), t + 1):
@@ -187,7 +187,7 @@ def _scale_up(t, total, log_scale, s, pairs):
 
 @njit_internal_nogc
 def filter_triples(f, text, string, power, s, pairs):
-    """Write the weights of all ways to each word of a string; `weigh_words` comes first."""
+    """Write the weights of all paths to each word of a string, after `weigh_words`."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]
@@ -196,7 +196,7 @@ def filter_triples(f, text, string, power, s, pairs):
     if longest > 1:
         s.shown[0, 1] = -1
     s.scale_log[0] = 0.0
-    # Nothing comes before the start: it is in no pair.
+    # Nothing precedes the start, so it is not in a pair.
     pairs.cells[0, 0, 0] = -1
     pairs.rest[0, 0] = pairs.reach[0, 0] = 1.0
     log_scale = 0.0
@@ -229,7 +229,7 @@ def filter_triples(f, text, string, power, s, pairs):
 
 @njit_internal_nogc
 def _weigh_ends(f, text, prices, start, n, k, power, pairs):
-    """Return the weight of all ways to a last word of k letters and the end behind it."""
+    """Return the weight of all paths to a last word of k letters and the end after it."""
     w = context_word(text, start, n, k)
     p = end_probability(f, text, prices, w)
     total = pairs.rest[n, k - 1] * raise_power(p, power)
@@ -244,24 +244,24 @@ def _weigh_ends(f, text, prices, start, n, k, power, pairs):
 
 @njit_internal_nogc
 def log_total_triples(f, text, prices, string, power, s, pairs):
-    """Return the log of the summed weight of all ways to cut a string."""
+    """Return the log of the summed weight of all segmentations of a string."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     total = 0.0
-    for k in range(1, max(min(text.span_ids.shape[1], n), 1) + 1):  # no letters: the start
+    for k in range(1, max(min(text.span_ids.shape[1], n), 1) + 1):  # for no letters, only the start
         total += _weigh_ends(f, text, prices, start, n, k, power, pairs)
     return math.log(total) + s.scale_log[n]
 
 
 @njit_inlined_source
 def draw_triples(f, text, prices, string, power, s, pairs, rng):
-    """Draw a way to cut a string, the last word first; as `draw_words`."""
+    """Draw a segmentation of a string, the last word first, like `draw_words`."""
     start = text.ptr[string]
     t = n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]
     free = s.new_words.shape[0] - 1
     s.new_words[free] = text.n_spans
-    # What follows the word that ends at t, and its probability after that word.
+    # The word that follows the word that ends at t, and its probability after that word.
     following, p = np.int64(text.n_spans), 0.0
     k = 0
     if n > 0:
@@ -280,7 +280,7 @@ def draw_triples(f, text, prices, string, power, s, pairs, rng):
         b = t - k
         if b == 0:
             break
-        # Weights of the words before it, given what follows.
+        # Weights of the preceding words, given the following words.
         weights, total = s.beta[b], 0.0
         for j in range(1, longest + 1):
             weight = 0.0
@@ -304,12 +304,12 @@ def draw_triples(f, text, prices, string, power, s, pairs, rng):
     return n_words
 
 
-# What a sample says of strings
+# Predictions from a sample
 
 
 @njit_internal_nogc
 def _share_out(f, text, b, before, w, p, share, pairs):
-    """Share out a posterior to the ways to a word that ends at b, each by its part of a sum."""
+    """Distribute a posterior over the paths to a word that ends at b, by parts of a sum."""
     pairs.reach_shares[b, before - 1] += share * pairs.reach[b, before - 1] * p
     for i in range(pairs.cells.shape[2]):
         pair = np.int64(pairs.cells[b, before - 1, i])
@@ -321,7 +321,7 @@ def _share_out(f, text, b, before, w, p, share, pairs):
 
 @njit_internal_nogc
 def _gather_shares(f, text, t, k, pairs):
-    """Return the posterior of a word, after its part by back-off is shared out to its pairs."""
+    """Return the posterior of a word, after distributing its back-off part over its pairs."""
     share = 0.0
     if pairs.reach[t, k - 1] > 0.0:
         share = pairs.reach_shares[t, k - 1] / pairs.reach[t, k - 1]
@@ -339,12 +339,12 @@ def _gather_shares(f, text, t, k, pairs):
 
 @njit_internal_nogc
 def _share_rest(f, text, start, t, k, s, pairs):
-    """Share out the posterior of the pairs that were not seen to what comes before them."""
+    """Distribute the posterior of unobserved pairs over the paths to their first words."""
     b = t - k
     weights, total = s.beta[b], 0.0
     q = 0
     for j in range(1, min(text.span_ids.shape[1], b) + 1):
-        # Pairs that were seen are listed by ascending lengths.
+        # Observed pairs are listed by ascending length.
         is_listed = q < pairs.cells.shape[2] and pairs.cells[t, k - 1, q] >= 0
         weights[j - 1] = 0.0
         if is_listed and pairs.lengths[t, k - 1, q] == j:
@@ -363,8 +363,8 @@ def _share_rest(f, text, start, t, k, s, pairs):
 def smooth_triples(f, text, prices, string, s, pairs, spans):
     """Write the posterior of all words of a string, after `filter_triples`.
 
-    From the end to the start: what the ways to a word have of the posterior is shared out among
-    those to the word before, in proportion to their weights.
+    From the end to the start, the posterior of the paths to a word is distributed over the paths to
+    the preceding word, in proportion to their weights.
     """
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
@@ -401,7 +401,7 @@ def smooth_triples(f, text, prices, string, s, pairs, spans):
                 before = np.int64(pairs.lengths[t, k - 1, q])
                 v = span_word(text, start, b, before)
                 p = following_probability(f, text, v, w, s.alone[t, k - 1])
-                # Not the weight of the pair: b and t may differ in scale.
+                # The weight of the pair is not usable, since b and t may differ in scale.
                 total = pairs.reach[b, before - 1] * p
                 total += _extra_of_pairs(f, text, b, before, w, p, 1.0, pairs)
                 _share_out(f, text, b, before, w, p, pairs.shares[t, k - 1, q] / total, pairs)
@@ -410,7 +410,7 @@ def smooth_triples(f, text, prices, string, s, pairs, spans):
 
 @njit_internal_nogc
 def _best_before(f, text, b, before, w, p, pairs):
-    """Return the log probability of the best way to w by a word before it, and that one's pair."""
+    """Return the log probability of the best path to w through a given word, and its pair."""
     best, origin = -math.inf, -1
     if pairs.rest[b, before - 1] > -math.inf:
         best = pairs.rest[b, before - 1] + math.log(p)
@@ -429,8 +429,8 @@ def _best_before(f, text, b, before, w, p, pairs):
 def find_best_triples(f, text, prices, string, s, pairs, cuts):
     """Write the most probable cuts of a string, after `weigh_words`.
 
-    ``weights`` holds the best log probability up to each pair that was seen, ``rest`` that of any
-    other pair.
+    ``weights`` holds the best log probability up to each observed pair, ``rest`` that of any other
+    pair.
     """
     start = text.ptr[string]
     n = text.ptr[string + 1] - start

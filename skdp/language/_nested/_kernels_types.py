@@ -1,21 +1,21 @@
-"""Moves of word types: all places where a word may be cut in two are flipped at once.
+"""Moves of word types, which split or join all sites of a word at once.
 
-A site is a place where the text reads like a word, with a cut before and behind it and none within
-but perhaps at the split point. Where all sites of a word are joined, all are split, or all joined
-where all are split: strings alone would have to pass through states that are far less probable.
-The word and the split point are drawn from the text, whatever its cuts, and a flip after which the
-sites are not the same ones is refused; so the reverse move is as likely (Liang, Jordan and Klein,
-2010).
+A site is a place where the text has the letters of a word, with a cut before and after it and no
+other cuts, except perhaps at the split point. If all sites of a word are joined, they are all
+split, and vice versa; moves of single strings would have to pass through far less probable states.
+The word and the split point are drawn from the text, regardless of its cuts, and a flip that
+changes the set of sites is rejected, so the reverse move is equally likely (Liang, Jordan and
+Klein, 2010).
 
 | name | shape | meaning |
 |---|---|---|
-| place_ptr, places | (V + 1,), (n,) | where in the text each span occurs |
+| place_ptr, places | (V + 1,), (n,) | places in the text where each span occurs |
 | strings_of | (N,) | string of each letter |
-| sites | (M,) | first letters of the sites, ascending; M: more are not moved |
+| sites | (M,) | first letters of the sites, ascending; words with more than M sites stay |
 | split | scalar | letters before the split point |
-| found | (M,) | the same after the flip |
+| found | (M,) | sites after the flip |
 | word_at | (n + 1,) | words of a string that begin at a letter |
-| before_at | (n + 1, 2) | those before them that matter to them, the last first |
+| before_at | (n + 1, 2) | their context words, the nearest first |
 """
 
 # mypy: ignore-errors
@@ -42,7 +42,7 @@ from skdp.processes._kernels_franchise_dynamic import N_CHANGES, undo_changes
 
 
 class Occurrences(NamedTuple):
-    """Where spans occur: see the table above."""
+    """Occurrences of spans, as listed in the table above."""
 
     place_ptr: NDArray[np.int64]
     places: NDArray[np.int32]
@@ -54,13 +54,13 @@ class Occurrences(NamedTuple):
 
 
 def find_occurrences(text: Text, longest: int, most_sites: int) -> Occurrences:
-    """Return where the spans of a text occur.
+    """Return the occurrences of the spans of a text.
 
     Parameters
     ----------
     text : Text
     longest : int
-        Letters of the longest string.
+        Number of letters of the longest string.
     most_sites : int
     """
     ids = text.span_ids.ravel()
@@ -86,7 +86,8 @@ def _find_sites(text, where, w, k, split, cuts, sites):
     Returns
     -------
     (int, int)
-        How many there are, -1 where they are too many or differ; 1: all are joined, 0: all split.
+        Number of sites, or -1 if there are too many or they differ; 1 if all are joined, 0 if all
+        are split.
     """
     n, joined = 0, -1
     for q in range(where.place_ptr[w], where.place_ptr[w + 1]):
@@ -113,20 +114,20 @@ def _find_sites(text, where, w, k, split, cuts, sites):
 
 @njit_internal_nogc
 def _flip_sites(sites, first, end, split, cuts):
-    """Cut joined sites, join those that are cut."""
+    """Split joined sites, and join split sites."""
     for i in range(first, end):
         cuts[sites[i] + split - 1] = not cuts[sites[i] + split - 1]
 
 
 @njit_inlined
 def _word_before(text, words, e, m):
-    """Return the m-th word before word e, the start if there is none or it does not matter."""
+    """Return the m-th word before word e, or the start if there is none or it is not used."""
     return np.int64(words[e - m]) if e >= m and m < text.word_order else np.int64(text.n_spans)
 
 
 @njit_internal_nogc
 def _mark_words(text, words, n_words, word_at, before_at):
-    """Write the word that begins at each letter of a string, or -1, and the one before it."""
+    """Write the word that begins at each letter of a string, or -1, and its preceding words."""
     for i in range(word_at.shape[0]):
         word_at[i] = -1
     at = 0
@@ -140,7 +141,7 @@ def _mark_words(text, words, n_words, word_at, before_at):
 
 @njit_internal_nogc
 def _is_marked(text, words, e, at, word_at, before_at):
-    """Tell whether the same word was marked after the same words."""
+    """Return whether the same word was marked after the same words."""
     is_same = word_at[at] == words[e]
     for m in range(2):
         is_same = is_same and before_at[at, m] == _word_before(text, words, e, m + 1)
@@ -149,7 +150,7 @@ def _is_marked(text, words, e, at, word_at, before_at):
 
 @njit_internal_nogc
 def _remove_unmarked(f, text, prices, words, n_words, word_at, before_at, rng):
-    """Remove the words that are not marked, the last first; as `remove_words`."""
+    """Remove unmarked words, the last first, like `remove_words`."""
     total = 0.0
     at = 0
     for e in range(n_words - 1):
@@ -167,7 +168,7 @@ def _remove_unmarked(f, text, prices, words, n_words, word_at, before_at, rng):
 
 @njit_internal_nogc
 def _add_unmarked(f, text, prices, words, n_words, word_at, before_at, rng):
-    """Seat the words that are not marked, in order; as `add_words`."""
+    """Seat unmarked words, in order, like `add_words`."""
     total = 0.0
     at = 0
     for e in range(n_words):
@@ -242,7 +243,7 @@ def _move_type(f, text, prices, where, w, split, cuts, power, s, rng):
 
 @njit_loop
 def sweep_types(f, text, prices, where, n_moves, cuts, power, s, rng):
-    """Propose flips of words drawn from the text; return how many were accepted."""
+    """Propose flips of words drawn from the text; return the number of accepted flips."""
     n_letters, longest = text.span_ids.shape
     n_accepted = 0
     for _ in range(n_moves):

@@ -1,4 +1,4 @@
-"""Seats of words and of the letters that spell them.
+"""Seats of words and of their letters.
 
 Levels of the tree: letters after 0, 1, ... symbols, then words after 0, 1, ... words. Outcome V of
 a word restaurant is the end of the sentence; V as a context is its start.
@@ -6,9 +6,9 @@ a word restaurant is the end of the sentence; V as a context is its start.
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | f | | | restaurants: `skdp.processes._kernels_franchise_dynamic` |
-| text | | | the strings and where the restaurants of their spans are: `Text` |
+| text | | | the strings and the places of their spans' restaurants: `Text` |
 | w, v | | scalar | number of a span, as outcome and as context |
-| pair | | scalar | cell of the last word after the one before, as context; or -1 |
+| pair | | scalar | cell of the last word after the preceding word, as context; or -1 |
 | depth | | scalar | number of words in the context |
 | prices | (1 - p_$) g_k | (L + 1,) | weights of words by length in the base; [0]: of the end |
 | base | H(w) | scalar | base probability of a word |
@@ -38,7 +38,7 @@ from skdp.processes._kernels_franchise_dynamic import (
 )
 
 SMALLEST_BASE = 1e-240
-"""What stands for a smaller base probability of a word: a long one of rare letters."""
+"""Lower bound on the base probability of a word, for long words of rare letters."""
 
 
 class Text(NamedTuple):
@@ -47,8 +47,8 @@ class Text(NamedTuple):
     Cells in order: letters, spans at the root, the end at the root, hashed cells. Nodes: letters,
     the root of words, contexts of one word, the start, contexts of two words.
 
-    `shared` is how long the spans from a letter are that may have customers of other strings. Most
-    long spans occur once and have none, so that nobody needs to look.
+    `shared` is the largest length of a span from a letter that may have customers of other strings.
+    Most long spans occur once and have no customers, so no look-up is needed.
     """
 
     ptr: NDArray[np.int64]
@@ -74,7 +74,7 @@ class Text(NamedTuple):
 
 @njit_inlined
 def letter_cell(text, at, r):
-    """Return the cell of the letter at a place, r letters into its word, and its level."""
+    """Return the cell of the letter at a place, after r letters of its word, and its level."""
     last = text.character_order - 1
     if r < last:
         return np.int64(text.letter_cells[at, text.character_order + r]), r + 1
@@ -83,7 +83,7 @@ def letter_cell(text, at, r):
 
 @njit_inlined
 def end_cell(text, at, k):
-    """Return the cell of the end of a word of k letters behind a place, and its level."""
+    """Return the cell of the end of a word of k letters after a place, and its level."""
     last = text.character_order - 1
     if k < last:
         return np.int64(text.end_cells[at, text.character_order + k]), k + 1
@@ -113,7 +113,7 @@ def letter_probability(f, cell, level, uniform):
 
 @njit_internal_nogc
 def spelling_probability(f, text, w):
-    """Return the probability of a word's letters and its end, with all seats as they are."""
+    """Return the probability of a word's letters and its end, given the current seats."""
     at, k = text.span_first[w], np.int64(text.span_lengths[w])
     product = 1.0
     for r in range(k + 1):
@@ -140,7 +140,7 @@ def seat_letter(f, cell, level, probability, rng):
 
 @njit_internal_nogc
 def remove_customer(f, cell, rng):
-    """Remove a customer of a cell, and where its table closes one of the parent, and so on.
+    """Remove a customer of a cell, and if its table closes one of the parent, and so on.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def add_spelling(f, text, w, rng):
     Returns
     -------
     float
-        Log of the product of their probabilities, each given the letters before it.
+        Log of the product of their probabilities, each given the preceding letters.
     """
     at, k = text.span_first[w], np.int64(text.span_lengths[w])
     product, total = 1.0, 0.0
@@ -204,8 +204,8 @@ def remove_spelling(f, text, w, rng):
 def base_probability(f, text, prices, w):
     """Return the base probability of a word, or of the end of the sentence.
 
-    What it is below SMALLEST_BASE does not matter: a word that has customers has a probability
-    without it, and one that has none takes the letters' own, in logarithms, in its place.
+    Values below SMALLEST_BASE need not be exact: a word with customers has a probability without
+    the base, and for a word without customers the log probability of its letters replaces the base.
     """
     if w == text.n_spans:
         return prices[0]
@@ -249,12 +249,13 @@ def _seat_in(f, cell, node, level, left):
 
 @njit_internal_nogc
 def add_event(f, text, prices, w, v, pair, depth, base, rng):
-    """Seat a word in its context, with the seats as they are as weights.
+    """Seat a word in its context, with the current seats as weights.
 
     Returns
     -------
     (float, float)
-        Its probability, and the log of what the letters of a new table have for `base`.
+        Its probability, and the log ratio of a new table's sequential letter probability to the one
+        in `base`.
     """
     probability = event_probability(f, text, w, v, pair, depth, base)
     left = next_double(rng) * probability
@@ -293,18 +294,18 @@ def add_event(f, text, prices, w, v, pair, depth, base, rng):
 
 @njit_inlined
 def log_letters(text, prices, w, base):
-    """Return the log of what the letters of a word have in its base probability."""
+    """Return the log of the letters' part of a word's base probability."""
     return math.log(base) - math.log(prices[text.span_lengths[w]])
 
 
 @njit_internal_nogc
 def remove_event(f, text, w, v, pair, depth, rng):
-    """Remove a word from its context: one of its customers there, each as likely.
+    """Remove one of a word's customers in its context, drawn uniformly.
 
     Returns
     -------
     (bool, float)
-        Whether it takes a table's letters along, and the log of what these had.
+        Whether the letters of a root table are removed with it, and the log of their probability.
     """
     if depth == 0:
         cell = np.int64(text.root_cell) + w
@@ -319,7 +320,7 @@ def remove_event(f, text, w, v, pair, depth, rng):
 
 @njit_internal_nogc
 def log_removed(f, text, prices, w, v, pair, depth, removed):
-    """Return the log of what `add_event` would return of an event, after its removal."""
+    """Return the log of the result of the reverse `add_event`, after a removal."""
     took_letters, log_ratio = removed
     base = base_probability(f, text, prices, w)
     if took_letters:
@@ -329,9 +330,9 @@ def log_removed(f, text, prices, w, v, pair, depth, removed):
 
 @njit_internal_nogc
 def drop_empty_cells(f, text, n_changes):
-    """Free the cells of the first changes in the journal, made or undone, that have no customers.
+    """Free empty cells among the first changes in the journal, whether made or undone.
 
-    Not before: a change that is taken back needs its cell.
+    Cells are not freed earlier, because undoing a change needs its cell.
     """
     for i in range(n_changes):
         cell = np.int64(f.journal[i, 1])
@@ -349,7 +350,7 @@ def drop_empty_cells(f, text, n_changes):
 
 @njit_internal_nogc
 def list_words(text, string, cuts, words):
-    """Write the words of a string by its cuts, and the end; return how many there are."""
+    """Write the words of a string from its cuts, and the end; return their number."""
     start, n = text.ptr[string], 0
     for i in range(text.ptr[string], text.ptr[string + 1]):
         if cuts[i]:
@@ -362,9 +363,9 @@ def list_words(text, string, cuts, words):
 
 @njit_inlined
 def context_of(f, text, words, e):
-    """Return the context of word e: the word before, the pair before, and how many words it has.
+    """Return the context of word e: the preceding word and pair, and the number of context words.
 
-    The start is the last word of any context that reaches so far.
+    The start is the farthest word of any context that extends to it.
     """
     if text.word_order == 1:
         return np.int64(-1), np.int64(-1), 0
@@ -382,7 +383,7 @@ def remove_words(f, text, prices, words, n_words, log_wanted, rng):
     Returns
     -------
     float
-        Log of the product of what `add_words` would return.
+        Result of the reverse `add_words`; 0 unless `log_wanted`.
     """
     total = 0.0
     for e in range(n_words - 1, -1, -1):
@@ -401,8 +402,8 @@ def add_words(f, text, prices, words, n_words, rng):
     Returns
     -------
     float
-        Log of the product of their probabilities, each given the seats so far, and of what the
-        letters of new tables have for their base probabilities.
+        Log of the product of their probabilities, each given the seats so far, plus the log ratios
+        of the sequential letter probabilities of new tables to those in the base.
     """
     total = 0.0
     for e in range(n_words):

@@ -1,4 +1,4 @@
-"""A text with all of its spans and letters numbered, and the restaurants that it may need."""
+"""Numbering of the spans and letters of a text, and the restaurants that it may need."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from skdp.language._nested._numbering import (
 from skdp.processes._kernels_franchise_dynamic import NODE, Franchise, empty_franchise
 
 _LETTERS_A_CALL = 100_000
-"""Kernels get so many letters at a time: Python hears of no signal before they return."""
+"""Number of letters per kernel call: Python handles no signals before a kernel returns."""
 
 
 def portions(lengths: NDArray[np.integer]) -> Iterator[tuple[int, int]]:
-    """Yield the first string of each call of a kernel and of the next, given their lengths."""
+    """Yield the first string of each kernel call and of the next call, given string lengths."""
     calls = np.cumsum(lengths) // _LETTERS_A_CALL
     return pairwise([0, *(np.flatnonzero(np.diff(calls)) + 1).tolist(), len(lengths)])
 
 
 class Layout(NamedTuple):
-    """Where the restaurants of a text are.
+    """Layout of the restaurants of a text.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Layout(NamedTuple):
     contexts : Contexts
     node_levels : (n_nodes,) int32
     n_hashed : int
-        How many cells there may be beside those of fixed places.
+        Largest number of cells in addition to the cells at fixed places.
     """
 
     text: Text
@@ -68,33 +68,33 @@ def lay_out(
     *,
     for_reading: bool = False,
 ) -> Layout:
-    """Return numbers for all that strings may be cut into.
+    """Return the numbering of all words that strings may contain.
 
     Parameters
     ----------
     tokens : (n_letters,) int32
     ptr : (n_strings + 1,) int64
     known : (n_letters,) int8
-        1: a word ends behind the letter; 0: none does; -1: who knows.
+        1: a word ends after the letter; 0: no word does; -1: unknown.
     max_length, character_order, word_order : int
     n_symbols : int
         Size of the alphabet.
     n_hashed : int or None
-        Pairs and triples of words that may have customers at the same time. None: all that the
-        strings can hold.
+        Number of pairs and triples of words that may have customers at the same time. None: as many
+        as the strings can contain.
     n_spare : int
-        Then as many more, if they are more than the longest string's.
+        Spare cells for n_hashed=None, if these are more than the longest string needs.
     spans : Spans or None
-        Those of at most `max_length` letters, if they are numbered already.
+        Spans of at most `max_length` letters, if they are already numbered.
     for_reading : bool
-        Whether the strings are new ones, whose words are those of a sample.
+        Whether the strings are new strings for prediction with the words of a sample.
     """
     if spans is None:
         spans = number_spans(tokens, ptr, max_length)
     letters = number_letters(tokens, ptr, character_order)
     n_cells, n_nodes, n_spans = len(letters.nodes), len(letters.depths), len(spans.first)
     if n_hashed is None:
-        # Those of a string stay until its new words are seated.
+        # The cells of a string's words are kept until its new words are seated.
         longest = int(np.diff(ptr).max(initial=0))
         n_hashed = (word_order - 1) * (len(tokens) + len(ptr) + max(longest, n_spare))
     root_cell, hashed_cell = n_cells, n_cells + n_spans + 1
@@ -138,7 +138,7 @@ def lay_out(
 
 
 def _first_of_each(nodes: Ints, n_nodes: int) -> Places:
-    """Return the first cell of each node; every node has some, and they lie side by side."""
+    """Return the first cell of each node; the cells of a node are contiguous and not empty."""
     first = np.zeros(n_nodes, dtype=np.int64)
     changes = np.flatnonzero(np.diff(nodes, prepend=-1))
     first[nodes[changes]] = changes
@@ -152,9 +152,9 @@ def open_restaurants(layout: Layout, n_tables: int, n_changes: int) -> Franchise
     ----------
     layout : Layout
     n_tables : int
-        At most as many different sizes of tables in all cells together.
+        Upper bound on the number of different table sizes, summed over all cells.
     n_changes : int
-        At most as many changes before the journal is cleared.
+        Upper bound on the number of changes before the journal is cleared.
     """
     text = layout.text
     f = empty_franchise(
@@ -173,7 +173,7 @@ def open_restaurants(layout: Layout, n_tables: int, n_changes: int) -> Franchise
 
 
 def chain_bytes(ptr: Places, max_length: int, character_order: int, word_order: int) -> float:
-    """Return what a chain takes, with new spans of half of all lengths at each character."""
+    """Return a chain's bytes, assuming new spans of half of all lengths at each character."""
     spans = 4.0 * max_length + 52.0 * max(max_length / 2.0, 4.0)
     letters = 8.0 * (2 * character_order - 1)
     tables = 12.0 * (2 * character_order + word_order)

@@ -1,4 +1,4 @@
-"""Words that samples have in common, and strings cut into them."""
+"""Words in stored samples, and strings segmented into words."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Lexicon(NamedTuple):
     Attributes
     ----------
     letters, ptr : arrays
-        Letters of the words end to end, and their offsets.
+        Concatenated letters of the words, and their offsets.
     counts : (n_words,) float64
-        Means over samples of the tokens of a word.
+        Number of tokens of each word, as means over samples.
     """
 
     letters: Ints
@@ -29,7 +29,7 @@ class Lexicon(NamedTuple):
 
     @classmethod
     def of(cls, models: list[NestedModel]) -> Lexicon:
-        """Return the words of samples; as frequent ones are in the order of their letters."""
+        """Return the words of samples; equally frequent words are in the order of their letters."""
         counts: dict[tuple[int, ...], float] = {}
         for model in models:
             for word, n in zip(model.words(), model.tokens.tolist(), strict=True):
@@ -50,7 +50,7 @@ class Lexicon(NamedTuple):
     def look_up(
         self, tokens: Ints, ptr: Places, cuts: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the numbers of the words of strings, one more for unknown ones, and offsets."""
+        """Return the numbers of the words of strings, n_words for unknown words, and offsets."""
         number = {tuple(word.tolist()): i for i, word in enumerate(self.words())}
         ends = np.flatnonzero(cuts) + 1
         starts = np.concatenate([[0], ends[:-1]])
@@ -65,7 +65,7 @@ class Lexicon(NamedTuple):
 def split_texts(
     cuts: NDArray[np.bool_], tokens: Ints, ptr: Places, texts: list[str] | None
 ) -> list[list[Any]]:
-    """Return strings, or arrays of letters where there are none, as lists of words."""
+    """Return the words of strings, as arrays of letters if texts is None."""
     out: list[list[Any]] = []
     for i, (start, end) in enumerate(pairwise(ptr)):
         ends = np.flatnonzero(cuts[start:end]) + 1

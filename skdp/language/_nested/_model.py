@@ -1,4 +1,4 @@
-"""One stored sample of the nested model, and what it says of strings."""
+"""A stored sample of the nested model, and its predictions."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from skdp.processes._kernels_franchise_dynamic import Franchise, put_hashed_cell
 
 
 class Table(NamedTuple):
-    """Cells: (n, 2) customers and tables, of the rows of `of`."""
+    """Cells with (n, 2) customers and tables, in the order of the rows of `of`."""
 
     of: NDArray[np.int32]
     counts: NDArray[np.int32]
 
 
 class NestedModel(NamedTuple):
-    """A sample: the restaurants that have customers.
+    """A sample of the restaurants that have customers.
 
     Attributes
     ----------
     word_letters, word_ptr : arrays
-        The letters of the words that have customers at the root, end to end, and their offsets.
+        Concatenated letters of the words that have customers at the root, and their offsets.
     root : (n_words + 1, 2) int32
         Customers and tables of these words, and of the end.
     pairs : Table
-        Rows (v, w); n_words as v is the start, as w the end.
+        Rows (v, w); v = n_words is the start, and w = n_words the end.
     contexts : (n_contexts, 2) int32
         Parent and oldest letter of the letters' contexts, parents first; -1: the start of a word.
     letters : Table
         Rows (context, outcome).
     tokens : (n_words,) int32
-        Words in the cut text.
+        Number of tokens of each word in the segmented text.
     prices : (L + 1,) float64
     prior : (n_levels, 2) float64
     n_symbols, character_order : int
@@ -63,7 +63,7 @@ class NestedModel(NamedTuple):
 
     @property
     def word_order(self) -> int:
-        """Words in an n-gram."""
+        """Length of the n-grams of words."""
         return len(self.prior) - self.character_order
 
     @classmethod
@@ -151,7 +151,7 @@ class NestedModel(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """Strings and a sample's restaurants among those that they may need."""
+    """Strings with those of a sample's restaurants that they may need."""
 
     layout: Layout
     f: Franchise
@@ -184,16 +184,16 @@ class Reader(NamedTuple):
 
 
 def parts_of_strings(ptr: Places) -> Iterator[tuple[slice, Places]]:
-    """Yield the letters of some strings at a time, and the strings' offsets among them.
+    """Yield the letters of batches of strings, and the offsets of the strings in them.
 
-    So memory is bounded, and an interrupt is heard after each of them.
+    Memory is thus bounded, and interrupts are handled after each batch.
     """
     for begin, end in portions(np.diff(ptr)):
         yield slice(ptr[begin], ptr[end]), ptr[begin : end + 1] - ptr[begin]
 
 
 def lay_out_strings(model: NestedModel, tokens: Ints, ptr: Places) -> Layout:
-    """Return numbers for all that new strings may be cut into; of any sample of a fit."""
+    """Return the numbering for new strings, which is the same for all samples of a fit."""
     known = np.full(len(tokens), -1, dtype=np.int8)
     return lay_out(
         tokens,
@@ -209,13 +209,13 @@ def lay_out_strings(model: NestedModel, tokens: Ints, ptr: Places) -> Layout:
 
 
 def read_strings(model: NestedModel, layout: Layout) -> Reader:
-    """Give strings the restaurants of a sample: those that they share; the rest are empty."""
+    """Return a reader of strings with the sample's restaurants; other restaurants are empty."""
     n_pairs, n_triples = len(model.pairs.of), len(model.triples.of)
     text = layout.text
     f = open_restaurants(layout._replace(n_hashed=n_pairs + n_triples), 1, 1)
     f.prior[:] = model.prior
     _set_letters(f, layout, model)
-    # Words: those of the sample that are spans of the strings.
+    # Words of the sample that are spans of the strings.
     found = find_spans(layout.spans, model.word_letters, model.word_ptr)
     number = np.append(found, text.n_spans)
     is_there = number >= 0
@@ -230,7 +230,7 @@ def read_strings(model: NestedModel, layout: Layout) -> Reader:
         nodes = text.root_node + 1 + number[of[both, 0]]
         put_hashed_cells(f, nodes, number[of[both, 1]], counts[both])
     if n_triples:
-        # The cells of the pairs are in order, and the first ones: they are the triples' contexts.
+        # The cells of the pairs come first, in order; they are the contexts of triples.
         place = np.full(n_pairs, -1)
         place[both] = np.arange(np.count_nonzero(both))
         of, counts = model.triples
@@ -251,10 +251,10 @@ def read_strings(model: NestedModel, layout: Layout) -> Reader:
 
 
 def _set_letters(f: Franchise, layout: Layout, model: NestedModel) -> None:
-    """Copy the counts of letters to the contexts and cells that the strings have too."""
+    """Copy the counts of letters to the contexts and cells of the strings."""
     letters, (of, counts) = layout.letters, model.letters
     width = 1 + max(int(letters.outcomes.max(initial=0)), int(of[:, 1].max(initial=0)))
-    # Contexts of the sample by those of the strings: parents come first, level by level.
+    # Find the strings' contexts in the sample, parents first, level by level.
     mine = np.full(len(letters.depths), -1, dtype=np.int64)
     keys = model.contexts[:, 0].astype(np.int64) * width + model.contexts[:, 1] + 1
     by_key = np.argsort(keys, kind="stable")
@@ -277,7 +277,7 @@ def _set_letters(f: Franchise, layout: Layout, model: NestedModel) -> None:
 
 
 def _look_up(keys: Places, order: Places, wanted: Places) -> Places:
-    """Return the place of each wanted number among keys, -1 where it is none of them."""
+    """Return the index of each wanted number among keys, or -1 if it is not a key."""
     if not len(keys):
         return np.full(len(wanted), -1, dtype=np.int64)
     at = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)

@@ -1,8 +1,8 @@
-"""Numbers for all that a text may be cut into: spans, contexts of letters, cells of letters.
+"""Numbering of the spans, contexts of letters and cells of letters of a text.
 
-A span is a possible word, a node of the trie of its letters. A context is a run of letters read
-backwards, a node of a trie too, or such a run that the start of the word ends. A cell is a context
-and what follows it: a letter, or the end of the word.
+A span is a possible word, a node in a trie of letters. A context is a run of letters read
+backwards, also a node in a trie, or such a run up to the start of the word. A cell is a context
+with the symbol that follows it: a letter, or the end of the word.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from skdp._numeric._typing import Ints, Places
 from skdp.inference._interrupt import check_interrupts
 
 END = 0
-"""The end of a word as an outcome; letter x is x + 1."""
+"""Outcome for the end of a word; the outcome of letter x is x + 1."""
 
 
 class Level(NamedTuple):
-    """A level of a trie: its keys, parent * width + letter, ascending; the first node's number."""
+    """A level of a trie: ascending keys parent * width + letter, and the first node's number."""
 
     keys: NDArray[np.int64]
     first: int
     width: int
 
     def look_up(self, parents: Ints, letters: Ints) -> NDArray[np.int32]:
-        """Return the nodes below `parents` by letter, -1 for those that are not there."""
+        """Return the nodes below `parents` by letter, or -1 for missing nodes."""
         wanted = parents.astype(np.int64) * self.width + letters
         places = np.searchsorted(self.keys, wanted)
         places[places == len(self.keys)] = 0
@@ -45,10 +45,10 @@ class Spans(NamedTuple):
     Attributes
     ----------
     ids : (n_letters, L) int32
-        Number of the span that begins at a letter, by its length less 1; -1 past the end.
+        Number of the span that begins at a letter, by length - 1; -1 past the end.
     levels : list of Level
     first : (n_spans,) int64
-        Where in the text a span occurs first.
+        Place of the first occurrence of a span in the text.
     lengths : (n_spans,) int32
     """
 
@@ -59,17 +59,17 @@ class Spans(NamedTuple):
 
 
 def rest_of_strings(ptr: Places) -> NDArray[np.int64]:
-    """Return how many letters there are from each letter to the end of its string."""
+    """Return the number of letters from each letter to the end of its string."""
     return np.repeat(ptr[1:], np.diff(ptr)) - np.arange(ptr[-1])
 
 
 def place_in_strings(ptr: Places) -> NDArray[np.int64]:
-    """Return how many letters come before each letter in its string."""
+    """Return the number of letters before each letter in its string."""
     return np.arange(ptr[-1]) - np.repeat(ptr[:-1], np.diff(ptr))
 
 
 def number_spans(tokens: Ints, ptr: Places, max_length: int) -> Spans:
-    """Give all spans of strings numbers, those of fewer letters first."""
+    """Assign numbers to all spans of strings, shorter spans first."""
     width = int(tokens.max(initial=0)) + 1
     rest = rest_of_strings(ptr)
     ids = np.full((len(tokens), max_length), -1, dtype=np.int32)
@@ -91,7 +91,7 @@ def number_spans(tokens: Ints, ptr: Places, max_length: int) -> Spans:
 
 
 def find_shared(spans: Spans) -> NDArray[np.int32]:
-    """Return how long the spans from each letter are that occur twice or more."""
+    """Return the length of the longest span from each letter that occurs at least twice."""
     counts = np.zeros(len(spans.first) + 1, dtype=np.int32)  # the last: past the end of a string
     shared = np.zeros(len(spans.ids), dtype=np.int32)
     for ids in spans.ids.T:
@@ -101,7 +101,7 @@ def find_shared(spans: Spans) -> NDArray[np.int32]:
 
 
 def find_spans(spans: Spans, tokens: Ints, ptr: Places) -> NDArray[np.int32]:
-    """Return the numbers of whole strings as spans, -1 for those that are none."""
+    """Return the numbers of whole strings as spans, or -1 for strings that are not spans."""
     found = np.zeros(len(ptr) - 1, dtype=np.int32)
     lengths = np.diff(ptr)
     found[lengths > len(spans.levels)] = -1
@@ -112,17 +112,17 @@ def find_spans(spans: Spans, tokens: Ints, ptr: Places) -> NDArray[np.int32]:
 
 
 class Letters(NamedTuple):
-    """All contexts of at most `order` - 1 letters, and what follows them.
+    """All contexts of at most `order` - 1 letters, and the symbols that follow them.
 
-    Columns of `letter_cells` and `end_cells`: 0 to order - 1, by how many letters of context;
-    then order - 1 more, by how many letters of context after the start of the word.
+    Columns of `letter_cells` and `end_cells`: 0 to order - 1 by the number of letters of context,
+    then order - 1 more by the number of letters of context after the start of the word.
 
     Attributes
     ----------
     letter_cells : (n_letters, 2 * order - 1) int32
-        Cells of a letter before which the context ends; -1 where there are not so many letters.
+        Cells of a letter after its contexts; -1 if there are too few preceding letters.
     end_cells : (n_letters, 2 * order - 1) int32
-        Cells of the end of a word behind this letter.
+        Cells of the end of a word after this letter.
     parents : (n_cells,) int32
     nodes : (n_cells,) int32
     outcomes : (n_cells,) int32
@@ -132,7 +132,7 @@ class Letters(NamedTuple):
     node_letters : (n_nodes,) int32
         The oldest letter of the context, -1: the start of the word.
     following : (n_cells,) int32
-        The context behind a cell's letter, as long as the order allows; -1 for ends.
+        The context after a cell's letter, as long as the order allows; -1 for ends.
     start : int
         The context of the first letter of a word.
     """
@@ -150,10 +150,10 @@ class Letters(NamedTuple):
 
 
 def number_letters(tokens: Ints, ptr: Places, order: int) -> Letters:
-    """Give the contexts and cells of all letters of strings numbers."""
+    """Assign numbers to the contexts and cells of all letters of strings."""
     n, width = len(tokens), int(tokens.max(initial=0)) + 1
     place = place_in_strings(ptr)
-    # Contexts that end before a letter (rows 0 to n - 1) or behind it (n to 2 n - 1).
+    # Contexts that end before a letter (rows 0 to n - 1) or after it (n to 2 n - 1).
     ends = np.concatenate([np.arange(n), np.arange(1, n + 1)])
     available = np.concatenate([place, place + 1])
     outcomes = np.concatenate([tokens.astype(np.int64) + 1, np.full(n, END)])

@@ -1,4 +1,4 @@
-"""Parameters of the nested model, checked and as numbers."""
+"""Checks of the parameters of the nested model, and their conversion to numbers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ DISCOUNTS = Interval(Real, 0, 1, closed="left")
 CONCENTRATIONS = Interval(Real, 1e-8, 1e8, closed="both")
 
 _SQUARED_BITS, _LONGEST_MEAN = 160.0, 7.0
-"""Lambda times the squared entropy of a character, and the largest lambda, where nothing is given.
+"""Lambda times the squared entropy of a character, and the largest lambda, as defaults.
 
-They were fitted to English in letters and in phonemes, Thai, Japanese and Chinese.
+The values were fitted to English in letters and in phonemes, Thai, Japanese and Chinese.
 """
 
 _ANNEAL = 1.5, 15
@@ -26,7 +26,7 @@ _ANNEAL = 1.5, 15
 
 
 def check_length_factors(given: Any, longest: int) -> Any:
-    """Return the factors of lengths as an array, or how they are found."""
+    """Return the factors of lengths as an array, or the name of the method that finds them."""
     if isinstance(given, str):
         return given
     factors = as_floats(given, "length_correction")
@@ -39,22 +39,23 @@ def check_length_factors(given: Any, longest: int) -> Any:
 
 
 def expected_word_length(tokens: Ints) -> float:
-    """Return lambda for new words of a text, by the entropy of its characters.
+    """Return lambda for new words of a text, from the entropy of its characters.
 
-    The more bits a character carries, the fewer make a word. A character's bits given those before
-    it grow about with the square of its entropy, and a word carries about as many in all scripts.
+    The more bits a character carries, the fewer characters make a word. The bits of a character
+    given the preceding characters grow roughly with the square of its entropy, and a word carries
+    roughly the same number of bits in all scripts.
     """
     entropy = entr(np.bincount(tokens) / len(tokens)).sum() / np.log(2.0)
     return float(np.clip(_SQUARED_BITS / max(entropy, 1.0) ** 2, 1.0, _LONGEST_MEAN))
 
 
 def check_length_prior(given: Any) -> tuple[float, float] | None:
-    """Return shape and rate of the prior on lambda, None where they follow the characters."""
+    """Return shape and rate of the prior on lambda, or None if they depend on the characters."""
     return None if given is None else check_gamma_prior(given, "length_prior")
 
 
 def check_anneal(given: Any, burn_in: int) -> tuple[float, int] | None:
-    """Return the first temperature, and how many sweeps of the burn-in are annealed."""
+    """Return the first temperature, and the number of annealed sweeps of the burn-in."""
     if given is None:
         return None
     if isinstance(given, str):
@@ -82,13 +83,13 @@ def check_levels(
     Parameters
     ----------
     given : number, "auto", or a pair (words, characters) of these or of arrays
-        Where there are collocations, three of them, the collocations' first.
+        With collocations a triple, with the collocations first.
     name : str
     orders : (int, int) or (int, int, int)
-        Of words and of characters; or of collocations, words and characters.
+        Orders of words and characters, or of collocations, words and characters.
     valid : Interval
     wanted : str
-        The interval in words.
+        Description of the interval in words.
     """
     n = len(orders)
     parts = given if isinstance(given, tuple | list) else (given,) * n

@@ -1,4 +1,4 @@
-"""The chain of the nested Pitman-Yor model: cuts, seats and hyper-parameters."""
+"""Markov chain of the nested Pitman-Yor model: cuts, seats and hyperparameters."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from skdp.processes._franchise_hyper import (
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, TABLES, Franchise, list_sizes
 
 N_DRAWN = 10_000
-"""Words drawn from the letters once a sweep, for their lengths."""
+"""Number of words drawn from the letters once per sweep, for their lengths."""
 
 N_PASSES = 2
-"""Passes over the strings before the first sweep, each from empty restaurants."""
+"""Number of passes over the strings before the first sweep, each from empty restaurants."""
 
 MOST_SITES = 2000
-"""Words with more sites are not flipped at once."""
+"""Largest number of sites of a word that are flipped at once."""
 
 
 class Strings(NamedTuple):
@@ -51,7 +51,7 @@ class Strings(NamedTuple):
     tokens : (n_letters,) int32
     ptr : (n_strings + 1,) int64
     known : (n_letters,) int8
-        1: a word ends behind the letter; 0: none does; -1: who knows.
+        1: a word ends after the letter; 0: no word does; -1: unknown.
     n_symbols : int
     """
 
@@ -62,7 +62,7 @@ class Strings(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What does not change during a fit.
+    """Fixed settings of a fit.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Settings(NamedTuple):
     init : "online" or "whole"
     anneal : (float, int) or None
     type_moves : float
-        Flips of word types that a sweep proposes, for each letter of the text.
+        Number of flips of word types that a sweep proposes, per letter of the text.
     """
 
     word_order: int
@@ -99,14 +99,14 @@ class Settings(NamedTuple):
 
 
 class NestedSampler(Part):
-    """Markov chain over the ways to cut strings into words.
+    """Markov chain over segmentations of strings into words.
 
     Parameters
     ----------
     strings : Strings
     settings : Settings
     init_stream, stream : (4,) uint64 arrays
-        Streams of the first state and of the sweeps.
+        Streams of the initial state and of the sweeps.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
@@ -144,7 +144,7 @@ class NestedSampler(Part):
         self._start(init_stream)
 
     def attach(self, strings: Strings) -> None:
-        """Take the data, again or for the first time."""
+        """Set the data and everything that is derived from it."""
         s = self.settings
         self._strings = strings
         self._layout = lay_out(
@@ -168,10 +168,10 @@ class NestedSampler(Part):
         return min(len(self._strings.tokens), MOST_SITES) if self.settings.type_moves else 0
 
     def _open_restaurants(self) -> None:
-        """Empty the restaurants, with room for whatever the sweeps may do."""
+        """Create empty restaurants with enough room for the sweeps."""
         s, lengths = self.settings, np.diff(self._strings.ptr)
         n, longest = int(lengths.sum()), int(lengths.max(initial=0))
-        # A string's words and their letters; three words at each site of a word that is flipped.
+        # Words and letters of a string; three words at each site of a flipped word.
         of_string = (longest + 1) * s.word_order + 2 * longest * s.character_order
         of_site = 3 * s.word_order + (2 * s.max_length + 3) * s.character_order
         self._f = open_restaurants(
@@ -181,13 +181,13 @@ class NestedSampler(Part):
         )
 
     def copy(self) -> Self:
-        """Return the same state in arrays of its own."""
+        """Return a copy of the state with its own arrays."""
         other = super().copy()
         arrays: Any = [array.copy() for array in self._f]
         other._f = Franchise(*arrays)
         return other
 
-    # The first state
+    # Initial state
 
     def _start(self, rng: NDArray[np.uint64]) -> None:
         lengths = np.diff(self._strings.ptr)
@@ -196,7 +196,7 @@ class NestedSampler(Part):
         if self.settings.init == "online":
             for i in range(N_PASSES):
                 if i:
-                    # The first strings were cut with the first values of the parameters.
+                    # The first strings were cut with the initial values of the parameters.
                     prior = self._f.prior.copy()
                     self._open_restaurants()
                     self._f.prior[:] = prior
@@ -210,12 +210,12 @@ class NestedSampler(Part):
         self._draw_parameters(rng)
 
     def _seat_all(self, order: Any, rng: NDArray[np.uint64]) -> None:
-        """Seat strings that are cut."""
+        """Seat segmented strings."""
         text = self._layout.text
         seat_strings(self._f, text, self.prices, order, self.cuts, self._scratch, rng)
 
     def _cut_where_needed(self) -> None:
-        """Cut strings where that is known, and as late as possible where a word is too long."""
+        """Cut strings at known cuts, and split words that are too long as late as possible."""
         known, longest = self._strings.known, self.settings.max_length
         for begin, end in pairwise(self._strings.ptr):
             start = begin
@@ -230,7 +230,7 @@ class NestedSampler(Part):
                 start = stop
 
     def _cut_online(self, order: Any, rng: NDArray[np.uint64]) -> None:
-        """Cut strings one after the other, parameters again after more and more of them."""
+        """Cut strings one after the other, and redraw parameters at growing intervals."""
         done, step = 0, 50
         while done < len(order):
             part = order[done : done + step]
@@ -272,7 +272,7 @@ class NestedSampler(Part):
         self.n_sweeps += 1
 
     def _move_types(self, power: float) -> None:
-        """Cut or join words at all of their places at once."""
+        """Split or join words at all of their sites at once."""
         n_moves = int(np.ceil(self.settings.type_moves * len(self.cuts)))
         if n_moves and self.settings.max_length > 1:
             self.n_flips = sweep_types(
@@ -287,7 +287,7 @@ class NestedSampler(Part):
         self._weigh_lengths(rng)
 
     def _nodes_of_levels(self) -> list[Any]:
-        """Return, per level, where its nodes are."""
+        """Return the node indices of each level."""
         text, s = self._layout.text, self.settings
         depths = self._layout.letters.depths
         nodes: list[Any] = [np.flatnonzero(depths == m) for m in range(s.character_order)]
@@ -340,19 +340,19 @@ class NestedSampler(Part):
         return isinstance(self.settings.end_probability, str)
 
     def _draw_end_probability(self, rng: NDArray[np.uint64]) -> None:
-        """Draw it given the root's tables: each is a draw from the base, an end or a word."""
+        """Draw p_$ given the root's tables, each a draw of an end or a word from the base."""
         a, b = self.settings.end_probability_prior
         n_ends, n_words = self._tables_of_base()
         logs = draw_log_beta(a + n_ends, b + n_words, rng)
         self.base_shares = math.exp(logs[0]), math.exp(logs[1])
 
     def _tables_of_base(self) -> tuple[float, float]:
-        """Return how many tables of the root hold ends, and how many words."""
+        """Return the numbers of root tables of ends and of words."""
         n_ends = self._f.cells[self._layout.text.hashed_cell - 1, TABLES]
         return float(n_ends), float(self._root_lengths().sum())
 
     def _root_lengths(self) -> NDArray[np.int64]:
-        """Return how many tables of the root hold words of 1, 2, ... letters."""
+        """Return the numbers of root tables of words with 1, 2, ... letters."""
         text = self._layout.text
         tables = self._f.cells[text.root_cell : text.hashed_cell - 1, TABLES]
         counts = np.bincount(
@@ -363,8 +363,8 @@ class NestedSampler(Part):
     def _draw_word_length(self, rng: NDArray[np.uint64]) -> None:
         """Draw lambda by slice sampling on its logarithm; Poisson lengths are 1 to L.
 
-        Long words make lambda larger and a larger lambda words longer: were it drawn while strings
-        are cut for the first time or annealed, it would run away.
+        Long words increase lambda, and a larger lambda makes words longer: lambda would diverge if
+        it were drawn during the initialization or annealing.
         """
         (shape, rate), counts = self.length_prior, self._root_lengths()
         lengths = np.arange(1, len(counts) + 1)
@@ -379,11 +379,11 @@ class NestedSampler(Part):
         self.word_length = math.exp(draw_slice(log_density, math.log(self.word_length), rng))
 
     def _price(self) -> None:
-        """Set the prices of the end and of words, before lengths are corrected."""
+        """Set the prices of the end and of words, before length correction."""
         self.prices[0], self.prices[1:] = self.base_shares
 
     def _weigh_lengths(self, rng: NDArray[np.uint64]) -> None:
-        """Set the prices of words; where lengths are corrected, by words drawn from the letters."""
+        """Set the prices of words, with length correction based on words drawn from the letters."""
         s = self.settings
         self._price()
         if not isinstance(s.length_correction, str):
@@ -402,11 +402,11 @@ class NestedSampler(Part):
             lengths = np.arange(1, s.max_length + 1)
             logs = lengths * math.log(self.word_length) - gammaln(lengths + 1.0)
             poisson = np.exp(logs - np.logaddexp.reduce(logs))
-            # No word that strings may be cut into is impossible.
+            # Keep every possible word of the strings at a positive probability.
             poisson = np.maximum(poisson, 1e-250)
             self.prices[1:] *= poisson * (N_DRAWN + s.max_length) / (counts[1:] + 1.0)
 
-    # What is shown
+    # State, trace and model
 
     @property
     def prior(self) -> Floats:
@@ -426,7 +426,7 @@ class NestedSampler(Part):
         return NestedState(self)
 
     def log_joint(self) -> float:
-        """Return the log probability of cuts, seats and parameters, with the prices as they are."""
+        """Return the log probability of cuts, seats and parameters with the current prices."""
         f, text, s = self._f, self._layout.text, self.settings
         total = sum(
             seats.log_likelihood(*f.prior[level]) for level, seats in enumerate(self._seats())
@@ -450,7 +450,7 @@ class NestedSampler(Part):
         return total
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars for the trace."""
         text, f = self._layout.text, self._f
         return {
             "log_joint": float(self.log_joint()),

@@ -1,4 +1,4 @@
-"""What a chain of the nested model shows of itself after a sweep."""
+"""Public state of a chain of the nested model after a sweep."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class NestedState:
 
     @property
     def cuts(self) -> NDArray[np.bool_]:
-        """Whether a word ends behind a character, (n_characters,): all strings end to end."""
+        """Whether a word ends after each character of all strings, (n_characters,)."""
         view = self._sampler.cuts.view()
         view.flags.writeable = False
         return view
@@ -69,8 +69,8 @@ class NestedState:
     def log_joint(self) -> float:
         """Return log p(cuts, seats, learned discounts and concentrations).
 
-        The factors of lengths are held as they are. Seats count customer by customer; constants of
-        the priors are left out.
+        The factors of lengths are held fixed. The probability of seats is that of a sequence of
+        customers; constants of the priors are left out.
         """
         return float(self._sampler.log_joint())
 

@@ -1,1 +1,1 @@
-"""n-grams: the trie of all contexts that were seen, and models that interpolate along it."""
+"""n-gram models: the trie of all observed contexts, and interpolation along it."""

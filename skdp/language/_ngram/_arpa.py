@@ -49,16 +49,15 @@ def check_names(feature_names: Any, n_words: int) -> list[str]:
 
 
 def _cannot_be_held(letter: str) -> bool:
-    """Return whether readers cut words at a letter, or UTF-8 has no bytes for it."""
+    """Return whether readers split words at a letter, or UTF-8 cannot encode it."""
     return letter.isspace() or letter == "\0" or "\ud800" <= letter <= "\udfff"
 
 
 def write_arpa(path: Any, trie: NgramTrie, model: InterpolatedModel, feature_names: Any) -> None:
     """Write a model of a trie to a file.
 
-    An n-gram is a cell with its context; its back-off weight is that of the context that n-gram
-    and outcome make together, if that was seen. Unigrams that were not seen have what the base
-    gives them.
+    An n-gram is a cell with its context; its back-off weight is that of the context that consists
+    of the whole n-gram, if that was seen. Unseen unigrams have their base probabilities.
     """
     place, words = check_path(path, "path"), check_names(feature_names, trie.n_words)
     with replace_file(place, "w", encoding="utf-8", newline="\n") as file:

@@ -20,9 +20,9 @@ def draw_sequences(
     max_length: int,
     rng: NDArray[np.uint64],
 ) -> tuple[list[Ints], NDArray[np.bool_]]:
-    """Draw sequences from a model of a trie; also return which of them came to an end.
+    """Draw sequences from a model of a trie; also return which sequences ended.
 
-    Without an outcome for the end none does: all have `max_length` words.
+    Without an outcome for the end no sequence ends: all have `max_length` words.
     """
     cumulative = np.concatenate([[0.0], np.cumsum(model.mass)])
     base_cumulative = np.concatenate([[0.0], np.cumsum(model.base) / model.base.sum()])
@@ -40,6 +40,6 @@ def draw_sequences(
 
 
 def join(sequences: list[Ints], n_words: int) -> TokenSequences:
-    """Return sequences as a container."""
+    """Return sequences as a TokenSequences container."""
     ptr = np.concatenate([[0], np.cumsum([len(each) for each in sequences])]).astype(np.int64)
     return TokenSequences(np.concatenate([*sequences, np.empty(0, np.int32)]), ptr, n_words)

@@ -2,9 +2,9 @@
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| child_ptr, symbol, above, leaf, text, cell_ptr, outcome | | | the trie's: see `_kernels_trie` |
-| cumulative | | (X + 1,) | sums of mass over the cells before |
-| base_cumulative | H | (n_outcomes + 1,) | sums of the base |
+| child_ptr, symbol, above, leaf, text, cell_ptr, outcome | | | as in `_kernels_trie` |
+| cumulative | | (X + 1,) | cumulative sums of mass over the preceding cells |
+| base_cumulative | H | (n_outcomes + 1,) | cumulative sums of the base |
 """
 
 # mypy: ignore-errors
@@ -17,7 +17,7 @@ from skdp.processes._kernels_interpolated import find_place
 
 @njit_forceinline
 def _draw_place(cumulative, first, last, u):
-    """Return the last place in ``first:last`` at which the cumulative weight is at most u."""
+    """Return the last index in ``first:last`` at which the cumulative weight is at most u."""
     while last - first > 1:
         middle = (first + last) >> 1
         if cumulative[middle] <= u:
@@ -46,15 +46,15 @@ def draw_words(
 ):
     """Draw a sequence word by word until it ends or `symbols` is full; return its length.
 
-    In context u the mass of its cells, which sums to 1 - backoff_u, is drawn from first; with the
-    rest the next shorter context decides, and at last the base.
+    In context u, the cells have total mass 1 - backoff_u; with the remaining probability the word
+    is drawn from the next shorter context, and finally from the base.
 
     Parameters
     ----------
     symbols : (max_length + 1,) int32
         The beginning, then the output.
     n_words : int
-        As a symbol of contexts, the beginning; as an outcome, the end.
+        Number of words; also the beginning as a symbol of contexts, and the end as an outcome.
     ends : bool
         Whether the outcome `n_words` exists.
     child_ptr, symbol, above, leaf, text, cell_ptr, outcome : arrays

@@ -1,21 +1,22 @@
 """Look-ups in a trie of contexts, and probabilities from the longest context found upwards.
 
-A context that one event alone follows may be a *leaf*: longer contexts of that event are not in the
-trie but in the text, where they lie before the event. Each of them has one customer at one table,
-so it leaves the share (theta + d) / (theta + 1) to the shorter one, and keeps the rest for the
-event's outcome. The shares of law l are `chain`, (n_laws,); a chain of them multiplies.
+A context with a single event may be a *leaf*: longer contexts of that event are not in the trie but
+in the text, where they precede the event. Each of them has one customer at one table, so it leaves
+the share (theta + d) / (theta + 1) to the shorter context, and keeps the rest for the event's
+outcome. `chain`, (n_laws,), contains the shares of the laws; the shares along a chain of contexts
+are multiplied.
 
 | name | shape | meaning |
 |---|---|---|
 | symbols | (n_slots,) | symbols of sentences: a beginning, words, an end |
-| slots, positions | (n_events,) | the slot of an event, and how many slots are before it |
+| slots, positions | (n_events,) | slot of an event, and number of preceding slots in its sentence |
 | child_ptr, symbol | (U + 1,), (U,) | children of a context, and the far symbol of each context |
 | above | (U,) | the context without its far symbol; -1 for the empty one |
 | cell_ptr, outcome | (U + 1,), (X,) | cells of a context, and the outcome of each cell |
 | cell_above, node | (X,) | the cell with the same outcome one context above, and the context |
 | leaf | (U,) or (0,) | slot in `text` of the event of a leaf; -1: the context is no leaf |
 | text | (n_slots,) | symbols of the training sentences, if there are leaves |
-| contexts, depths, cells, tails | (n_events,) int32 | what was found: see `reach` |
+| contexts, depths, cells, tails | (n_events,) int32 | results of the search: see `reach` |
 | mass, backoff, base | (X,), (U,), (n_outcomes,) | of an interpolated model |
 """
 
@@ -27,7 +28,7 @@ from skdp.processes._kernels_interpolated import find_place
 
 @njit_forceinline
 def match_text(symbols, slot, depth, text, other, begin):
-    """Return how many symbols before two slots agree beyond `depth`, to a beginning at most."""
+    """Return the number of equal symbols before two slots beyond `depth`, up to a beginning."""
     n = depth
     while text[other - 1 - n] == symbols[slot - 1 - n]:
         n += 1
@@ -56,9 +57,10 @@ def reach(
 ):
     """Write the longest context seen before each event, and the longest with its outcome.
 
-    `contexts` are in the trie, of `depths` symbols; at a leaf, `tails` is how many symbols more
-    agree with the text. `cells` are those of the outcome in the context, or else in the next one
-    above that has one; -1: none has. `begin` is the symbol of beginnings.
+    `contexts` are in the trie and have `depths` symbols; at a leaf, `tails` is the number of
+    further symbols that agree with the text. `cells` are the cells of the outcome in the context,
+    or else in the nearest shorter context with such a cell; -1 if there is none. `begin` is the
+    symbol of beginnings.
     """
     for i in range(slots.shape[0]):
         u = 0
@@ -84,7 +86,7 @@ def reach(
 
 @njit_forceinline
 def chain_backoff(chain, depth, n):
-    """Return what contexts of depth + 1, ..., depth + n symbols leave, each with one customer."""
+    """Return the share left by contexts of depth + 1, ..., depth + n symbols with one customer."""
     last = chain.shape[0] - 1
     share = 1.0
     while n > 0 and depth < last:
@@ -126,7 +128,7 @@ def add_distributions_upwards(
 ):
     """Add to the rows of `total`, (n, n_outcomes), the distributions after contexts.
 
-    `top`, (n_outcomes,), is that of the empty context.
+    `top`, (n_outcomes,), is the distribution after the empty context.
     """
     for i in range(contexts.shape[0]):
         u = contexts[i]

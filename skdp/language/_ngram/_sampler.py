@@ -1,4 +1,4 @@
-"""The chain of the hierarchical Pitman-Yor language model."""
+"""Markov chain of the hierarchical Pitman-Yor language model."""
 
 from __future__ import annotations
 

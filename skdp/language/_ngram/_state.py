@@ -1,4 +1,4 @@
-"""What a chain of a language model shows of itself after a sweep."""
+"""Public state of a chain of a language model after a sweep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contexts that were seen, and the outcomes seen after each of them."""
+"""Trie of the observed contexts, with the outcomes observed after each context."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from skdp.processes._interpolated import InterpolatedModel
 
 @dataclass(frozen=True)
 class Events:
-    """What sentences are made of: each word, and where ends count, one end a sentence.
+    """Events of sentences: each word, and the end of each sentence if ends are events.
 
-    The symbols of each sentence lie in a row of slots: a beginning, the words, an end. An event is
-    a slot, its context the slots before it, back to the beginning.
+    The symbols of each sentence are in consecutive slots: a beginning, the words, an end. An event
+    is a slot, and its context consists of the preceding slots, back to the beginning.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Events:
         Words; both the beginning (in contexts) and the end (as an outcome) are `n_words`.
     slots : (n_events,) int64
     positions : (n_events,) int64
-        Slots before the event in its row: the longest context it can have.
+        Number of slots before the event in its sentence, the length of its longest context.
     ptr : (n_sentences + 1,) int64
-        Where the events of each sentence begin.
+        Offsets of the events of each sentence.
     """
 
     symbols: Ints
@@ -75,21 +75,22 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True)
 class NgramTrie(ContextIndex):
-    """All contexts of up to `order` - 1 symbols, and all cells: an outcome seen in a context.
+    """All contexts of up to `order` - 1 symbols, and all cells, i.e. outcomes seen in a context.
 
-    Without an order, all contexts that more than one event follows, and those one symbol longer:
-    of these, contexts with one event are leaves, whose longer contexts are in the text.
+    Without an order, the trie has all contexts with more than one event, and those with one more
+    symbol: among the latter, contexts with one event are leaves, whose longer contexts are in the
+    text.
 
-    Contexts and cells are numbered depth by depth, from the empty context on. The children of a
-    context, one symbol longer at the far end, are consecutive and in the order of that symbol; so
-    are its cells, in the order of outcomes.
+    Contexts and cells are numbered by depth, starting with the empty context. The children of a
+    context, one symbol longer at the far end, are consecutive and in the order of that symbol, and
+    the cells of a context are consecutive and in the order of outcomes.
 
     Attributes
     ----------
     n_outcomes, has_root, cell_ptr, outcome, layout : as of a `ContextIndex`
-        A context is a restaurant. `n_outcomes` is one more than `n_words` where ends count.
+        A context is a restaurant. `n_outcomes` is `n_words` plus 1 if ends are events.
     order : int
-        One more than the symbols of the longest context here.
+        Number of symbols of the longest context in the trie, plus 1.
     n_words : int
     child_ptr : (n_contexts + 1,) int32
         The children of context u are ``child_ptr[u]:child_ptr[u + 1]``.
@@ -98,8 +99,8 @@ class NgramTrie(ContextIndex):
     above : (n_contexts,) int32
         The context without its far symbol; -1 for the empty one.
     leaf : (n_contexts,) int32
-        The slot, in `text`, of the event of a leaf; -1: the context is none. Empty if there is an
-        order.
+        The slot, in `text`, of the event of a leaf; -1: the context is not a leaf. Empty if there
+        is an order.
     text : (n_slots,) int32
         Symbols of the sentences, as in `Events`; empty if there is an order.
     """
@@ -129,7 +130,7 @@ class NgramTrie(ContextIndex):
         order : int or None
         n_words, n_outcomes : int
         n_laws : int or None
-            Laws of the franchise; None: one for each depth.
+            Number of laws of the franchise; None: one for each depth.
 
         Raises
         ------
@@ -138,9 +139,9 @@ class NgramTrie(ContextIndex):
             fit into memory.
         """
         outcomes = events.outcomes
-        node = np.zeros(len(outcomes), np.int64)  # of each event, within its depth
+        node = np.zeros(len(outcomes), np.int64)  # node of each event, within its depth
         cell = np.zeros(len(outcomes), np.int64)
-        deep = np.arange(len(outcomes))  # events whose contexts are that long
+        deep = np.arange(len(outcomes))  # events whose contexts reach the current depth
         node_ptr, cell_ptr = [0], [0]
         symbols: list[Places] = []
         above: list[Places] = []
@@ -213,7 +214,7 @@ class NgramTrie(ContextIndex):
         return self._reach(events.symbols, events.slots, events.positions)
 
     def find_last(self, sentences: TokenSequences) -> Reached:
-        """Return the longest context that was seen before what would follow each sentence."""
+        """Return the longest context that was seen before the continuation of each sentence."""
         events = Events.of(sentences, ends=True)
         ends = events.ptr[1:] - 1
         return self._reach(events.symbols, events.slots[ends], events.positions[ends])
