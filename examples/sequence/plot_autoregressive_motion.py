@@ -69,8 +69,8 @@ for emission in ("gaussian", "autoregressive"):
     )
 
 # %%
-# What the states have learned
-# ----------------------------
+# The maps of the states
+# ----------------------
 #
 # The linear maps are in `emission_.coefs`. The angle of their complex eigenvalues is the speed of
 # rotation, and their size shows whether the motion grows or fades.

@@ -110,8 +110,8 @@ for name, share in right.items():
     print(f"{name:26s} {100 * share:.0f} % of the lines are right")
 
 # %%
-# What the states are
-# -------------------
+# The states
+# ----------
 #
 # The table lists the six largest states of the last model, with their number of lines, the share of
 # prose, the mean number of words, and the line with the highest probability. There are several

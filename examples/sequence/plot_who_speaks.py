@@ -73,7 +73,7 @@ print(f"{np.exp(models['similar sets'].decay_):.0f} times")
 # Results
 # -------
 #
-# Stickiness alone says that sets last, but not which set comes next. The right side shows the first
+# Stickiness alone models the duration of sets, but not the next set. The right side shows the first
 # 200 steps of the test: gray is the truth, and lines are the results of the model.
 
 figure, (left, right) = plt.subplots(
