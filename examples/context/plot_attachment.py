@@ -2,15 +2,15 @@
 Eaten with spices, seen with spots
 ==================================
 
-One eats fish with spices, but sees fish with spots: where a phrase belongs depends on words. A
-model of the events by which a tree is made says how probable each of two trees is.
+One eats fish with spices, but sees fish with spots: the attachment of a phrase depends on words. A
+model of the events that generate a tree gives the probability of each of two trees.
 """
 
 # %%
 # Trees
 # -----
 #
-# A small treebank, in which phrases with "with" go to the verb or to the noun.
+# The small treebank contains phrases with "with" that attach to the verb or to the noun.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,8 +35,8 @@ print(f"{len(trees)} trees, such as {trees[0]}")
 # Events and probabilities
 # ------------------------
 #
-# Each node comes from decisions in context; each kind of decision has a classifier of its own,
-# which backs off from words to tags.
+# Each node results from decisions in context; each kind of decision has its own classifier, which
+# backs off from words to tags.
 
 events = extract_events(trees, "mod1")
 print(f"{len(events.y)} modifiers, in contexts of {events.feature_names}")
@@ -54,9 +54,9 @@ for verb, last in [("ate", "spices"), ("saw", "spots")]:
 # The picture
 # -----------
 #
-# The bars are positive where the phrase goes to the verb. Below are the two trees. It is the verb
-# that decides: the head of "with spots" is "with", so that the place of the phrase is chosen before
-# its noun, and "she ate fish with spots" has the same odds as with spices.
+# The bars are positive if the phrase attaches to the verb. Below are the two trees. The verb
+# decides: the head of "with spots" is "with", so the attachment of the phrase is chosen before its
+# noun, and "she ate fish with spots" has the same odds as with spices.
 
 figure, (above, below) = plt.subplots(
     2, figsize=(10, 6), height_ratios=[0.6, 2.4], layout="constrained"

@@ -2,9 +2,9 @@
 Which columns matter?
 =====================
 
-A classifier by similar contexts learns how much it matters that two rows differ, column by column,
-and needs no order of the columns. The rows are those of scikit-learn's wine data, in three bins
-each, beside two columns of noise.
+A classifier based on similar contexts learns the importance of differences between rows, column by
+column, and needs no order of the columns. The rows come from scikit-learn's wine data, with each
+column in three bins, and have two additional columns of noise.
 """
 
 # %%
@@ -31,8 +31,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_
 # Two classifiers
 # ---------------
 #
-# :class:`~skdp.context.HDPBackoffClassifier` takes the columns in the order in which they are, the
-# most important first, and this order is a poor one.
+# :class:`~skdp.context.HDPBackoffClassifier` uses the columns in the given order, with the most
+# important first, and this order is a poor one.
 
 by_order = HDPBackoffClassifier(list(range(7)), max_iter=100, random_state=0)
 similar = DistanceDependentCRPClassifier(max_iter=300, random_state=0)
@@ -41,10 +41,10 @@ for model in (by_order, similar):
     print(f"{type(model).__name__:32} {accuracy:.2f} correct")
 
 # %%
-# What a difference costs
-# -----------------------
+# The cost of a difference
+# ------------------------
 #
-# Two rows that differ in a column are less similar by a factor exp(-decay): a decay near 0 says
+# Two rows that differ in a column are less similar by a factor exp(-decay): a decay near 0 means
 # that the column does not matter.
 
 order = np.argsort(similar.decay_)

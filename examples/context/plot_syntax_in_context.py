@@ -2,19 +2,19 @@
 What stands where in Python code
 ================================
 
-A classifier of categories in context predicts what a place in a program holds, given what is around
-it. The programs are modules of Python's standard library.
+A classifier of categories in context predicts the kind of a syntax node from its surroundings in
+the program. The programs are modules of Python's standard library.
 """
 
 # %%
 # Events
 # ------
 #
-# The parser makes a tree of a program. Each of its nodes is an event: its kind, such as ``Call``,
-# is the class, and what is around it the context. These columns are known before the node is: the
-# field of which parent it is, the sibling before it, the field of which grandparent the parent is,
-# and the name that was mentioned last, such as ``self`` or ``len``. Every fifth statement of a
-# module, with all that is in it, is for the test: many of them are whole classes or functions.
+# The parser turns a program into a tree. Each of its nodes is an event: its kind, such as ``Call``,
+# is the class, and its surroundings are the context. The columns are known before the node is: the
+# type and field of the parent, the preceding sibling, the type and field of the grandparent, and
+# the last name mentioned, such as ``self`` or ``len``. Every fifth statement of a module, with
+# everything in it, is in the test set; many of these statements are whole classes or functions.
 
 import ast
 import inspect
@@ -33,7 +33,7 @@ COLUMNS = ["parent", "field", "before", "grandparent", "its field", "last name"]
 
 
 def visit(node, above, name, events):
-    """Add the nodes below a node to the events; return the name that was mentioned last."""
+    """Add the nodes below a node to the events; return the last name mentioned."""
     before = "(none)"
     for field, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
@@ -47,7 +47,7 @@ def visit(node, above, name, events):
 
 
 def read_events(statements):
-    """Return the contexts and the kinds of all nodes within statements."""
+    """Return the contexts and kinds of all nodes within statements."""
     events = []
     for statement in statements:
         visit(statement, ("Module", "body"), "(none)", events)
@@ -59,7 +59,7 @@ def read_events(statements):
 bodies = [ast.parse(inspect.getsource(import_module(name))).body for name in MODULES]
 X_train, y_train = read_events([part for body in bodies for part in body if body.index(part) % 5])
 X_test, y_test = read_events([part for body in bodies for part in body[::5]])
-is_known = np.isin(y_test, y_train)  # other classifiers have no probability for what is new
+is_known = np.isin(y_test, y_train)  # other classifiers give new kinds no probability
 X_test, y_test = X_test[is_known], y_test[is_known]
 print(f"{len(X_train)} events to learn from, {len(X_test)} to predict, ", end="")
 print(f"{len(np.unique(y_train))} kinds; {np.sum(~is_known)} of new kinds left out")
@@ -69,15 +69,15 @@ print(X_test[1000:1005].assign(kind=y_test[1000:1005]).to_string())
 # Models
 # ------
 #
-# Levels are groups of columns, the most important first. With every level a context becomes
-# narrower and is seen more rarely: there are few fields of parents, and many names. A linear model
-# adds up what the columns say one by one, and cannot see that what stands before means something
-# else in a call than in a loop.
+# Levels are groups of columns, with the most important first. With every level a context becomes
+# narrower and rarer: there are few fields of parents, and many names. A linear model adds up the
+# effects of single columns, and cannot represent that the preceding sibling has a different meaning
+# in a call than in a loop.
 #
-# Collins's formula has a parameter, and its default suits these data. The Dirichlet process
-# learns what it needs, and the Pitman-Yor process, the default, has discounts besides and predicts
-# better. Which column is more important is not always clear. Classifiers with other orders of the
-# same columns err in other ways: the mean of their probabilities is a little better still.
+# Collins's formula has a parameter, and its default suits these data. The Dirichlet process learns
+# its parameters, and the Pitman-Yor process, the default, also has discounts and predicts better.
+# The best order of the columns is not always clear. Classifiers with different orders make
+# different errors, so the mean of their probabilities is slightly better still.
 
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import VotingClassifier
@@ -119,9 +119,9 @@ for name, model in models.items():
 # Where a prediction comes from
 # -----------------------------
 #
-# `explain` says how often the contexts of a row were seen, what they hand on to broader ones
-# (tables), and which share of the prediction is theirs. The weights sum to 1. Here is a place where
-# the narrowest context was not seen.
+# `explain` returns the number of times that the contexts of a row were seen (customers), the counts
+# that they pass on to broader contexts (tables), and their shares of the prediction. The weights
+# sum to 1. The following row has an unseen narrowest context.
 
 model = models["Pitman-Yor processes"]
 explained = model.explain(X_test, as_frame=True)
@@ -132,7 +132,7 @@ print("discounts     ", model.discounts_.round(2))
 print("concentrations", model.concentrations_.round(2))
 
 # %%
-# The more often a narrow context was seen, the more it counts.
+# A narrow context that was seen more often has a larger weight.
 
 import matplotlib.pyplot as plt
 

@@ -3,8 +3,8 @@ A grammar learned from sentences
 ================================
 
 Sentences such as "the big mouse ate a dog" are drawn from a small grammar, and a model learns a
-grammar from them: which words play the same role, which sequences of words form a phrase, and how
-many kinds of words and phrases there are. The model is not told where phrases begin or end.
+grammar from them: the words that play the same role, the sequences of words that form a phrase, and
+the number of kinds of words and phrases. The model is not given the boundaries of phrases.
 
 ::
 
@@ -48,12 +48,12 @@ else:
 # A grammar
 # ---------
 #
-# The upper bounds on the numbers of symbols are larger than the sentences need. Small
+# The upper bounds on the numbers of symbols are larger than the sentences require. Small
 # concentrations favor few rules and few words in a class. Many grammars produce the same sentences:
 # subject and verb may be joined first, or noun phrases may branch to the left. The prior of the
-# types of rules (two words, a word and a phrase, a phrase and a word, two phrases) determines what
-# to look for: phrases made of two phrases, and otherwise right branches. The best of several starts
-# is kept.
+# types of rules (two words, a word and a phrase, a phrase and a word, two phrases) determines the
+# kind of grammar to find: phrases made of two phrases, and otherwise right branches. The best of
+# several starts is kept.
 
 model = HDPPCFG(
     options.n_components,
@@ -78,11 +78,11 @@ if trees is not None:
     print(f"{scores.f1:.3f} bracket F1 against the trees that the sentences were drawn from")
 
 # %%
-# What it found
-# -------------
+# The learned grammar
+# -------------------
 #
-# These are the rules, symbols in the order in which sentences reach them. Preterminals (P) produce
-# words, constituents (C) phrases.
+# The figure shows the rules, with symbols in the order in which sentences reach them. Preterminals
+# (P) produce words, constituents (C) phrases.
 
 rules = GrammarDisplay.from_estimator(model, feature_names=words, threshold=0.01)
 rules.figure_.savefig(f"{options.output}_rules.png", dpi=100)

@@ -3,9 +3,9 @@ Mean field, EM and the truth
 ============================
 
 Mean field, the inference of :class:`~skdp.grammar.HDPPCFG`, replaces the posterior by a product of
-simple distributions. EM replaces it by a point. What either loses shows in mixtures of multinomials
-so small that the exact posterior is at hand: how uncertain the parameters are, and whether
-components that nobody needs go away. The latter depends on prior and inference together [1]_.
+simple distributions. EM replaces it by a point. In mixtures of multinomials so small that the exact
+posterior can be computed, the example shows the losses of both: the uncertainty of the parameters,
+and whether superfluous components disappear. The latter depends on both prior and inference [1]_.
 
 .. [1] P. Liang, M. I. Jordan and D. Klein, "Probabilistic grammars and hierarchical Dirichlet
    processes", 2009, appendix A.3.
@@ -15,11 +15,11 @@ components that nobody needs go away. The latter depends on prior and inference 
 # One loop for both
 # -----------------
 #
-# All priors are Dirichlet distributions of rows: a row for the multinomial of each component, and
-# one for the weights. With GEM weights, each break of the stick is a row of two cells, the piece
-# and the rest. Given expected counts, mean field goes on with E[log p], EM with the logarithm of
-# the mode. Every step raises a bound. A penalty is part of it: KL(q, prior) or, for EM, minus the
-# log density of the prior. For mean field, the bound is one on the log evidence.
+# All priors are Dirichlet distributions of rows, with one row for the multinomial of each component
+# and one for the weights. With GEM weights, each break of the stick is a row of two cells, the
+# piece and the rest. Given expected counts, mean field uses E[log p] for the next step, and EM the
+# logarithm of the mode. Every step raises a bound, which includes a penalty: KL(q, prior) or, for
+# EM, minus the log density of the prior. For mean field, it is a lower bound on the log evidence.
 
 from itertools import product
 
@@ -29,7 +29,7 @@ from scipy.special import betaln, gammaln, logsumexp, psi, softmax, xlog1py, xlo
 
 
 def update(prior, counts, inference):
-    """Return the logs to go on with, the mean or mode, and the penalty, for rows of counts."""
+    """Return the logs for the next step, the mean or mode, and the penalty, for rows of counts."""
     prior = np.broadcast_to(prior, counts.shape)
     total = prior.sum(axis=1, keepdims=True)
     log_constant = np.sum(gammaln(total)) - np.sum(gammaln(prior))
@@ -54,7 +54,7 @@ def from_breaks(logs):
 
 
 def fit(X, prior, inference, q, n_iter):
-    """Return q(z), and the weights and bounds of all steps. Without a prior weights are equal."""
+    """Return q(z), and weights and bounds of all steps. Without a prior, weights are equal."""
     n_components = q.shape[1]
     weights, penalty = np.full(n_components, 1 / n_components), 0.0
     log_weights = np.log(weights)
@@ -116,12 +116,12 @@ for name, p in {
     print(f"{name:20s} {deviations[0]:5.3f} {deviations[1]:7.3f}")
 
 # %%
-# The truth has two modes, since components can change places. Mean field is one of them, a little
-# too narrow, and less sure of the component with a single row. EM knows nothing of uncertainty.
-# This shows in what a further trial says about its component: with counts (20, 20) and (.5, .2), EM
-# prefers the second, of which it has hardly seen anything, and mean field the first. Weights
-# exp(E[log p]) need not sum to 1: about half a count is taken off a large one, nearly all of a
-# small one.
+# The true posterior has two modes, because the components are exchangeable. Mean field covers one
+# of them, is slightly too narrow, and is less certain of the component with a single row. EM does
+# not represent uncertainty. This affects the assignment of a further trial: with counts (20, 20)
+# and (.5, .2), EM prefers the second component, which has hardly any data, and mean field prefers
+# the first. Weights exp(E[log p]) need not sum to 1: a large count is reduced by about half a
+# count, and a small count nearly to zero.
 
 for inference in ("EM", "mean field"):
     logs, _, _ = update(1.0, np.array([[20.0, 20.0], [0.5, 0.2]]), inference)
@@ -141,23 +141,23 @@ axes[3].set(title="what is left of a count", xlabel="count", aspect=1)
 axes[3].legend()
 
 # %%
-# Components that nobody needs
-# ----------------------------
+# Superfluous components
+# ----------------------
 #
-# Now there is only one word, so every component fits every row, and one would do. Nothing is
-# learned: the posterior of the weights is the prior, and the log evidence is 0, which the bounds of
-# mean field do not reach. All fits start with the same unequal weights. Under a symmetric prior the
-# posterior has the same mean for all components, so the bars hold means of weights sorted in every
-# draw, from the truth and from q.
+# Now there is only one word, so every component fits every row, and one component suffices. Nothing
+# is learned: the posterior of the weights is the prior, and the log evidence is 0, which the bounds
+# of mean field do not reach. All fits start with the same unequal weights. Under a symmetric prior
+# the posterior has the same mean for all components, so the bars show means of weights that were
+# sorted in every draw, from the true posterior and from q.
 #
-# Under Dir(1), the same for all components, EM stays where it starts, and mean field makes all
-# equal: it adds a count to each and takes off about half of one. EM does the same, slowly, under
+# Under Dir(1), the same for all components, EM stays at its start, and mean field makes all weights
+# equal: it adds one count to each and subtracts about half a count. EM does the same, slowly, under
 # Dir(1.1). Under Dir(1/8) the largest component takes nearly everything; EM has no unique mode
-# there. Under GEM(1) mean field also keeps one large component and some small ones, but EM stays
-# once more, since all breaks are equally likely. The truth is less extreme: mean field exaggerates
-# what a prior says, be it that components are equal or that few are large.
-# :class:`~skdp.grammar.HDPPCFG` has both sparse priors (`top_prior`), but a point for the weights
-# themselves, and q for the rules.
+# there. Under GEM(1) mean field also keeps one large component and some small ones, but EM again
+# stays at its start, because all breaks are equally likely. The true posterior is less extreme:
+# mean field exaggerates the prior, whether it favors equal components or few large ones.
+# :class:`~skdp.grammar.HDPPCFG` has both sparse priors (`top_prior`), but uses a point estimate for
+# the weights and q for the rules.
 
 rng = np.random.default_rng(0)
 n_rows, n_components, n_iter = 20, 8, 100
@@ -165,7 +165,7 @@ start = np.tile(np.linspace(1.5, 0.5, n_components) / n_components, (n_rows, 1))
 
 
 def sorted_sizes(prior, counts):
-    """Return means of the sorted weights, given the counts that came on top of the prior."""
+    """Return means of the sorted weights, given the counts added to the prior."""
     if prior == "GEM(1)":
         piece = rng.beta(*(1 + to_breaks(counts)).T, size=(10_000, n_components - 1))
         draws = np.exp(from_breaks(np.log(np.stack([piece, 1 - piece], axis=-1))))

@@ -2,18 +2,19 @@
 Precedence of operators, learned from trees
 ===========================================
 
-A treebank with one symbol for all phrases says nothing about which operator binds more tightly. A
-grammar that is read off its trees has to guess. :class:`~skdp.grammar.HDPPCFGRefiner` gives the
-symbol subsymbols, and what they learn is the table of precedence of the Python language.
+A treebank with one symbol for all phrases does not label the precedence of operators. A grammar
+read off its trees has to guess. :class:`~skdp.grammar.HDPPCFGRefiner` splits the symbol into
+subsymbols, which learn the table of precedence of the Python language.
 """
 
 # %%
 # A treebank that comes with Python
 # ---------------------------------
 #
-# The expressions are those of the standard library's source. Names, calls and constants become one
-# word, ``x``. Left are operators, ``E`` for every expression and ``O`` for every operator. Only
-# expressions that need no parentheses are taken: precedence alone says what their trees are.
+# The expressions come from the source of the standard library. Names, calls, and constants become
+# one word, ``x``. The remaining words are operators, and the symbols are ``E`` for every expression
+# and ``O`` for every operator. Only expressions that need no parentheses are used, so precedence
+# alone determines their trees.
 
 import ast
 import warnings
@@ -37,7 +38,7 @@ KINDS = (ast.BoolOp, ast.BinOp, ast.Compare, ast.UnaryOp)
 
 
 def to_tree(node):
-    """Return the tree of an expression, with x for all that is no operator."""
+    """Return the tree of an expression, with x for all operands."""
     match node:
         case ast.BoolOp(op=op, values=parts):
             operators = [op] * (len(parts) - 1)
@@ -56,7 +57,7 @@ def to_tree(node):
 
 
 def needs_no_parentheses(tree):
-    """Whether Python reads this tree from its words alone."""
+    """Return whether Python parses the words of a tree, without parentheses, to this tree."""
     text = " ".join(tree.leaves).replace("not-in", "not in").replace("is-not", "is not")
     try:
         return to_tree(ast.parse(text, mode="eval").body) == tree
@@ -82,7 +83,7 @@ def read_expressions(paths):
 
 
 library = Path(ast.__file__).parent
-with warnings.catch_warnings(action="ignore"):  # some files have strings with odd backslashes
+with warnings.catch_warnings(action="ignore"):  # some files have invalid escape sequences
     packages = [".", "asyncio", "email", "http", "importlib", "json", "logging", "multiprocessing"]
     paths = [path for package in packages for path in sorted(library.glob(f"{package}/*.py"))]
     trees = read_expressions(paths)
@@ -98,10 +99,10 @@ for tree in test[:4]:
 # Subsymbols
 # ----------
 #
-# With one subsymbol the grammar is the one that is read off the trees. The score is the F1 of
-# brackets; beside it is the share of kinds of expressions whose trees are right altogether. The fit
-# is by smoothed maximum likelihood. Structured mean field, the default, which is made for thousands
-# of words and symbols, gains less here, where everything is small: compare the two on your trees.
+# With one subsymbol the grammar is read directly off the trees. The score is the F1 of brackets;
+# next to it is the share of kinds of expressions whose trees are entirely correct. The fit uses
+# smoothed maximum likelihood. Structured mean field, the default, is designed for thousands of
+# words and symbols and gains less on this small problem: compare the two on your trees.
 
 
 def leaves(trees):
@@ -122,12 +123,12 @@ for n in numbers:
 # The table of precedence
 # -----------------------
 #
-# How does the model read ``x or x + x``? There are two trees, and ``tree_proba`` knows the
-# posterior probability of each. For all pairs of some operators, the picture shows how sure the
-# model is that the first of the two is applied first. The operators are listed from weak to strong,
-# so that Python's table is violet below the diagonal and orange above it; ``in`` and ``==`` are
-# equally strong. Where the picture is pale or wrong, the training expressions hardly ever have the
-# two side by side.
+# How does the model parse ``x or x + x``? There are two trees, and ``tree_proba`` returns the
+# posterior probability of each. For all pairs of some operators, the picture shows the probability
+# that the first of the two is applied first. The operators are listed from weak to strong, so
+# Python's table is violet below the diagonal and orange above it; ``in`` and ``==`` are equally
+# strong. If a cell is pale or wrong, the two operators are hardly ever adjacent in the training
+# expressions.
 
 operators = ["or", "and", "in", "==", "|", "+", "*", "**"]
 

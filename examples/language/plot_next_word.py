@@ -2,17 +2,17 @@
 The next word of the Python reference
 =====================================
 
-A language model says how surprising each word is, given those before it. The text is the Python
-language reference, which comes with every Python installation.
+A language model gives the surprisal of each word, given the preceding words. The text is the Python
+language reference, which is part of every Python installation.
 """
 
 # %%
 # Sentences
 # ---------
 #
-# Sentences of every fifth paragraph are for the test. Words that occur once in the training text
-# are replaced by classes such as "UNK:-ing", so that models have a probability for words that they
-# do not know. Punctuation marks are words.
+# The sentences of every fifth paragraph form the test set. Words that occur once in the training
+# text are replaced by classes such as "UNK:-ing", so that models have a probability for unknown
+# words. Punctuation marks are words.
 
 import re
 
@@ -40,10 +40,10 @@ print(X_test)
 # -------------------------
 #
 # Perplexity is the number of equally likely words that would be as hard to guess. An n-gram model
-# of order n sees n - 1 words of context. Most is gained with the first two; longer contexts help
-# where the reference repeats itself, and leave the word to shorter ones where they say nothing.
-# The mean over 20 samples predicts better than a single sample, and from order 3 on better than
-# Kneser-Ney smoothing, which approximates the model.
+# of order n uses n - 1 words of context. The first two words help most; longer contexts help if the
+# reference repeats itself, and back off to shorter contexts otherwise. The mean over 20 samples
+# predicts better than a single sample and, from order 3 on, better than Kneser-Ney smoothing, which
+# approximates the model.
 
 from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM
 
@@ -70,9 +70,9 @@ print("concentrations", lm.concentrations_.round(2))
 # Word by word
 # ------------
 #
-# The surprisal of a word is -log2 of its probability: the bits that it takes to tell which word it
-# is. Here is a sentence of the test part with the surprisal given two words of context and given
-# none, the one of about 14 words to which the context matters as much as to the median.
+# The surprisal of a word is -log2 of its probability: the number of bits needed to identify the
+# word. The output shows a test sentence with the surprisal given two words of context and given
+# none. Of the sentences of about 14 words, it is the median by the effect of the context.
 
 import numpy as np
 
@@ -94,10 +94,10 @@ for word, *row in zip(words, *bits.values(), strict=True):
 # -----------
 #
 # Why does the Pitman-Yor process suit words? Texts drawn from it have a few frequent words and very
-# many rare ones, as real ones have. The discount of the model without context says how heavy that
-# tail is. Texts drawn with the learned discount and concentration, of as many sentences, come close
-# to the frequencies by rank. With discount 0, which makes it a Dirichlet process, no word is very
-# frequent, and few are rare.
+# many rare ones, like real texts. The discount of the model without context measures the weight of
+# this tail. Texts of the same length drawn with the learned discount and concentration come close
+# to the observed frequencies by rank. With discount 0, which makes it a Dirichlet process, no word
+# is very frequent, and few are rare.
 
 counter = TokenVectorizer(lowercase=True, min_count=1)
 text = counter.fit_transform(train + test)
@@ -118,7 +118,7 @@ figure, axes = plt.subplots(2, 2, figsize=(12, 7.5), layout="constrained")
 
 
 def put_legend_inside(display):
-    """Move the legend of a display from beside the axes into a corner that is empty."""
+    """Move the legend of a display from beside the axes into an empty corner."""
     labels = [label.get_text() for label in display.legend_.get_texts()]
     handles = display.legend_.legend_handles
     display.ax_.legend(handles, labels, loc="upper right", frameon=False)

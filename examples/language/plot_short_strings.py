@@ -2,17 +2,17 @@
 Where a short string comes from
 ===============================
 
-A language model of characters for each class is a classifier: it asks which model gives a string
-the highest probability. Here strings are lines of about 60 characters, and classes are sections of
-the Python language reference, which comes with every Python installation.
+One character-level language model per class makes a classifier: it predicts the class whose model
+gives a string the highest probability. Here strings are lines of about 60 characters, and classes
+are sections of the Python language reference, which is part of every Python installation.
 """
 
 # %%
 # Lines of eight sections
 # -----------------------
 #
-# The eight longest sections are cut into lines. The last quarter of a section is for the test, so
-# that no paragraph has lines in both parts.
+# The eight longest sections are cut into lines. The last quarter of a section is the test set, so
+# no paragraph has lines in both parts.
 
 import textwrap
 
@@ -35,9 +35,9 @@ print(train["debugger"][0])
 #
 # :class:`~skdp.language.LanguageModelClassifier` fits one
 # :class:`~skdp.language.HierarchicalPitmanYorLM` to the lines of each section. A symbol is a
-# character, and lines are windows of longer text, so their ends mean nothing
-# (``end_of_sequence=False``). The other two see how often each n-gram of one to four characters
-# occurs.
+# character, and lines are windows of longer text, so their ends are not informative
+# (``end_of_sequence=False``). The other two classifiers use the counts of n-grams of one to four
+# characters.
 
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -68,10 +68,10 @@ classifiers = {
 # Accuracy and the amount of text
 # -------------------------------
 #
-# All learn from the same lines, drawn at random: 5, 20 or 80 of each section. A line says little,
-# and the end of a section is about other things than its beginning, so all err often. The other two
-# are up to four points ahead: logistic regression learns what sets sections apart, not how their
-# text runs. What the language models have to offer is shown below.
+# All classifiers learn from the same random lines: 5, 20, or 80 of each section. A line contains
+# little information, and the end of a section has other subjects than its beginning, so all
+# classifiers err often. The other two are up to four points ahead: logistic regression learns the
+# differences between sections, not their text. The advantage of the language models is shown below.
 
 import numpy as np
 
@@ -95,13 +95,13 @@ for i, size in enumerate(sizes):
     print(size, *(f"{values[i].mean():.3f}" for values in accuracy.values()))
 
 # %%
-# What a line says, character by character
-# ----------------------------------------
+# The evidence of a line, character by character
+# ----------------------------------------------
 #
-# A language model shows where the evidence lies: for each character, the log probability in the
-# line's own section less that in the section which comes second. Most of the
-# evidence lies in the first letters of words that the other section hardly uses; their last letters
-# follow anyway. The line below is the one that is classified with the most certainty.
+# A language model locates the evidence: for each character, the plot shows the log probability in
+# the line's own section minus the log probability in the second most probable section. Most of the
+# evidence is in the first letters of words that the other section hardly uses; their last letters
+# are predictable. The plot shows the line that is classified with the most certainty.
 
 import matplotlib.pyplot as plt
 

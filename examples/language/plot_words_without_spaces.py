@@ -3,7 +3,7 @@ Words in text without spaces
 ============================
 
 Where are the words in "theassertstatement"? A nested Pitman-Yor language model finds them without a
-dictionary, from what repeats. The text is the Python language reference, which comes with every
+dictionary, from repetitions. The text is the Python language reference, which is part of every
 Python installation, without its spaces.
 """
 
@@ -11,8 +11,8 @@ Python installation, without its spaces.
 # Text without spaces
 # -------------------
 #
-# Strings are what stands between two punctuation marks, three words or more. Only letters are
-# left. A quarter of the strings suffices.
+# The strings are the parts between two punctuation marks with at least three words. Only letters
+# are kept. A quarter of the strings suffices.
 
 import re
 
@@ -26,12 +26,12 @@ X, cuts = strip_spaces(sentences)
 print(len(X), "strings of", sum(map(len, X)), "characters, such as", X[0])
 
 # %%
-# No word is known, or some are
-# -----------------------------
+# Without and with known words
+# ----------------------------
 #
-# Without any help the model has an F of 0.66 for words. Most errors are parts that occur in many
-# words ("statement s"), which are units too, if not those of writing. Some strings that have been
-# cut by hand tell it what is meant: with one of ten, F is 0.81. Scores are of the other strings.
+# Without supervision the model has an F of 0.66 for words. Most errors are parts that occur in many
+# words ("statement s"), which are also units, though not orthographic words. Some strings that were
+# segmented by hand guide it: with one of ten, F is 0.81. Scores are for the other strings.
 
 from skdp.language import NestedPitmanYorLM
 from skdp.metrics import segmentation_scores
@@ -55,8 +55,9 @@ print("most frequent words found:", *models["none"].lexicon_[:20])
 # One string
 # ----------
 #
-# Bars are the probabilities of cuts; most of them are near 0 or 1, right or wrong. Above, no cuts
-# were known; below, those of every tenth string, which this one is not.
+# Bars are the probabilities of cuts; most of them are near 0 or 1, whether right or wrong. In the
+# upper plot no cuts were known; in the lower plot the cuts of every tenth string were known, but
+# not of this string.
 
 import matplotlib.pyplot as plt
 
@@ -72,9 +73,9 @@ figure.savefig("words_without_spaces_cuts.png", dpi=100)
 # Phrases, and words in parts
 # ---------------------------
 #
-# :class:`~skdp.language.CollocationPitmanYorLM` has a level between words and strings, of words
-# that often come together. It finds a few more words, with 0.70, and says which cuts may not be
-# those of writing: its collocations are phrases, and words in parts.
+# :class:`~skdp.language.CollocationPitmanYorLM` adds a level between words and strings, for words
+# that often occur together. It finds a few more words, with an F of 0.70, and identifies cuts that
+# may not be word boundaries: its collocations are phrases, and words in parts.
 
 from skdp.language import CollocationPitmanYorLM
 
@@ -87,10 +88,10 @@ print(f"F of words {score.token_f:.2f}; collocations:", *together[:20], sep="\n 
 # The words
 # ---------
 #
-# The first row is of what is found with no cut known, the second of the true words. Draws are texts
-# of the process with the learned discounts and concentrations, before it has seen a word: a few
-# frequent words and very many rare ones are what it expects, and their number grows much as it
-# does here. Words that are found are shorter than true ones, since endings are cut off.
+# The first row shows the words found with no known cuts, the second the true words. Draws are texts
+# from the process with the learned discounts and concentrations, before any data: it expects a few
+# frequent words and very many rare ones, and a growth of their number similar to the data. The
+# words found are shorter than the true words, because endings are cut off.
 
 figure, axes = plt.subplots(2, 3, figsize=(12, 6.5), layout="constrained")
 model = models["none"]

@@ -2,16 +2,16 @@
 Eruptions: clusters, their number, and what is uncertain
 ========================================================
 
-Eruptions of a geyser, generated here to look like those of Old Faithful: short ones after short
-waits, long ones after long waits, and a few of another kind. A mixture finds how many kinds there
-are, and tells how sure it is of which eruptions belong together.
+The data are generated eruptions of a geyser that resemble Old Faithful: short eruptions after short
+waits, long ones after long waits, and a few of another kind. A mixture infers the number of kinds,
+and the probability that two eruptions belong together.
 """
 
 # %%
 # Three hundred eruptions
 # -----------------------
 #
-# Two kinds are common. A third one, a dozen of long eruptions after short waits, is rare.
+# Two kinds are common. A third kind, a dozen long eruptions after short waits, is rare.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,10 +42,10 @@ print("mean number of components, by chain:", model.trace_["n_components"].mean(
 # Three pictures
 # --------------
 #
-# The lines enclose 50, 80 and 95 % of the predictive density. In the matrix, each pixel tells how
-# often two eruptions were in the same component: eruptions of the rare kind are together nearly
-# always, and few others are with them. The bars are the posterior of the number of components;
-# there are more of them where single eruptions, for a while, make a component of their own.
+# The lines enclose 50, 80 and 95 % of the predictive density. In the matrix, each pixel shows how
+# often two eruptions were in the same component: eruptions of the rare kind are nearly always
+# together, and few others are with them. The bars show the posterior of the number of components,
+# which is larger when single eruptions temporarily form separate components.
 
 fig = plt.figure(figsize=(12, 4.6), layout="constrained")
 left, middle, right = fig.subplots(1, 3, width_ratios=(5, 4, 2.4))

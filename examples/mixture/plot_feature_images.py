@@ -2,17 +2,17 @@
 What are these images made of?
 ==============================
 
-A hundred small images, each a sum of any of four glyphs under much noise. Nobody says how many
-glyphs there are, and hardly any image shows one alone. Latent features with the prior of an Indian
-buffet find them, say which image has which, and fill in pixels that are missing.
+Each of a hundred small images is a sum of some of four glyphs with strong noise. The number of
+glyphs is not given, and hardly any image shows a single glyph. Latent features with the prior of an
+Indian buffet find the glyphs, assign them to images, and fill in missing pixels.
 """
 
 # %%
 # Images with missing pixels
 # --------------------------
 #
-# We hide a fifth of all pixels. The fit takes NaN as it is. There is nothing to subtract: where an
-# image has no glyph it is 0 but for noise.
+# We hide a fifth of all pixels. The fit accepts NaN directly. Centering is not needed: pixels
+# without a glyph are 0 except for noise.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,8 +29,8 @@ model = IBPLatentFeatures(center=False, random_state=0).fit(X)
 # How many features?
 # ------------------
 #
-# A feature of one image alone costs little, and explains some of its noise, so that such features
-# come and go. `feature_probabilities_` tells which ones matter.
+# A feature of a single image costs little and explains some of its noise, so such features come and
+# go. `feature_probabilities_` identifies the features that matter.
 
 print("P(K):", dict(enumerate(model.n_components_distribution_.round(2).tolist())))
 print("shares:", model.feature_probabilities_.round(2))
@@ -42,9 +42,9 @@ print(f"error of missing pixels: {error:.2f}, of seen ones: {0.5:.2f}")
 # The features as images
 # ----------------------
 #
-# On top are the glyphs, below the weights of the features that were found, each with its share of
-# the images. The other rows are four images, and what they are made of: sums of the features,
-# weighed by the probabilities that the image has them.
+# The top row shows the glyphs, and the second row the weights of the features found, each with its
+# share of the images. The other rows show four images and their reconstructions: sums of the
+# features, weighted by the probabilities that the image has them.
 
 places = [np.argmin(((model.components_ - g) ** 2).sum(axis=1)) for g in images.glyphs]
 shares = model.transform(X)

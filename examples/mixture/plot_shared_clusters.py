@@ -3,16 +3,16 @@ Clusters that groups share
 ==========================
 
 Six cellars hold bottles of three cultivars of wine, but three of the cellars have none of the
-third. A mixture of groups finds the kinds of wine, which all cellars share, and how much of each a
-cellar has.
+third. A mixture of groups finds the kinds of wine, which all cellars share, and the share of each
+kind in a cellar.
 """
 
 # %%
 # Six cellars
 # -----------
 #
-# The bottles are those of scikit-learn's wine data, with three of the measurements; the cellars are
-# drawn at random. A group is an array of rows, and one sample.
+# The bottles come from scikit-learn's wine data, with three of the measurements; the cellars are
+# drawn at random. A group is an array of rows, and is one sample.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,9 +33,9 @@ print("bottles:", [len(group) for group in groups])
 # One mixture for all, one for each, or shared components
 # -------------------------------------------------------
 #
-# A mixture of all bottles does not know of cellars. One mixture for each cellar has about thirty
-# bottles to learn from, and its components have nothing to do with those of the others. In the
-# third model, a hierarchical Dirichlet process, cellars share components but not their weights.
+# A mixture of all bottles ignores the cellars. One mixture for each cellar has about thirty bottles
+# to learn from, and its components are unrelated to those of the others. In the third model, a
+# hierarchical Dirichlet process, cellars share components but not their weights.
 
 pooled = DPMixture(random_state=0).fit(np.concatenate(groups))
 alone = [DPMixture(random_state=0).fit(group) for group in groups]
@@ -47,8 +47,8 @@ print("shared:", shared.n_components_)
 print(shares.round(2))
 
 # %%
-# What a cellar has
-# -----------------
+# Shares of a cellar
+# ------------------
 #
 # Bars are the shares of the components in each cellar, crosses the true shares of the cultivars: a
 # component belongs to the cultivar of most of its bottles.

@@ -2,17 +2,17 @@
 How many kinds of wine?
 =======================
 
-A hundred and seventy-eight bottles from three cultivars of one Italian region, and thirteen
-chemical measurements of each. A mixture that is not told how many components there are finds the
-cultivars, says how sure it is of their number, and where it would expect something new.
+The data are thirteen chemical measurements of 178 bottles from three cultivars of one Italian
+region. A mixture that is not given the number of components finds the cultivars, the posterior of
+their number, and the regions in which it would expect something new.
 """
 
 # %%
-# A mixture of two columns, to look at
-# ------------------------------------
+# A mixture of two columns
+# ------------------------
 #
-# We look at the first two principal components of the standardized measurements. The fit knows
-# nothing of cultivars.
+# We use the first two principal components of the standardized measurements. The fit does not use
+# the cultivars.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,12 +31,12 @@ print(f"{model.n_components_} components of", np.bincount(model.labels_), "bottl
 print(f"adjusted Rand index against the cultivars: {index:.2f}")
 
 # %%
-# Density, clusters and what would be new
-# ---------------------------------------
+# Density, clusters, and novelty
+# ------------------------------
 #
-# Lines are those of equal predictive density, averaged over all sampled partitions. The gray is the
-# probability that a bottle there would be of a kind that has not been seen: it rises where no
-# component reaches. Colors are those of the components, markers those of the true cultivars.
+# The lines are contours of the predictive density, averaged over all sampled partitions. The gray
+# shade is the probability that a bottle would be of an unseen kind: it increases away from the
+# components. Colors show the components, and markers show the true cultivars.
 
 low, high = X.min(axis=0) - 2.0, X.max(axis=0) + 2.0
 x, y = np.meshgrid(np.linspace(low[0], high[0], 160), np.linspace(low[1], high[1], 160))

@@ -2,17 +2,17 @@
 Appliances behind one meter
 ===========================
 
-A meter shows the power that a house takes, not which appliances take it. Each of them is on or off,
-and what is on adds up. :class:`~skdp.sequence.FactorialHMM` finds such binary causes: how many
-there are, what each adds, and when it was on.
+A meter shows the power consumption of a house, but not of its appliances. Each appliance is on or
+off, and the powers of active appliances add up. :class:`~skdp.sequence.FactorialHMM` finds such
+binary causes: their number, the power that each adds, and the times when it was on.
 """
 
 # %%
 # A month of readings
 # -------------------
 #
-# The readings are made up, every half hour for thirty days, of real and reactive power. An
-# appliance is switched on with a probability of its own, and then stays on for a while.
+# The generated readings are of real and reactive power, every half hour for thirty days. Each
+# appliance is switched on with its own probability, and then stays on for a while.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,10 +42,10 @@ readings = background + is_on @ power + rng.normal(size=(N_STEPS, 2)) * [12.0, 6
 # The fit
 # -------
 #
-# Eight is an upper bound. Factors that nothing needs are never on, or at a single step or two:
-# those that are on less than a hundredth of the time are left out here. No name of an appliance and
-# no power is given; known powers would go into `weights` of a `BinaryFactorEmission`. The unit of
-# the readings does not matter.
+# Eight is an upper bound. Superfluous factors are never on, or only at one or two steps: factors
+# that are on less than a hundredth of the time are omitted here. The model is given neither names
+# nor powers of appliances; known powers could be passed as `weights` of a `BinaryFactorEmission`.
+# The unit of the readings does not matter.
 
 model = FactorialHMM(8, max_iter=400, random_state=0).fit(readings)
 n_found = int(np.sum(model.factor_shares_ > 0.01))  # they are sorted by their shares
@@ -54,7 +54,7 @@ print(f"{n_found} appliances; watts and reactive power of each:")
 print(np.round(found).astype(int))
 
 # %%
-# The names are those of the appliances with the most similar powers. Factors and truth agree at
+# Each factor gets the name of the appliance with the most similar power. Factors and truth agree at
 # almost all times:
 
 names = list(APPLIANCES)
@@ -68,7 +68,7 @@ for k, row in zip(nearest, activity.T, strict=True):
 # Two days
 # --------
 #
-# What the model believes to be on, stacked; the black line is the meter.
+# The plot stacks the powers of the inferred active factors; the black line is the meter.
 
 begin, end = 48 + 24, 3 * 48 + 24
 hours = np.arange(end - begin) / 2

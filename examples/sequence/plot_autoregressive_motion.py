@@ -2,8 +2,8 @@
 Autoregressive motion
 =====================
 
-The tip of a limb moves about one place in three ways. Where it is says little about what it is
-doing: only the way from one position to the next tells. States with Gaussian observations cut the
+The tip of a limb moves about one place in three ways. Its position reveals little about the motion;
+only the change from one position to the next does. States with Gaussian observations divide the
 plane into places; autoregressive states find the motions.
 """
 
@@ -12,8 +12,8 @@ plane into places; autoregressive states find the motions.
 # -------------------
 #
 # The generated limb circles slowly to the left, circles fast to the right, or swings on a narrow
-# ellipse. A motion lasts about fifty steps, then another one takes over from where the limb is. All
-# of them have the same center, and the positions are measured with noise.
+# ellipse. A motion lasts about fifty steps, then another one starts at the current position of the
+# limb. All motions have the same center, and the positions are measured with noise.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,7 +22,7 @@ rng = np.random.default_rng(4)
 motions = ["slow, to the left", "fast, to the right", "narrow swing"]
 speeds = np.array([0.15, -0.45, 0.3])
 tilt = np.array([[0.8, 0.45], [0.45, 0.8]])
-shapes = [np.eye(2), np.eye(2), tilt]  # what a circle becomes
+shapes = [np.eye(2), np.eye(2), tilt]  # images of the circle
 
 n_steps = 2400
 motion = np.zeros(n_steps, dtype=int)
@@ -46,12 +46,12 @@ print(f"{n_steps} steps, {np.count_nonzero(np.diff(motion)) + 1} motions one aft
 # Two fits
 # --------
 #
-# Both models are the same but for their observations. With ``emission="autoregressive"``, an
-# observation is predicted from the one before it by a linear map that each state has for itself,
-# plus noise; :class:`~skdp.emissions.AutoregressiveEmission` also takes more lags. Both find the
-# number of states, but the Gaussian model uses all that it may have, and warns: circles can be cut
-# into any number of places. The adjusted Rand index compares states with the true motions: 1 is
-# perfect, 0 is what chance gives.
+# The two models differ only in their observations. With ``emission="autoregressive"``, each state
+# predicts an observation from the previous one by its own linear map, plus noise;
+# :class:`~skdp.emissions.AutoregressiveEmission` also supports more lags. Both models infer the
+# number of states, but the Gaussian model uses all available states and issues a warning, because
+# circles can be divided into any number of places. The adjusted Rand index compares states with the
+# true motions: 1 is perfect, and 0 is expected by chance.
 
 from sklearn.metrics import adjusted_rand_score
 
@@ -69,11 +69,11 @@ for emission in ("gaussian", "autoregressive"):
     )
 
 # %%
-# What the states have learned
-# ----------------------------
+# The maps of the states
+# ----------------------
 #
-# `emission_.coefs` are the linear maps. The angle of their complex eigenvalues is the speed of a
-# turn, and their size tells whether it grows or fades.
+# The linear maps are in `emission_.coefs`. The angle of their complex eigenvalues is the speed of
+# rotation, and their size shows whether the motion grows or fades.
 
 for j in range(model.n_active_components_):
     value = np.linalg.eigvals(model.emission_.coefs[j]).astype(complex)[0]
@@ -86,9 +86,9 @@ for j in range(model.n_active_components_):
 # The picture
 # -----------
 #
-# Above are the three states of the autoregressive model: the positions of the limb, and the flow
-# along which the state expects it to move. Below is a part of the series, with the true motions and
-# the states of both models.
+# The upper plots show the three states of the autoregressive model: the positions of the limb, and
+# the flow along which the state expects it to move. The lower plot shows a part of the series, with
+# the true motions and the states of both models.
 
 from matplotlib.colors import ListedColormap
 

@@ -2,8 +2,8 @@
 Change points of a series
 =========================
 
-A sticky infinite hidden Markov model cuts a series into homogeneous stretches and finds out which
-of them are of the same kind. Neither the number of change points nor the number of kinds is given.
+A sticky infinite hidden Markov model divides a series into homogeneous stretches and identifies
+stretches of the same kind. Neither the number of change points nor the number of kinds is given.
 """
 
 # %%
@@ -31,7 +31,7 @@ print(f"{len(series)} days, standard deviation {series.std():.2f} %")
 # prior weight of staying, `transition_concentration` that of all moves together: at 200 to 1, it
 # takes several days of evidence to outweigh the cost of a change. With smaller values, short
 # stretches get their own states; ``stickiness="auto"`` learns a small value, and single days of
-# large moves become a kind that is visited often and left at once.
+# large moves become a kind that is visited often and left immediately.
 
 from skdp.sequence import HDPHMMLT
 

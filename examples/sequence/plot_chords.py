@@ -3,8 +3,8 @@ Harmony from sequences of chords
 ================================
 
 Pieces of music are sequences of chords, and each chord is a number. A hidden Markov model finds
-keys or harmonic functions, and a classifier tells kinds of pieces apart by the time that they spend
-in each state. A grid search chooses the priors of the transitions.
+keys or harmonic functions, and a classifier distinguishes kinds of pieces by the time that they
+spend in each state. A grid search chooses the priors of the transitions.
 
 ::
 
@@ -21,7 +21,7 @@ that predict the chords of held-out pieces best.
 #
 # Both kinds of pieces take chords from two keys, equally often from each. The first kind stays in a
 # key for a while and then modulates. The second kind takes every chord from either key. The kinds
-# cannot be told apart by how often each chord occurs in a piece, only by the order of the chords.
+# cannot be distinguished by the frequencies of chords in a piece, only by the order of the chords.
 
 import argparse
 import json

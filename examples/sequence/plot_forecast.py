@@ -2,19 +2,19 @@
 A forecast with an interval
 ===========================
 
-A machine runs through the same phases again and again, but no two runs take equally long. A hidden
-semi-Markov model, which knows how long states last, forecasts its power consumption: the mean, an
-interval of 90 %, and the probability of each phase. Forecasts from many points in time are compared
-with what happened, and with a linear autoregression.
+A machine repeatedly runs through the same phases, but its runs differ in length. A hidden
+semi-Markov model, which models the durations of states, forecasts its power consumption: the mean,
+an interval of 90 %, and the probability of each phase. Forecasts from many points in time are
+compared with the observations, and with a linear autoregression.
 """
 
 # %%
 # The power of a machine
 # ----------------------
 #
-# A generated series, one number per minute. The machine idles for a while, then heats, washes and
-# spins. Idle times are geometric, the others nearly regular, and the meter is noisy. The model
-# will not know the phases. Of 4,000 minutes it learns from the first 2,000.
+# The generated series has one number per minute. The machine idles for a while, then heats, washes,
+# and spins. Idle times are geometric, the other durations nearly regular, and the meter is noisy.
+# The model is not given the phases. It learns from the first 2,000 of 4,000 minutes.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,8 +33,8 @@ n_train, n_ahead = 2000, 60
 # The fit
 # -------
 #
-# Durations of states are Poisson, or geometric where no duration is given. The two models are
-# otherwise the same, and neither knows that there are four phases.
+# Durations of states are Poisson, or geometric if no duration is given. The two models are
+# otherwise the same, and neither is given the number of phases.
 
 from skdp.sequence import HDPHMMLT, PoissonDuration
 
@@ -52,9 +52,9 @@ for name, model in models.items():
 # Forecasts from many origins
 # ---------------------------
 #
-# Every 20 minutes, both models see the last 200 minutes and forecast the next 60. Nothing is
-# simulated. The baselines are the last value (persistence) and a linear autoregression on 60
-# lags, whose interval holds 90 % of its errors in the training data, for each step ahead.
+# Every 20 minutes, both models receive the last 200 minutes and forecast the next 60, without
+# simulation. The baselines are the last value (persistence) and a linear autoregression on 60 lags,
+# whose interval holds 90 % of its errors in the training data, for each step ahead.
 
 
 def autoregress(past, coefficients, n_steps):
@@ -99,20 +99,21 @@ for name in means:
     print(f"{name:15s}{row}")
 
 # %%
-# All intervals hold about 90 % of what happened, as they should. That of the semi-Markov model is
-# the narrowest: how long a state has lasted tells when it will end. The same makes its means the
-# best up to 20 minutes ahead, but not by much: the end of idling cannot be foreseen. Further
-# ahead no mean is better than that of the linear autoregression, which also beats the Markov
-# model, and takes no time at all. If you only need a mean, take it. What it cannot say is that
-# the power will be .1 or 2.1 kW, but nothing in between.
+# All intervals contain about 90 % of the observations, as they should. The interval of the
+# semi-Markov model is the narrowest, because the time spent in a state predicts its end. For the
+# same reason its means are the best up to 20 minutes ahead, but only slightly: the end of idling is
+# unpredictable. Further ahead no mean is better than that of the linear autoregression, which also
+# beats the Markov model, and is much faster. Use it if you only need a mean. It cannot represent
+# that the power will be .1 or 2.1 kW, but nothing in between.
 #
 # The picture
 # -----------
 #
-# On the left is one forecast, from ten minutes into a heating phase. Below are the probabilities
-# of the states, summed over states of the same power: up to now given what was known at the time,
-# then for the time ahead, whose observations are missing. Idling is not regular, so more than one
-# state is used for it. On the right are errors and widths by the number of minutes ahead.
+# The left side shows one forecast, from ten minutes into a heating phase. Below it are the
+# probabilities of the states, summed over states of the same power: filtered up to the present,
+# then predicted for the time ahead, whose observations are missing. Idling is irregular, so the
+# model uses more than one state for it. The right side shows errors and widths by the number of
+# minutes ahead.
 
 start = next(o for o in origins if (power[o - 5 : o] > 1.7).all() and power[o - 20] < 1.7)
 model = models["semi-Markov"]

@@ -2,18 +2,18 @@
 Which lines of a program are prose?
 ===================================
 
-A program has code, and comments and docstrings in between. Can a model that knows no Python tell
-which lines are prose, from a few counts a line? The columns are of three kinds, and each kind has
-an emission of its own.
+A program has code, and comments and docstrings in between. Can a model without any knowledge of
+Python identify the lines that are prose, from a few counts per line? There are three kinds of
+columns, and each kind has its own emission.
 """
 
 # %%
 # Modules of the standard library
 # -------------------------------
 #
-# A sequence is a module that comes with Python, a step is a line that is not blank. We count its
-# words and its characters, by kind, and note how it begins and ends. What a line is, as `ast` and
-# `tokenize` of Python see it, is for the test alone.
+# A sequence is a module of the standard library, and a step is a line that is not blank. We count
+# its words and its characters, by kind, and record how it begins and ends. The true kind of a line,
+# according to Python's `ast` and `tokenize`, is used only for the test.
 
 import ast
 import importlib
@@ -75,12 +75,12 @@ print(lines["kind"].value_counts())
 # An emission for each kind of column
 # -----------------------------------
 #
-# Characters come in kinds: :class:`~skdp.emissions.MultinomialEmission` says which kinds, given how
-# many characters there are. The number of words is a count, for
-# :class:`~skdp.emissions.PoissonEmission`; what is true or false is for
-# :class:`~skdp.emissions.BernoulliEmission`. :class:`~skdp.emissions.IndependentEmissions` puts the
-# parts together, by the names of columns. We fit the model to each part alone, and to all of them.
-# A state counts as prose if most of its lines are prose.
+# :class:`~skdp.emissions.MultinomialEmission` models the kinds of characters, given their number,
+# :class:`~skdp.emissions.PoissonEmission` the number of words, and
+# :class:`~skdp.emissions.BernoulliEmission` the binary columns.
+# :class:`~skdp.emissions.IndependentEmissions` combines the parts, by the names of columns. We fit
+# the model to each part alone, and to all of them. A state counts as prose if most of its lines are
+# prose.
 
 from skdp.data import SequencePanel
 from skdp.emissions import (
@@ -110,12 +110,12 @@ for name, share in right.items():
     print(f"{name:26s} {100 * share:.0f} % of the lines are right")
 
 # %%
-# What the states are
-# -------------------
+# The states
+# ----------
 #
-# The six largest states of the last model: how many lines they have, what share of them is prose,
-# the mean number of words, and the line of which the model is surest. Code comes in several sorts,
-# and so does prose.
+# The table lists the six largest states of the last model, with their number of lines, the share of
+# prose, the mean number of words, and the line with the highest probability. There are several
+# kinds of code, and of prose.
 
 words = model.emission_.models["words"].intensities.ravel()
 probabilities = np.concatenate(model.predict_proba(panel))
@@ -129,9 +129,9 @@ for state in range(6):
 # Four modules
 # ------------
 #
-# From the first line to the last: what the model finds, and below it what is true. The largest
-# mistake, in `heapq`, is none: its string ``__about__`` is an essay, and the parser takes it for
-# code.
+# For each module, from the first line to the last, the upper bar shows the result of the model and
+# the lower bar the truth. The largest apparent mistake, in `heapq`, is not one: its string
+# ``__about__`` is an essay, which the parser classifies as code.
 
 COLORS = {"code": "#56B4E9", "docstring": "#E69F00", "comment": "#D55E00", "prose": "#222222"}
 shown = ["bisect", "heapq", "string", "textwrap"]

@@ -2,10 +2,10 @@
 Regimes of a market
 ===================
 
-A sticky infinite hidden Markov model cuts 32 years of two stock indices into regimes: times in
-which the indices vary by the same amount, and move together to the same degree. Neither the number
-of regimes nor their dates are given. The baseline is a mixture of Gaussians, which ignores the
-order of months.
+A sticky infinite hidden Markov model divides 32 years of two stock indices into regimes: periods in
+which the indices have the same volatility and the same correlation. Neither the number of regimes
+nor their dates are given. The baseline is a mixture of Gaussians, which ignores the order of
+months.
 """
 
 # %%
@@ -14,7 +14,7 @@ order of months.
 #
 # A sample file of matplotlib has the closing prices of each month from January 1990 to June 2022,
 # with rows of dividends in between, which are dropped. The series are log returns in percent. A
-# data frame is one sequence; its index has the dates, its columns the names.
+# data frame is one sequence; its index holds the dates, and its columns hold the names.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,10 +33,11 @@ print(returns.std().round(1).to_string())
 # The fit
 # -------
 #
-# The default Gaussian states have full covariances: a regime is a spread of each index and their
-# correlation. A regime should last months or years, so staying has a prior weight of 50 and all
-# moves together of 1. Both can be learned (``stickiness="auto"``), but with 389 months the chains
-# then do not agree on how long a regime is. Four chains with these settings do.
+# The default Gaussian states have full covariances: a regime consists of the volatility of each
+# index and their correlation. A regime should last months or years, so staying has a prior weight
+# of 50, and all moves together have a weight of 1. Both can be learned (``stickiness="auto"``), but
+# with 389 months the chains then disagree on the length of a regime. Four chains with these
+# settings agree.
 
 from skdp.sequence import HDPHMMLT
 
@@ -56,21 +57,22 @@ for months in np.split(np.arange(len(states)), begins):
 
 # %%
 # The indices move a lot until spring 1992, little for four years, and more again until late 1998.
-# Then the NASDAQ goes its own way: the internet bubble and its end, half again as volatile as at
-# any other time, while the S&P 500 is no livelier than before. Calm returns in 2003 and ends in
-# 2007, the financial crisis lasts two years, and in 2020 restless times return. The ten years in
-# between are a regime of their own: not as calm as those before, and the two indices nearly move
-# as one. The years around 1991, 1997, 2002, 2008 and 2021 are of one kind, which a list of change
-# points would not tell. With other seeds, most changes move by a month or two, the start of the
-# bubble by up to eight: ``model.predict_proba`` says how uncertain each month is.
+# Then the NASDAQ diverges: during the internet bubble and its end it is half again as volatile as
+# at any other time, while the S&P 500 is no more volatile than before. Calm returns in 2003 and
+# ends in 2007, the financial crisis lasts two years, and volatility returns in 2020. The ten years
+# in between are a separate regime, less calm than earlier calm periods, in which the two indices
+# move nearly together. The years around 1991, 1997, 2002, 2008 and 2021 belong to one regime, which
+# a list of change points would not show. With other seeds, most changes move by a month or two, and
+# the start of the bubble by up to eight: ``model.predict_proba`` gives the uncertainty of each
+# month.
 #
-# Beside the baseline
-# -------------------
+# Comparison with the baseline
+# ----------------------------
 #
-# The states of a Gaussian mixture are of the same kind, but each month is on its own: a quiet
-# month amid a crisis counts as calm, and there are a hundred changes. The log density of the
-# months to come, given those before, tells which description is better: the regimes gain about .1
-# nats a month over the best mixture. No return is predicted, only how large it may be.
+# The states of a Gaussian mixture are of the same kind, but months are independent: a quiet month
+# during a crisis counts as calm, and there are a hundred changes. The log density of future months,
+# given the past, measures the quality of both descriptions: the regimes gain about .1 nats per
+# month over the best mixture. The model predicts the volatility of returns, not the returns.
 
 from sklearn.mixture import GaussianMixture
 

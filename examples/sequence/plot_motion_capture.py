@@ -2,8 +2,9 @@
 Actions in motion capture
 =========================
 
-Several recordings of people exercising, with twelve joint angles each, are cut into actions. The
-number of actions is not given, and the actions of one recording are recognized in the others.
+Several recordings of people exercising, with twelve joint angles each, are divided into actions.
+The number of actions is not given, and the model recognizes the actions of one recording in the
+others.
 
 ::
 
@@ -50,8 +51,8 @@ print(panel)
 # The fit
 # -------
 #
-# The sensors are scaled to a variance of 1 to make scores comparable; the default priors follow the
-# scale of the data anyway. An action lasts seconds, a step a tenth of a second, so states are
+# The sensors are scaled to a variance of 1 to make scores comparable; the default priors adapt to
+# the scale of the data anyway. An action lasts seconds, a step a tenth of a second, so states are
 # sticky; the amount of stickiness is learned. A diagonal covariance is enough for sensors that vary
 # independently within an action. With full covariances there are 78 numbers to learn per state, and
 # slightly unusual steps get states of their own.
@@ -72,11 +73,11 @@ model.fit(panel)
 print(f"{model.n_active_components_} states")
 
 # %%
-# What recordings have in common
-# ------------------------------
+# States shared by recordings
+# ---------------------------
 #
-# In the features, a row is a recording and a column the share of time in a state. Recordings have
-# in common the states that occur in several of them.
+# In the feature matrix, a row is a recording and a column is the share of time in a state. Some
+# states occur in several recordings.
 
 shares = model.transform(panel)
 common = (shares > 0.01).sum(axis=0)
@@ -87,11 +88,11 @@ for j in np.flatnonzero(common):
 # The picture
 # -----------
 #
-# The upper plot shows all recordings end to end, states above the actions that people saw in them.
+# The upper plot shows all recordings end to end, with the states above the annotated actions.
 # States are matched with actions one to one. In real recordings, an action is a cycle of several
 # poses, each with its own state, and only the most frequent of these is matched: Gaussian states
-# describe where limbs are, not where they are going. Below are the transitions between states, and
-# how much of its time each recording spends in each state.
+# describe the positions of limbs, not their movements. The lower plots show the transitions between
+# states, and the share of time that each recording spends in each state.
 
 import matplotlib.pyplot as plt
 
@@ -114,7 +115,7 @@ display = StateSequenceDisplay.from_estimator(
 )
 labels = display.labels_
 handles = display.legend_.legend_handles
-display.legend_.remove()  # many states to the right would take half of the width
+display.legend_.remove()  # a legend of many states would take half of the width
 figure.legend(handles, labels, loc="outside upper center", ncols=6, frameon=False)
 TransitionDisplay.from_estimator(model, include_values=False, ax=panels["transitions"])
 

@@ -3,17 +3,17 @@ Which emission, which similarity?
 =================================
 
 Days at a stock exchange are calm or nervous, and a calm day is seldom followed by a very nervous
-one. What is the distribution of a day's numbers, given its kind? And does it help to know that
-similar kinds follow each other? Cross-validation of a pipeline tells.
+one. What is the distribution of a day's numbers, given its kind? Does it help to model that similar
+kinds follow each other? Cross-validation of a pipeline answers both questions.
 """
 
 # %%
 # Three numbers a day
 # -------------------
 #
-# A sample file of matplotlib has four years of one share: the return of each day, the logarithm of
-# the range between its lowest and highest price, and that of the number of shares that were sold. A
-# sequence is a quarter of a year, so that whole quarters are held out.
+# A sample file of matplotlib has four years of data for one share. The columns are the return of
+# each day, the logarithm of the range between its lowest and highest price, and the logarithm of
+# the number of shares sold. A sequence is a quarter of a year, so whole quarters are held out.
 
 import warnings
 
@@ -41,9 +41,9 @@ print(panel)
 # A pipeline
 # ----------
 #
-# The columns have different units. :class:`~skdp.preprocessing.PanelTransformer` takes a scaler of
-# scikit-learn from rows to sequences; in a pipeline it learns means and standard deviations from
-# the training quarters alone. Scores are then log densities of scaled numbers, the same scale for
+# The columns have different units. :class:`~skdp.preprocessing.PanelTransformer` applies a
+# scikit-learn scaler to sequences; in a pipeline it learns means and standard deviations from the
+# training quarters alone. Scores are then log densities of scaled numbers, with the same scale for
 # all models.
 
 from sklearn.model_selection import KFold, cross_val_score
@@ -69,21 +69,21 @@ folds = KFold(6, shuffle=True, random_state=0)
 scores = {}
 for name, (emission, similarity) in settings.items():
     pipeline.set_params(hdphmmlt__emission=emission, hdphmmlt__similarity=similarity)
-    with warnings.catch_warnings(action="ignore"):  # some of the thirty fits are not quite done
+    with warnings.catch_warnings(action="ignore"):  # some of the thirty fits have not converged
         scores[name] = cross_val_score(pipeline, panel, cv=folds)
     print(f"{name:24s} {scores[name].mean():.3f} nats a day")
 
 # %%
-# What it says
-# ------------
+# Results
+# -------
 #
-# Full covariances gain most: volume and range rise together, within a kind of days, too. Heavy
-# tails whose degrees of freedom are learned gain nothing; with two, the default, they would lose
+# Full covariances gain most, because volume and range rise together even within one kind of day.
+# Heavy tails with learned degrees of freedom gain nothing; with two, the default, they would lose
 # more than diagonal covariances do. Similarities may gain a little, hardly more than their standard
-# error over six folds. :class:`~skdp.sequence.GaussianSimilarity` gives states a place each, and
-# moves between near ones are more probable; :class:`~skdp.sequence.EmissionSimilarity` takes states
-# for similar if their distributions overlap. The picture on the right has the kinds of days of the
-# last model.
+# error over six folds. :class:`~skdp.sequence.GaussianSimilarity` gives each state a location, and
+# moves between nearby states are more probable; :class:`~skdp.sequence.EmissionSimilarity` treats
+# states as similar if their distributions overlap. The picture on the right shows the kinds of days
+# of the last model.
 
 fitted = pipeline.fit(panel)
 scaled, last = pipeline[0].transform(panel), pipeline[-1]

@@ -2,17 +2,17 @@
 How long will the machine run?
 ==============================
 
-A machine wears in stages. The stages are not seen, a noisy reading is, and a machine gets worse but
-never better. Five machines have run until they failed. That is little to learn from: does it help
-to tell the model what we know, that wear has an order and that stages last?
+A machine wears in stages. The stages are hidden, only a noisy reading is observed, and a machine
+never improves. Five machines have run until they failed, which is little data. Does it help to add
+prior knowledge to the model, namely that wear has an order and that stages last?
 """
 
 # %%
 # Readings until failure
 # ----------------------
 #
-# The readings are made up: four stages, of 60, 40, 25 and 12 hours on average. The noise is larger
-# than the steps from a stage to the next.
+# The readings are generated, with four stages of 60, 40, 25 and 12 hours on average. The noise is
+# larger than the steps between consecutive stages.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,15 +29,15 @@ def run_machine(rng):
 
 
 # %%
-# What the model may be told
-# --------------------------
+# Prior knowledge
+# ---------------
 #
-# :class:`~skdp.sequence.FixedSimilarity` takes a matrix, a row for each state that is left: here
-# later states are as near as can be, earlier ones are out of reach.
+# :class:`~skdp.sequence.FixedSimilarity` takes a matrix with one row for each source state: here
+# later states have the largest similarity, and earlier states are unreachable.
 # :class:`~skdp.sequence.NegativeBinomialDuration` replaces geometric durations, of which the
-# shortest is the most probable. The order needs first states that are in order: `init` has them,
-# each life cut into six parts. There are six sets of five machines, so that luck shows; the score
-# is that of thirty further machines.
+# shortest is the most probable. The order requires ordered initial states: `init` divides each life
+# into six parts. There are six sets of five machines, to show the effect of chance; the score is
+# that of thirty further machines.
 
 import warnings
 
@@ -59,7 +59,7 @@ def fit(lives, **parameters):
     """Return a model of some machines."""
     begin = [np.arange(len(life)) * N_STATES // len(life) for life in lives]
     model = HDPHMMLT(N_STATES, init=begin, max_iter=300, random_state=0, **parameters)
-    with warnings.catch_warnings(action="ignore"):  # some of the 24 fits are not quite done
+    with warnings.catch_warnings(action="ignore"):  # some of the 24 fits have not converged
         return model.fit(lives)
 
 
@@ -77,16 +77,16 @@ for name, values in scores.items():
 
 # %%
 # Durations gain a little with every set of machines. The order alone gains with one set of six and
-# loses with the others, and next to durations it makes little difference: five lives, it seems, are
-# enough to learn that no state is left for an earlier one.
+# loses with the others, and in addition to durations it makes little difference: five lives are
+# apparently enough to learn that states do not return to earlier ones.
 
 # %%
 # A machine that still runs
 # -------------------------
 #
-# ``filter_proba`` tells the stage as it could be told at the time; means of stages turn it into a
-# level of wear. The machine is one that the last model has not seen. With five lives that model
-# tells three stages apart, not four: it has one state for the last two.
+# ``filter_proba`` gives the probabilities of the stages from the readings up to each time; the
+# means of stages turn them into a level of wear. The last model was not trained on this machine.
+# With five lives the model distinguishes three stages, not four: it has one state for the last two.
 
 k = int(np.argmax([len(life) for life in readings[5:]])) + 5
 life, stages = machines[k]

@@ -3,9 +3,9 @@ Topics along a book
 ===================
 
 A book is a plain-text file, its chapters are documents, and its paragraphs are segments. A topic
-model that knows both shows what the book is about, from the first page to the last.
+model of both shows the subjects of the book, from the first page to the last.
 
-To take a book of your own, run::
+To use your own book, run::
 
     python examples/topics/plot_book.py book.txt
 
@@ -122,11 +122,12 @@ print(model.summary(words))
 # Along the book
 # --------------
 #
-# A single paragraph says little, and a thousand of them are noise to the eye. Above, every chapter
-# is a column of stacked topic shares, the mean over its paragraphs. The lower plot shows how topics
-# change within long chapters: means over a window of paragraphs, a hundredth of the book, that does
-# not cross into other chapters. These are the shares that the chain found for the book,
-# ``segment_topic_``; for a book that the model has not seen, use ``from_estimator``.
+# A single paragraph contains little information, and a plot of a thousand paragraphs is unreadable.
+# In the upper plot, every chapter is a column of stacked topic shares, averaged over its
+# paragraphs. The lower plot shows how topics change within long chapters: means over a window of
+# paragraphs, a hundredth of the book, that does not cross into other chapters. The plots use the
+# shares that the chain found for the book, ``segment_topic_``; for a book that was not in the fit,
+# use ``from_estimator``.
 
 import matplotlib.pyplot as plt
 import numpy as np

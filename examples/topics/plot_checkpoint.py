@@ -2,19 +2,19 @@
 A fit that survives a crash
 ===========================
 
-A long fit writes checkpoints. Here its process dies halfway, as if the power had failed. The same
-lines, run again, go on from the file, and end where a fit that never stopped ends, bit for bit.
-:class:`~skdp.callback.Checkpoint` needs scikit-learn 1.9 or later.
+A long fit writes checkpoints. Here its process is killed halfway, as in a power failure. Running
+the same code again resumes the fit from the file, with a result that is bit-identical to that of an
+uninterrupted fit. :class:`~skdp.callback.Checkpoint` needs scikit-learn 1.9 or later.
 """
 
 # %%
 # A script that dies
 # ------------------
 #
-# The script reads the Python language reference, which comes with every Python installation, and
-# runs four chains. It writes a checkpoint every 50 sweeps; in real life every ten minutes are
-# enough, ``Checkpoint(path)``. The other callback is the crash. It ends the process after 240 of
-# 500 sweeps, if it is told to: chains are 10 sweeps long between two calls.
+# The script reads the Python language reference, which is part of every Python installation, and
+# runs four chains. It writes a checkpoint every 50 sweeps; in practice every ten minutes is enough,
+# which is the default of ``Checkpoint(path)``. The other callback simulates the crash. If enabled,
+# it ends the process after 240 of 500 sweeps, because chains run 10 sweeps between two calls.
 
 import subprocess
 import sys
@@ -61,7 +61,7 @@ folder = Path(tempfile.mkdtemp())
 
 
 def run(*options):
-    """Run the script; return how it ended, and which files there are."""
+    """Run the script; return its outcome and the files that exist."""
     command = [sys.executable, "script.py", *options]
     done = subprocess.run(command, cwd=folder, capture_output=True)
     return done.returncode, sorted(path.name for path in folder.iterdir())
@@ -70,12 +70,12 @@ def run(*options):
 print(*run("--checkpoint", "--crash"))
 
 # %%
-# The process was ended, and there is no model. There is a checkpoint, of sweep 200.
+# The process was killed, and there is no model, but there is a checkpoint of sweep 200.
 #
 # The same again
 # --------------
 #
-# Nothing in the script changes, but for the crash.
+# The script runs unchanged, without the crash.
 
 import joblib
 
@@ -91,10 +91,10 @@ print("the same log joint:", (resumed.trace_["log_joint"] == straight.trace_["lo
 # The chains
 # ----------
 #
-# :class:`~skdp.inspection.TraceDisplay` draws what the chains did, before and after the crash. One
-# cannot see where it was. What one looks for is whether all lines wander about the same level.
-# R-hat says it in a number: near 1, chains agree. Here they do not quite, so more sweeps are next:
-# with a larger `max_iter`, the script goes on from the same file.
+# :class:`~skdp.inspection.TraceDisplay` plots the traces of the chains before and after the crash,
+# which leaves no mark. All lines should fluctuate around the same level. R-hat measures this: near
+# 1, chains agree. Here they do not quite agree, so more sweeps are needed: with a larger
+# `max_iter`, the script resumes from the same file.
 
 import matplotlib.pyplot as plt
 

@@ -3,8 +3,8 @@ Topics of the Python language reference
 =======================================
 
 Every Python installation includes the language reference for ``help()``: about 75 sections of
-prose, each a sequence of paragraphs. A segmented topic model finds out what they are about, section
-by section and paragraph by paragraph. Nothing is downloaded.
+prose, each a sequence of paragraphs. A segmented topic model finds their topics, section by section
+and paragraph by paragraph. Nothing is downloaded.
 """
 
 # %%
@@ -51,11 +51,11 @@ print(f"concentration {model.concentration_:.2f}")
 # Along a section
 # ---------------
 #
-# The section on the standard types goes through them one after the other, from numbers, strings,
+# The section on the standard types covers them one after the other, from numbers, strings,
 # sequences and functions to classes, modules, stack frames and tracebacks, so the subject changes
 # from paragraph to paragraph. The section on compound statements keeps only the paragraphs that it
 # does not share with a shorter section. Most of them describe the ``match`` statement, and the
-# topics hardly change. Shares are means of five paragraphs, so that lines can be followed.
+# topics hardly change. Shares are means of five paragraphs, which makes the lines readable.
 
 import matplotlib.pyplot as plt
 

@@ -2,17 +2,17 @@
 Topic models side by side
 =========================
 
-Do topics belong to documents or to paragraphs, and how do paragraphs hang together? All topic
-models answer in their own way, and the words that they have not seen decide.
+Do topics belong to documents or to paragraphs, and how are paragraphs related? Each topic model
+makes a different assumption, and held-out words show which is best.
 """
 
 # %%
 # The test
 # --------
 #
-# The text is the Python language reference, which comes with every Python installation. Every third
-# section is for the test. `score` is the mean log probability of the second half of the words of
-# each part, given the first half, in nats a word.
+# The text is the Python language reference, which is part of every Python installation. Every third
+# section is in the test set. `score` is the mean log probability of half of the words of each part,
+# given the other half, in nats per word.
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -33,12 +33,11 @@ print(X_test)
 # Seven models
 # ------------
 #
-# :class:`~skdp.topics.GibbsLDA` knows sections or paragraphs, but not both.
-# :class:`~skdp.topics.LatentDirichletCoClustering` gives paragraphs topics of their own. In the
-# others, a paragraph's topics are close to those of its section, to those of the paragraph before,
-# or to both. :class:`~skdp.topics.HDPTopicModel` finds how many topics there are: it takes about
-# sixty, four times as many as the others are given, and this is why it comes out ahead. It does not
-# know of paragraphs.
+# :class:`~skdp.topics.GibbsLDA` models sections or paragraphs, but not both.
+# :class:`~skdp.topics.LatentDirichletCoClustering` gives paragraphs their own topics. In the other
+# models, a paragraph's topics are close to those of its section, of the previous paragraph, or of
+# both. :class:`~skdp.topics.HDPTopicModel` infers the number of topics: it uses about sixty, four
+# times as many as the others have, and therefore scores best. It ignores paragraphs.
 
 from skdp.topics import (
     AdaptiveTopicModel,
@@ -68,7 +67,7 @@ for name, model in models.items():
 # The picture
 # -----------
 #
-# On the right is the posterior of the number of topics, of which the other models have fourteen.
+# The right side shows the posterior of the number of topics; the other models have fourteen topics.
 
 import matplotlib.pyplot as plt
 import numpy as np

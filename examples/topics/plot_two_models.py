@@ -2,20 +2,20 @@
 Do two models find the same topics?
 ===================================
 
-A model of topics is fitted again, with other random numbers or other assumptions. Which topics are
-the same, and does the second model tell the same story of a document? The documents are those
-sections of the Python language reference, read with ``help()``, that have ten paragraphs or more.
+A topic model is fitted again, with other random numbers or other assumptions. Which topics are the
+same, and do both models describe a document in the same way? The documents are the sections of the
+Python language reference (the text of ``help()``) that have ten paragraphs or more.
 """
 
 # %%
 # Two fits
 # --------
 #
-# The first model knows that paragraphs of a section belong together. The second one,
-# :class:`~skdp.topics.AdaptiveTopicModel`, knows their order too: a paragraph can take its topics
-# from the paragraph before. They begin at random, each for itself. If chains of a model do not
-# agree with each other, as those of the second one here, a warning says so: then some of its topics
-# are a matter of chance.
+# The first model groups the paragraphs of a section. The second one,
+# :class:`~skdp.topics.AdaptiveTopicModel`, also uses their order: a paragraph can take its topics
+# from the previous paragraph. The fits start at random, independently of each other. If the chains
+# of a model disagree, as for the second model here, a warning is issued: some of its topics are
+# then a matter of chance.
 
 import numpy as np
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -47,8 +47,8 @@ adaptive = AdaptiveTopicModel(**settings, random_state=1).fit(corpus)
 # --------------
 #
 # :class:`~skdp.inspection.TopicAlignmentDisplay` matches topics one to one so that the sum of their
-# Hellinger distances is as small as can be. A dark cell on the diagonal is a topic that both models
-# have. Elsewhere a topic was divided in another way: its words say how.
+# Hellinger distances is minimal. A dark cell on the diagonal is a topic that both models have.
+# Other topics are divided in different ways, which their words show.
 
 import matplotlib.pyplot as plt
 
@@ -86,12 +86,12 @@ ax.legend(loc="upper right", frameon=False)
 figure.savefig("two_models.png", dpi=100)
 
 # %%
-# What a paragraph follows
-# ------------------------
+# Sources of a paragraph's topics
+# -------------------------------
 #
-# The adaptive model also tells where each paragraph has its topics from: how much from the section
-# as a whole, and how much from the paragraph before. A short paragraph says little about that, so
-# most weights stay near the prior mean.
+# The adaptive model also infers the sources of the topics of each paragraph: the weight of the
+# section as a whole, and the weight of the previous paragraph. A short paragraph contains little
+# information about these weights, so most stay near the prior mean.
 
 figure, ax = plt.subplots(figsize=(9, 3.6), layout="constrained")
 SegmentMixingDisplay.from_estimator(adaptive, corpus, document=i, ax=ax)
