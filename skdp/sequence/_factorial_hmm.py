@@ -1,4 +1,4 @@
-"""Factorial hidden Markov models: binary chains side by side."""
+"""Factorial hidden Markov models: parallel binary chains."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def hmm_viterbi(
 
     See Also
     --------
-    hmm_posterior : Probabilities of the states, which minimize the expected number of errors.
+    hmm_posterior : Probabilities of the states; the most probable ones minimize expected errors.
 
     References
     ----------

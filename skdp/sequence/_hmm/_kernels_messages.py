@@ -16,9 +16,9 @@ All probabilities are on a linear scale: a step is a product of a vector and a m
 outside the range of 64-bit floats are handled as follows. A filtered probability that is positive
 but below `FLOOR` is set to `FLOOR`: a soft zero. A predicted probability of `SAFE` or more is the
 sum of such errors and of correct terms, hence correct itself to J FLOOR / SAFE; 0 is exact, too. A
-value in between may come from soft zeros alone. Only in this case, the sequence is recomputed in
-logarithms, which is far slower. This requires zeros, or entries below `SAFE`, in the transition
-matrix.
+value in between may come from soft zeros alone. Only in this case is the sequence recomputed in
+logarithms, which is far slower. It can occur only if the transition matrix has zeros or entries
+below `SAFE`.
 
 Kernels skip sequences that require logarithms or are impossible. `_messages` handles these, so that
 kernels are compiled only if they are needed.
@@ -71,7 +71,7 @@ class Room(NamedTuple):
 
 
 def make_room(n_states: int) -> Room:
-    """Return room for sequences of J states."""
+    """Return buffers for sequences of J states."""
     return Room(
         *np.zeros((2, TOGETHER), dtype=np.int64),
         aligned_zeros((TOGETHER, pad(n_states))),
@@ -259,7 +259,7 @@ def filter_sequences(
     predicted, filtered : (R, J) float64, output
         Arrays without rows are not written.
     steps : (N,) float64, output
-        log p(x_t given x_<t), up to the step at which a sequence is given up.
+        log p(x_t given x_<t), up to the step at which a sequence is abandoned.
     likelihoods : (n,) float64, output
         log p(x) of every sequence; -inf if it is impossible; NaN if it requires logarithms.
     """

@@ -108,7 +108,7 @@ class StepGroups(Splitter):
     def find_gains(
         self, about: About, sums: tuple[Any, ...], places: list[tuple[int, int]]
     ) -> tuple[list[tuple[int, float]]]:
-        """Return the log odds per step of windows for group 1, with the places of the windows."""
+        """Return the mean log density ratio of windows, group 1 over group 0, with their places."""
         if not places:
             return ([],)
         self.take(about, sums)

@@ -36,7 +36,7 @@ class HMMPredictions(SequenceEstimator):
     def predict(self, X: Any) -> Any:
         """Return the states of sequences.
 
-        The state at each step is that with the highest posterior probability, which gives the
+        The state at each step is the state with the highest posterior probability, which gives the
         smallest expected number of errors. The result is not the most probable path, which `decode`
         returns: the transition between two successive states may be impossible.
 

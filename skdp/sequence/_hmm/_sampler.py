@@ -239,8 +239,8 @@ class HMMSampler(Part):
         """Return log p(x, states, beta, parameters of similarities and durations).
 
         Transition rates are integrated out, because the densities of hundreds of tiny rates would
-        dominate everything else. Parameters of observations are integrated out if possible; this is
-        impossible if similarities depend on them.
+        dominate everything else. Parameters of observations are integrated out if possible, which
+        it is not if similarities depend on them.
         """
         result = self.transitions.log_probability() + self.emission.log_evidence()
         if self._is_coupled:

@@ -217,7 +217,7 @@ class Splitter:
         return int(kernels.cut_windows(self.steps.before, width, self._windows))
 
     def compare_windows(self, first: int, others: list[int]) -> Floats:
-        """Return the log odds per step of some windows for the group of all windows but `first`."""
+        """Return the mean log density ratio of some windows, all windows but `first` over it."""
         self.condition(self.all_but(first))
         return self.gains_of(others)
 
@@ -226,12 +226,12 @@ class Splitter:
         return (self._windows != first).astype(np.int8)
 
     def gains_of(self, windows: list[int]) -> Floats:
-        """Return the log odds per step of some windows for group 1."""
+        """Return the mean log density ratio of some windows, group 1 over group 0."""
         away: Floats = self._window_gains() / np.bincount(self._windows)
         return away[windows]
 
     def _window_gains(self) -> Floats:
-        """Return the log odds of each window for group 1."""
+        """Return the log density ratio of each window, group 1 over group 0."""
         log_obs = np.empty((len(self._windows), 2))
         self.emission.write_log_predictive(log_obs)
         return np.bincount(self._windows, log_obs[:, 1] - log_obs[:, 0]).astype(np.float64)
@@ -251,7 +251,7 @@ class Splitter:
         return self.gather_windows(first, second)
 
     def gather_windows(self, first: int, second: int) -> Groups:
-        """Return the more likely group of each window under the conditioned emission."""
+        """Return groups: the more likely one of each window under the conditioned emission."""
         groups = (self._window_gains() > 0.0).astype(np.int8)[self._windows]
         self._pin(groups, first, second)
         return groups

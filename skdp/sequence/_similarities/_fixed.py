@@ -1,4 +1,4 @@
-"""Similarities of states that are known."""
+"""Known similarities of states, from a matrix."""
 
 from __future__ import annotations
 

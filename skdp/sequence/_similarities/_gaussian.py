@@ -144,7 +144,7 @@ class GaussianSimilaritySampler(Part):
         self.adaptation = StepAdaptation()
 
     def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
-        """Draw first locations: close together, so that similarities are nearly 1 at first."""
+        """Draw the first locations close together, so that similarities are nearly 1 at first."""
         normals = [draw_normal(rng) for _ in range(self.locations.size)]
         self.locations[:] = _START_SCALE * np.reshape(normals, self.locations.shape)
 

@@ -8,7 +8,7 @@ that inner loops run over V independent entries.
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | locations | l_j | (D, J) | one row for each dimension |
-| rows | v | (V,) int64 | states that are left at least once |
+| rows | v | (V,) int64 | states with at least one outgoing transition |
 | counts | n_vj | (J, V) | transitions from v to j |
 | n | n_v. | (V,) | transitions from v |
 | log_rates | log pi_vj | (J, V) | less the largest of the row, which cancels |
@@ -193,7 +193,7 @@ def leapfrog(
     locations, momentum, gradient, rows, counts, n, log_rates, decay, inverse_mass, step,
     n_steps, halves, shares, work,
 ):  # fmt: skip
-    """Move locations and momenta, (D, J), along a trajectory; `gradient` moves along."""
+    """Move locations and momenta, (D, J), along a trajectory; `gradient` is updated."""
     n_dims, n_states = locations.shape
     for _ in range(n_steps):
         for d in range(n_dims):
