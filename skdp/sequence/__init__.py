@@ -1,4 +1,4 @@
-"""Hidden Markov models of sequences, with as many states as the data ask for."""
+"""Hidden Markov models of sequences, with as many states as the data require."""
 
 from skdp._numeric._random import make_generator
 from skdp.emissions._autoregressive._emission import AutoregressiveEmission

@@ -1,4 +1,4 @@
-"""What the estimators of sequences have in common, whatever their hidden states are."""
+"""Base class of the estimators of sequences, for any kind of hidden states."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from skdp.sequence._partitions import of_number, takes_partitions
 class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
     """Base class: panels, fits, scores.
 
-    A subclass gives `_allows_nan`, `_part` and `predict`. Its models, all in `_models` and those of
-    the best chain in `samples_`, have the methods `log_likelihoods`, `log_predictives` and
-    `posteriors`.
+    A subclass defines `_allows_nan`, `_part` and `predict`. Its models have the methods
+    `log_likelihoods`, `log_predictives` and `posteriors`; `_models` holds all models, and
+    `samples_` holds the models of the best chain.
     """
 
     samples_: list[Any]
@@ -49,15 +49,15 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         return tags
 
     def _allows_nan(self) -> bool:
-        """Tell whether NaN is a missing value."""
+        """Return whether NaN is a missing value."""
         raise NotImplementedError
 
     def _accepts_tokens(self) -> bool:
-        """Tell whether observations may be word ids."""
+        """Return whether observations may be word ids."""
         return False
 
     def _n_given(self) -> int:
-        """Return how many first steps of each sequence count as given."""
+        """Return the number of first steps of each sequence that count as given."""
         return 0
 
     def predict(self, X: Any) -> Any:
@@ -117,10 +117,10 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         ----------
         X : SequencePanel, list of sequences, or (T, n_features) array
             Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
-            array or data frame is one sequence of T observations. With
-            ``emission="categorical"`` also `TokenSequences`: its vocabulary is the symbols. Or for
-            `HDPHMMLT`, with most emissions, PartitionedPanel: the result has the same bits as that
-            of a SequencePanel of all sequences, in threads or, with
+            array or data frame is one sequence of T observations. With ``emission="categorical"``,
+            X may also be `TokenSequences`, whose vocabulary is the set of symbols. For `HDPHMMLT`
+            with most emissions, X may also be a PartitionedPanel: the result is bit-identical to
+            that of a SequencePanel of all sequences, computed in threads or, with
             ``joblib.parallel_config("dask")``, in the workers of a cluster.
         y : ignored
             Present by scikit-learn's convention. Lengths of sequences are refused.
@@ -135,22 +135,22 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             If X or a parameter is invalid, a column of X holds nothing but missing values, or y
             holds the lengths of sequences. The estimator is left unchanged.
         KeyboardInterrupt
-            If interrupted, at the end of the current sweep. It is fitted with the samples so far,
-            in the burn-in with the current state unless it was fitted before; another `fit` with
-            ``warm_start=True`` continues; on a PartitionedPanel it takes the callback `Checkpoint`
-            to continue.
+            If interrupted, at the end of the current sweep. The estimator is then fitted with the
+            samples so far or, during the burn-in, with the current state unless it was fitted
+            before. Another `fit` with ``warm_start=True`` continues; on a PartitionedPanel this
+            requires the callback `Checkpoint`.
         RuntimeError
-            If a worker of the cluster is lost, and with it the state of its partitions, without the
-            callback `Checkpoint`; with it, if that happens three times in a row.
+            If a worker of the cluster is lost, and with it the state of its partitions, and there
+            is no callback `Checkpoint`; with this callback, if that happens three times in a row.
 
         Warns
         -----
         ConvergenceWarning
-            If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
-            burn-in, too few to tell; raise `max_iter` then. If `HDPHMMLT` uses all the states that
-            it may have; raise its `n_components` then. If `FactorialHMM` with ``n_factors="auto"``
-            has as many factors as it may have; its priors are far from the scale of X then.
-            If chains plainly disagree; compare them in `trace_` then.
+            If the log joint of a chain still climbs, or fewer than 12 sweeps follow the burn-in,
+            which are too few to judge; then raise `max_iter`. If `HDPHMMLT` uses all the states
+            that it may have; then raise its `n_components`. If `FactorialHMM` with
+            ``n_factors="auto"`` has as many factors as it may have; its priors are then far from
+            the scale of X. If chains plainly disagree; then compare them in `trace_`.
         """
         if isinstance(X, PartitionedPanel) and hasattr(self, "_check_partitions"):
             return fit_partitions(self, X)
@@ -182,9 +182,10 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Returns
         -------
         (n_sequences,) array
-            Natural logarithm of p(x), of what was observed; 0 if nothing was. For a single array,
-            log p(x_t | x_1, ..., x_t-1) of every step, (T,). Of a PartitionedPanel under
-            ``joblib.parallel_config("dask")``: a dask.array.Array, one chunk a partition.
+            Natural logarithm of p(x) of the observed values; 0 if nothing was observed. For a
+            single array, log p(x_t | x_1, ..., x_t-1) of every step, (T,). For a PartitionedPanel
+            under ``joblib.parallel_config("dask")``, a dask.array.Array with one chunk per
+            partition.
         """
         return self._score_samples(X)[0]
 
@@ -201,8 +202,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         -------
         float
             ``score_samples(X).sum()`` divided by the number of steps at which anything was
-            observed. Steps of which all columns are missing have probability 1 and do not count,
-            nor do the first steps of a sequence that an `AutoregressiveEmission` counts as given.
+            observed. Steps whose columns are all missing have probability 1 and do not count, nor
+            do the first steps of a sequence that an `AutoregressiveEmission` counts as given.
 
         Raises
         ------
@@ -223,14 +224,14 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         return float(log_probability / n_steps)
 
     def _sums(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """Return the log probability of X and its number of steps that count, (1, 2)."""
+        """Return the log probability of X and the number of its steps that count, (1, 2)."""
         log_probabilities, panel = self._score_samples(X)
         check_no_lengths(y, panel, is_single=len(panel) == 1 and len(log_probabilities) != 1)
         n_steps = int(np.count_nonzero(~np.isnan(panel.values).all(axis=1)))
         n_steps -= self._n_given() * len(panel)
         return np.array([[log_probabilities.sum(), n_steps]])
 
-    # What the stored samples say
+    # Averages over the stored samples
 
     def _each(self, models: list[Any], method: str, *args: Any) -> list[Any]:
         """Return the results of a method of all models, in order."""
@@ -241,13 +242,13 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     def _posteriors(
         self, X: Any, method: str = "posteriors"
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
-        """Return means over the stored samples of what a method says of each step."""
+        """Return the mean over the stored samples of a method's result for each step."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
         return self._mean_of_samples(method, panel), panel.ptr, is_single
 
     def _mean_of_samples(self, method: str, panel: SequencePanel) -> NDArray[np.float64]:
-        """Return the mean over the stored samples of what a method says of a panel."""
+        """Return the mean over the stored samples of a method's result for a panel."""
         width = effective_n_jobs(check_jobs(self.n_jobs))
         total: Any = 0.0
         for first in range(0, len(self.samples_), width):  # never all at once: each is (N, J)
@@ -257,7 +258,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         return np.asarray(total / len(self.samples_))
 
     def _shares(self, X: Any) -> NDArray[np.float64]:
-        """Return posterior means over the steps of each sequence, or of a single array's steps."""
+        """Return posterior means over each sequence's steps, or per step for a single array."""
         probabilities, ptr, is_single = self._posteriors(X)
         if is_single:
             return probabilities
@@ -275,7 +276,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         parts = self._each(self._models, "log_predictives", panel.values)
         before = np.zeros(len(panel.values) + 1)
         before[1:] = logsumexp(np.cumsum(parts, axis=1), axis=0) - np.log(len(parts))
-        n_possible = np.count_nonzero(before > -np.inf)  # what follows an impossible step is, too
+        n_possible = np.count_nonzero(before > -np.inf)  # steps after an impossible one are, too
         steps = np.full(len(panel.values), -np.inf)
         steps[: n_possible - 1] = np.diff(before[:n_possible])
         return steps, panel
@@ -292,7 +293,7 @@ def check_observed(
 
 
 def check_complete(panel: SequencePanel, is_single: bool, emission: Any) -> None:
-    """Raise if X holds NaN, which the emission does not take, and say which emissions do."""
+    """Raise if X holds NaN that the emission does not accept; the message lists others that do."""
     rows = np.isnan(panel.values).any(axis=1)
     if not rows.any():
         return
@@ -307,12 +308,12 @@ def check_complete(panel: SequencePanel, is_single: bool, emission: Any) -> None
 
 
 class CheckPanel:
-    """What checks the observations of a partition, where it is.
+    """Check of the observations of a partition, run in the process that holds it.
 
     Parameters
     ----------
     name : str
-        Of the estimator.
+        Name of the estimator.
     emission : object
     allows_nan : bool
     n_given : int
@@ -324,7 +325,7 @@ class CheckPanel:
         self._allows_nan, self._n_given = allows_nan, n_given
 
     def __call__(self, panel: SequencePanel) -> None:
-        """Raise a ValueError where `check_panel`, or a model without missing values, would."""
+        """Raise a ValueError if `check_panel`, or a model without missing values, would."""
         check_lengths(self._name, panel)
         check_finite(panel, allow_nan=True)
         check_observed(panel, False, self._emission, self._allows_nan, self._n_given)

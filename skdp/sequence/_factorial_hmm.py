@@ -1,4 +1,4 @@
-"""Factorial hidden Markov models: binary chains side by side."""
+"""Factorial hidden Markov models: parallel binary chains."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from skdp.sequence._factorial._step_factors import StepFactors
 from skdp.sequence._partitions import of_features, takes_partitions
 
 _NO_PRIOR = (1.0, 1.0)
-"""Of the activities of states, which this model has not."""
+"""Default prior of the activities of states, which this model does not have."""
 
 
 _HALF = 0.5 - 1e-9
-"""A probability that is 1/2 to rounding, as averages over samples may be, counts as 1/2."""
+"""A probability that equals 1/2 up to rounding, as averages over samples may, counts as 1/2."""
 
 
 class FactorialHMM(SequenceEstimator):
@@ -51,12 +51,12 @@ class FactorialHMM(SequenceEstimator):
         buffet is cut off at 24 factors above twice the number that it expects at the mean mass.
     emission : {"normal", "probit"} or BinaryFactorEmission, default="normal"
         The kind of the columns. A name stands for a `BinaryFactorEmission` of `n_factors` factors
-        with this output and otherwise its defaults. An object must have the same `n_factors`. With
-        "auto", weights cannot be given.
-        Its `activity_prior` is for states, which this model does not have: leave it at its default.
-        If its init is "data" and weights are given, the first activities are found by least
-        squares, cut at .5; if weights are drawn, from differences between runs of like
-        observations. If its init is "random" they are a draw from their prior.
+        with this output and otherwise default settings. An object must have the same `n_factors`.
+        With "auto", weights cannot be given. Its `activity_prior` is for states, which this model
+        does not have: leave it at its default. If its init is "data" and weights are given, the
+        first activities are found by least squares, with a threshold of 0.5; if weights are drawn,
+        the first activities are found from differences between runs of similar observations. If its
+        init is "random", they are drawn from their prior.
     start_prior, switch_on_prior, switch_off_prior : (p, q), default=(1.0, 1.0)
         Beta priors on the probabilities that a factor is on at the first step of a sequence, that
         it is switched on from one step to the next, and that it is switched off; p and q from 1e-8
@@ -102,22 +102,22 @@ class FactorialHMM(SequenceEstimator):
     ----------
     startprob_ : (F, 2) array
         Probabilities that factors are off and on at the first step: the posterior mean given the
-        activities. This and the following attributes are of the stored sample of the best chain
+        activities. This and the following attributes belong to the stored sample of the best chain
         that has the highest log joint.
     transmat_ : (F, 2, 2) array
-        Likewise the transition probabilities: ``transmat_[f, i, j]`` from i to j; 0 is off, 1 is
-        on.
+        Transition probabilities, also as posterior means: ``transmat_[f, i, j]`` is from i to j; 0
+        is off, 1 is on.
     weights_ : (F + 1, n_features) array
         Weights w, given or their posterior mean; row 0 is the background.
     noise_variance_ : (n_features,) array
         Variances of the noise, given or learned; 1 for probit columns.
     factor_shares_ : (F,) array
-        Share of the training observations in which each factor is on. Steps of which nothing was
-        observed do not count.
+        Share of the training observations in which each factor is on. Steps without observed values
+        do not count.
     n_active_factors_ : int
         Number of factors that are ever on in the training observations. With ``n_factors="auto"``
-        this is F, the number of factors of the sample that the attributes above are of, unless some
-        are on only where nothing was observed.
+        this is F, the number of factors of the sample to which the attributes above belong, unless
+        some factors are on only at steps without observed values.
     samples_ : list of FactorialModel
         All stored samples of the best chain, with the factors aligned. With ``n_factors="auto"``
         they may differ in their number of factors.
@@ -147,12 +147,12 @@ class FactorialHMM(SequenceEstimator):
     a score takes about 1 ms per step and stored sample, and probabilities about 3 ms, so a small
     `n_samples` is enough. The draws of `iter_sweeps` have no such limit.
 
-    If weights are drawn, further moves sum them and the transitions out: a run of steps goes from
-    one factor to another or to a new one, a factor with one run comes or goes, two factors are
-    flipped together in a run of steps, and one is flipped wherever another is on. A chain begins
-    with 120 sweeps in which the noise is wide at first. With ``n_factors="auto"``, factors also
-    come and go by slice sampling. Held-out scores count with the factors of the samples alone, not
-    with further ones in new data.
+    If weights are drawn, further moves integrate out both weights and transitions: a run of steps
+    goes from one factor to another or to a new one, a factor with one run comes or goes, two
+    factors are flipped together in a run of steps, and one is flipped wherever another is on. A
+    chain begins with 120 sweeps in which the noise is wide at first. With ``n_factors="auto"``,
+    factors also come and go by slice sampling. Held-out scores use only the factors of the samples,
+    not additional ones in new data.
 
     Drawn weights determine neither the order of the factors nor which of their values is 1. The
     factors are then ordered by `factor_shares_`, each at most 1/2. Given weights keep their order
@@ -236,7 +236,7 @@ class FactorialHMM(SequenceEstimator):
     # Validation
 
     def _allows_nan(self) -> bool:
-        """Tell that NaN is a missing value, in columns of any kind."""
+        """Return True: NaN is a missing value in columns of any kind."""
         return True
 
     def _part(self, name: str) -> Any:
@@ -289,7 +289,7 @@ class FactorialHMM(SequenceEstimator):
             )
 
     def _prior_counts(self) -> NDArray[np.float64]:
-        """Return what priors count for off and for on: at first, after off, after on."""
+        """Return the pseudo-counts of the priors for off and on: at first, after off, after on."""
         start, switch_on, switch_off = (
             check_beta_prior(getattr(self, name), name)
             for name in ("start_prior", "switch_on_prior", "switch_off_prior")

@@ -36,8 +36,8 @@ _PARTS: dict[str, Mapping[str, type]] = {
     "duration": DURATIONS,
 }
 _MOST_FROZEN = 100
-"""Concentrations and the decay of latent locations stay where they began for so many sweeps, and at
-most half the burn-in."""
+"""Number of first sweeps, at most half the burn-in, in which the concentrations and the decay of
+latent locations keep their initial values."""
 
 _LEARNT = ("top_concentration", "transition_concentration", "stickiness", "decay")
 """Scalars of the trace whose posterior means are attributes."""
@@ -93,15 +93,15 @@ class HDPHMMLT(HMMPredictions):
         sampling may pay off for very many states with few likely transitions each. With up to 200
         states it was slower in all our benchmarks, and successive draws differ less.
     init : {"auto", "random"} or list of (T_i,) arrays of int, default="auto"
-        First states of each chain. "auto": all steps are in one state, which is split, and its
-        parts again, as long as that explains the data better; for categories and binary factors as
-        "random". "random": the emission's own start: the nearest of `n_components` k-means++
-        centres for Gaussian observations, the regression of a random window that suits best for
-        autoregressive ones, random runs for categories. Where several sequences have 200,000 steps
-        or more, of an emission that takes partitions, both look at every so many of them, about
-        100,000 steps; states of the others are drawn given what these teach.
-        Or your own states, from 0 to ``n_components - 1``, one per step of each sequence; an array
-        for a single one.
+        First states of each chain. "auto": all steps start in one state, which is split recursively
+        as long as that explains the data better; for categories and binary factors, the same as
+        "random". "random": the emission's own initialization: the nearest of `n_components`
+        k-means++ centers for Gaussian observations, the best-fitting regression of a random window
+        for autoregressive ones, random runs for categories. If several sequences have 200,000 steps
+        or more in total and the emission supports partitions, both use only evenly spaced sequences
+        with about 100,000 steps; the states of the other sequences are drawn given the model
+        learned from these. Or your own states, from 0 to ``n_components - 1``, one per step of each
+        sequence; an array for a single sequence.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -130,21 +130,21 @@ class HDPHMMLT(HMMPredictions):
     Attributes
     ----------
     startprob_ : (n_components,) array
-        Probabilities of the first state, in one stored sample of the best chain: of those with the
-        most frequent number of states in use, the one with the highest log joint. Most of the
-        following attributes are of this sample.
+        Probabilities of the first state, in one stored sample of the best chain: the sample with
+        the highest log joint among those with the most frequent number of states in use. Most of
+        the following attributes belong to this sample.
     transmat_ : (n_components, n_components) array
-        Transition probabilities, with a row for each state that is left. States are ordered by
+        Transition probabilities from the row's state to the column's state. States are ordered by
         `state_shares_`. With a duration, the diagonals of this and of `similarity_` are 0.
     emission_ : object
         Distributions of the next observation given the states, with the posterior means of their
         parameters (binary factors as drawn). The user guide lists the attributes.
     state_shares_ : (n_components,) array
-        Share of the training observations in each state. Steps of which nothing was observed do
-        not count.
+        Share of the training observations in each state. Steps without observed values do not
+        count.
     n_active_components_ : int
-        Number of states in use in this sample: those with at least a thousandth of the training
-        observations, by `state_shares_`. That of all kept sweeps is in
+        Number of states in use in this sample: states with at least a thousandth of the training
+        observations, according to `state_shares_`. The numbers of all kept sweeps are in
         ``trace_["n_active_components"]``.
     similarity_ : (n_components, n_components) array
         Similarities phi, if the model has any.
@@ -172,7 +172,7 @@ class HDPHMMLT(HMMPredictions):
         Only if X was a data frame with string column names.
     categories_ : list of n_features arrays or None
         Only if a column of categories held text: for each column its categories, in the order of
-        the codes that stand for them in the model; None: the column holds numbers.
+        their codes in the model, or None if the column holds numbers.
 
     See Also
     --------
@@ -186,10 +186,11 @@ class HDPHMMLT(HMMPredictions):
     are summed out. Time is proportional to the number of observations and, with ``"ffbs"``, to the
     square of `n_components`. `n_jobs` threads work on chains and on stored samples.
 
-    Every second of the first 250 sweeps and every fifth afterwards also tries to split a state or
-    to merge two, with rates and parameters summed out (Metropolis-Hastings): Gibbs sampling alone
-    takes thousands of sweeps to merge two states that share a cluster. This requires an emission
-    other than binary factors, or your own with the methods of `CollapsedEmission`, and no duration.
+    Every second sweep of the first 250 and every fifth sweep afterwards also tries to split a state
+    or to merge two states, with rates and parameters integrated out (Metropolis-Hastings): Gibbs
+    sampling alone takes thousands of sweeps to merge two states that share a cluster. This requires
+    an emission other than binary factors, or your own with the methods of `CollapsedEmission`, and
+    no duration.
 
     Concentrations keep their first values during the first half of the burn-in, for at most 100
     sweeps.
@@ -306,14 +307,14 @@ class HDPHMMLT(HMMPredictions):
         return emission == "categorical" or isinstance(emission, CategoricalEmission)
 
     def _allows_nan(self) -> bool:
-        """Tell whether NaN is a missing value."""
+        """Return whether NaN is a missing value."""
         emission = self.emission
         if isinstance(emission, str):
             emission = EMISSIONS.get(emission)
         return bool(getattr(emission, "allows_nan", False))
 
     def _n_given(self) -> int:
-        """Return how many first steps of each sequence count as given."""
+        """Return the number of first steps of each sequence that count as given."""
         n_lags = getattr(self._part("emission"), "n_lags", None)
         return max(int(n_lags), 0) if isinstance(n_lags, Integral) else 0
 
@@ -375,7 +376,7 @@ class HDPHMMLT(HMMPredictions):
         return super()._make_procedure(data)
 
     def _n_frozen(self) -> int:
-        """Return in how many sweeps concentrations stay where they began."""
+        """Return the number of sweeps in which concentrations keep their initial values."""
         return min(_MOST_FROZEN, self._burn_in() // 2)
 
     def _start_sampler(self, panel: Any, root: np.random.SeedSequence, c: int) -> HMMSampler:

@@ -18,7 +18,7 @@ _TOLERANCE = 1e-6
 def hmm_log_likelihood(
     startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """Return the log probability of sequences under a hidden Markov model, states summed out.
+    """Return the log probability of sequences under a hidden Markov model, summed over states.
 
     The forward algorithm takes one product of a vector and a matrix per step. It neither underflows
     nor overflows, whatever the length of sequences and the size of probabilities.
@@ -31,7 +31,7 @@ def hmm_log_likelihood(
         Transition probabilities P: row i is the distribution of the state that follows state i.
     log_obs : (N, J) array
         Natural log of the probability or density of every observation in every state, with the
-        sequences end to end; -inf if an observation is impossible.
+        sequences concatenated; -inf if an observation is impossible.
     ptr : (n + 1,) array of int, optional
         Sequence s is rows ``ptr[s]`` to ``ptr[s + 1] - 1``; by default all rows are one sequence.
 
@@ -166,7 +166,7 @@ def hmm_sample_states(
 def hmm_viterbi(
     startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the most probable path of each sequence: all its states together, not each alone.
+    """Return the most probable path of each sequence: all its states jointly, not one by one.
 
     Parameters
     ----------
@@ -178,9 +178,9 @@ def hmm_viterbi(
         log p(x, z) of the most probable path z of every sequence, natural log; -inf if the sequence
         is impossible, 0 if it is empty.
     states : (N,) array of int64
-        States 0 to J - 1 of these paths; -1 throughout a sequence that is impossible. Among equally
-        probable paths, that with the lowest last state, then with the lowest state before it, and
-        so on.
+        States 0 to J - 1 of these paths; -1 throughout an impossible sequence. Among equally
+        probable paths, the path with the lowest last state is chosen, then with the lowest state
+        before it, and so on.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def hmm_viterbi(
 
     See Also
     --------
-    hmm_posterior : Probabilities of the states; the likeliest state of each step errs least often.
+    hmm_posterior : Probabilities of the states; the most probable ones minimize expected errors.
 
     References
     ----------
@@ -223,7 +223,7 @@ def _impossible(sequence: int) -> ValueError:
 def _check_model(
     startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return ptr, startprob, transmat and log_obs as the kernels take them."""
+    """Return ptr, startprob, transmat and log_obs as the kernels require them."""
     log_obs = as_floats(log_obs, "log_obs", 2)
     if np.isnan(log_obs).any() or (log_obs == np.inf).any():
         raise ValueError("log_obs must hold log probabilities, got NaN or +inf.")

@@ -1,4 +1,4 @@
-"""Steps of which something was observed: what shares of states and factors are shares of."""
+"""Steps with observed values, the basis of the shares of states and factors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from skdp._numeric._typing import Ints, Places
 
 
 def observed_steps(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return whether any value of each step was observed, (N,); NaN marks those that were not."""
+    """Return whether any value of each step was observed, (N,); NaN marks missing ones."""
     return np.asarray(~np.isnan(values).all(axis=1))
 
 
 def count_pairs(first: Ints, second: Ints, is_observed: NDArray[np.bool_], n_states: int) -> Places:
-    """Return how many observed steps have each state of one draw and each of another, (J, J)."""
+    """Count the observed steps by their pair of states in two draws, (J, J)."""
     pairs = first[is_observed].astype(np.int64) * n_states + second[is_observed]
     return np.bincount(pairs, minlength=n_states * n_states).reshape(n_states, n_states)

@@ -41,7 +41,7 @@ def check_partitionable(estimator: Any, X: PartitionedPanel) -> None:
 
 
 def place_panel(estimator: Any, X: PartitionedPanel, executor: Executor) -> PlacedPanel:
-    """Return a panel whose partitions are opened where an executor works on them."""
+    """Return a panel whose partitions are opened in the workers of an executor."""
     check_partitions(estimator, X, reset=True)
     for name in ("_n_words", "categories_"):
         vars(estimator).pop(name, None)

@@ -1,4 +1,4 @@
-"""Methods that take panels in partitions."""
+"""Decorator for methods that accept panels in partitions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Method = Callable[[Any, Any], Any]
 
 
 def takes_partitions(shape: Callable[[Any], tuple[int, ...]] | None) -> Callable[[Method], Method]:
-    """Let a method take a PartitionedPanel, too: it is called for each partition.
+    """Make a method also accept a PartitionedPanel: it is called for each partition.
 
     Parameters
     ----------
     shape : callable or None
-        Returns, of the estimator, the shape of what the method returns of one sequence, in an
+        Function of the estimator that returns the shape of the method's result for one sequence, an
         array of floats. None: the method returns a list.
 
     Returns

@@ -1,4 +1,4 @@
-"""Parts of a model as users give them: each in its place, and able to do what a sampler asks."""
+"""Parts of a model that users pass: their names, and checks of their interface."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ __all__ = ["DURATIONS", "SIMILARITIES", "check_part", "make_part", "resolve_part
 
 SIMILARITIES = {"gaussian": GaussianSimilarity, "emission": EmissionSimilarity}
 DURATIONS = {"poisson": PoissonDuration, "negative_binomial": NegativeBinomialDuration}
-"""What the names of similarities and durations stand for, with defaults."""
+"""Classes by the names of similarities and durations, which stand for default settings."""
 
 _PROTOCOLS: dict[str, type] = {
     "emission": EmissionSampler,
     "similarity": SimilaritySampler,
     "duration": DurationSampler,
 }
-"""By parameter, what the sampler of a part must be able to do."""
+"""Protocol of the sampler of a part, by parameter."""
 
 
 def make_part(part: Any, name: str, *args: Any) -> Any:
-    """Return ``part.make_sampler(*args)`` if that is what a sampler needs under this name.
+    """Return ``part.make_sampler(*args)`` if it has the protocol for this name.
 
     Parameters
     ----------
     part : object with `make_sampler`
     name : {"emission", "similarity", "duration"}
     *args
-        What `make_sampler` gets: values and the number of states of an emission (and the offsets of
-        sequences, if it looks back), otherwise the number of states.
+        Arguments of `make_sampler`: values and the number of states for an emission (and the
+        offsets of sequences, if it depends on earlier observations), otherwise the number of
+        states.
 
     Returns
     -------
@@ -45,6 +46,6 @@ def make_part(part: Any, name: str, *args: Any) -> Any:
     Raises
     ------
     TypeError
-        If the part is one of another kind.
+        If the part is of another kind.
     """
     return make_part_for(_PROTOCOLS[name], part, name, *args)

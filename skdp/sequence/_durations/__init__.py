@@ -1,1 +1,1 @@
-"""Durations of states: a module each, and what the sampler asks of them."""
+"""Durations of states: a module for each kind, and their interface."""

@@ -1,4 +1,4 @@
-"""Segments of all states by length, what samplers of durations go by."""
+"""Counts of segments by state and length, the statistics of the samplers of durations."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def check_tables(n_states: int, max_duration: int) -> None:
 
 
 class SegmentCounts(Part):
-    """Segments of all states by length, what both samplers go by.
+    """Counts of segments by state and length, the base class of both samplers.
 
     Attributes
     ----------
     max_duration : int
     exact, at_least : (J, max_duration) arrays of int
-        Segments that lasted d = 1, ... steps, and those of which is known that they would have
-        lasted so long or longer.
+        Numbers of segments that lasted d = 1, ... steps, and of censored segments, which lasted at
+        least d steps.
     counts, totals : (J,) arrays
-        Segments, and the sum of their durations less 1; what was cut off is drawn.
+        Numbers of segments, and sums of their durations less 1, with censored durations drawn.
     """
 
     def __init__(self, n_states: int, max_duration: int):
@@ -42,24 +42,24 @@ class SegmentCounts(Part):
         self.totals = np.zeros(n_states)
 
     def draw(self, ptr: NDArray[Any], states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Draw what was cut off from segments, and the parameters given all of them."""
+        """Draw the censored durations of segments, then the parameters given all durations."""
         self.take(self.add_up(ptr, states))
         self.draw_parameters(rng)
 
     def add_up(
         self, ptr: NDArray[Any], states: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the numbers of segments by state and length: complete ones, and others."""
+        """Return the numbers of complete and censored segments by state and length."""
         exact, at_least = np.empty_like(self.exact), np.empty_like(self.at_least)
         kernels.count_segments(ptr, states, exact, at_least)
         return exact, at_least
 
     def take(self, sums: tuple[NDArray[np.int64], ...]) -> None:
-        """Take the numbers of all segments."""
+        """Store the numbers of all segments."""
         self.exact, self.at_least = sums
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw what was cut off from segments, and the parameters given all of them."""
+        """Draw the censored durations of segments, then the parameters given all durations."""
         raise NotImplementedError
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -75,7 +75,7 @@ class SegmentCounts(Part):
         )
 
     def scalars(self) -> dict[str, float]:
-        """Return the mean length of segments, those that are cut off as they are."""
+        """Return the mean length of segments; censored segments have their observed lengths."""
         counts = self.exact.sum(axis=0) + self.at_least.sum(axis=0)
         lengths = np.arange(1, self.max_duration + 1)
         return {"mean_duration": float(counts @ lengths / max(counts.sum(), 1))}

@@ -1,15 +1,15 @@
 r"""Durations of states: counts of segments by their length, and draws of the parameters.
 
-A state lasts D = min(1 + K, D_max) steps. K is Poisson, or negative binomial with a whole number r:
-how often something of probability p happens before its opposite has happened r times.
+A state lasts D = min(1 + K, D_max) steps. K is Poisson, or negative binomial with an integer r: the
+number of events of probability p before the opposite event has occurred r times.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | ptr | | (n + 1,) int64 | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
 | states | z_t | (N,) int64 | |
-| exact | | (J, D_max) int64 | segments of state j that lasted d = 1, ... steps, D_max left out |
-| at_least | | (J, D_max) int64 | segments of which is known that K >= d - 1 |
-| counts, totals | n_j, sum K | (J,) | segments and the sum of their K, those not seen drawn |
+| exact | | (J, D_max) int64 | segments of state j that lasted d = 1, ... steps, without D_max |
+| at_least | | (J, D_max) int64 | segments for which only K >= d - 1 is known |
+| counts, totals | n_j, sum K | (J,) | segments and the sum of their K, with unknown K drawn |
 | log_means | log omega_j | (J,) | omega_j ~ Gamma(shape, rate), the mean of K |
 | n_phases | r | | |
 | log_p, log_q | log p_j, log(1 - p_j) | (J,) | p_j ~ Beta(a, b) |
@@ -25,16 +25,16 @@ from skdp._numeric._numba import njit_inlined_source, njit_loop
 from skdp._numeric._random import draw_log_beta, draw_log_gamma, draw_poisson, next_double
 
 LARGEST_COUNT = 1e15
-"""A Poisson draw of a larger mean is taken as its mean, from which it differs by 3e-8 of it."""
+"""A Poisson draw with a larger mean is replaced by the mean; the relative error is about 3e-8."""
 
 
 @njit_loop
 def count_segments(ptr, states, exact, at_least):
     """Count segments by length.
 
-    The last segment of a sequence lasted its length or longer. So did K of one of D_max steps. A
-    longer run counts as one of these: only the first states of a chain, which are no draw from the
-    model, may have some.
+    The last segment of a sequence lasted at least its length, and a segment of D_max steps has K >=
+    D_max - 1. A longer run counts as a segment of D_max steps; only the first states of a chain,
+    which are not drawn from the model, may contain such a run.
     """
     n_states, longest = exact.shape
     for j in range(n_states):
@@ -74,7 +74,7 @@ def draw_count(mean, rng):
 
 @njit_inlined_source
 def add_up_exact(exact, j):
-    """Return the number of segments of state j of which K is known, and the sum of K."""
+    """Return the number of segments of state j whose K is known, and the sum of K."""
     size, total = 0.0, 0.0
     for k in range(exact.shape[1]):
         size += exact[j, k]
@@ -84,7 +84,7 @@ def add_up_exact(exact, j):
 
 @njit_inlined_source
 def fill_survival(log_pmf, log_survival):
-    """Write log P(D = D_max) and log P(D >= d), the latter being known for the longest d."""
+    """Write log P(D = D_max) and log P(D >= d), which is already known for the longest d."""
     last = log_pmf.shape[0] - 1
     log_pmf[last] = log_survival[last]
     for k in range(last - 1, -1, -1):
@@ -97,12 +97,12 @@ def fill_survival(log_pmf, log_survival):
 @njit_inlined_source
 def draw_poisson_at_least(smallest, mean, rng):
     """Return a draw of K ~ Poisson(mean) given K >= smallest, as a float."""
-    if smallest <= mean:  # every other draw will do
+    if smallest <= mean:  # at least about every other draw is accepted
         while True:
             draw = draw_count(mean, rng)
             if draw >= smallest:
                 return draw
-    # Beyond the mean weights fall, the faster the further: search from the smallest upwards.
+    # Beyond the mean, weights decrease ever faster: search from the smallest upwards.
     total = 0.0
     weight, k = 1.0, smallest
     while weight > 1e-17 * total:
@@ -121,7 +121,7 @@ def draw_poisson_at_least(smallest, mean, rng):
 
 @njit_loop
 def draw_means(exact, at_least, shape, rate, log_means, counts, totals, rng):
-    """Draw K of the segments of which it is not known, and then the mean of every state."""
+    """Draw the unknown K of segments, then the mean of every state."""
     for j in range(log_means.shape[0]):
         counts[j], totals[j] = add_up_exact(exact, j)
         mean = math.exp(min(log_means[j], 700.0))
@@ -183,7 +183,7 @@ def log_binomial(n, k, log_p, log_q):
 def log_negative_binomial_tail(smallest, n_phases, log_p, log_q):
     """Return log P(K >= smallest).
 
-    That is: of the first smallest + r - 1 trials at most r - 1 end a phase.
+    This is the probability that at most r - 1 of the first smallest + r - 1 trials end a phase.
     """
     n = smallest + n_phases - 1
     result = -math.inf
@@ -196,8 +196,8 @@ def log_negative_binomial_tail(smallest, n_phases, log_p, log_q):
 def draw_negative_binomial_at_least(smallest, n_phases, log_p, log_q, rng):
     """Return a draw of K given K >= smallest, as a float.
 
-    First how many phases end in the first smallest + r - 1 trials, of r possible numbers, which all
-    mean that K >= smallest; then the events of the phases that are left.
+    First draw the number of phases that end in the first smallest + r - 1 trials; all its r
+    possible values imply K >= smallest. Then draw the events of the remaining phases.
     """
     n = smallest + n_phases - 1
     log_total = log_negative_binomial_tail(smallest, n_phases, log_p, log_q)
@@ -214,7 +214,7 @@ def draw_negative_binomial_at_least(smallest, n_phases, log_p, log_q, rng):
 
 @njit_loop
 def draw_probabilities(exact, at_least, n_phases, a, b, log_p, log_q, counts, totals, rng):
-    """Draw K of the segments of which it is not known, and then the probability of every state."""
+    """Draw the unknown K of segments, then the probability of every state."""
     for j in range(log_p.shape[0]):
         counts[j], totals[j] = add_up_exact(exact, j)
         for k in range(at_least.shape[1]):

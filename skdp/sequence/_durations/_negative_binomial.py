@@ -18,10 +18,10 @@ from skdp.sequence._durations import _kernels as kernels
 from skdp.sequence._durations._base import SegmentCounts, check_tables
 
 _MOST_PHASES = 100_000
-"""With more, durations differ from Poisson ones by less than anybody can see."""
+"""With more phases, durations are practically indistinguishable from Poisson ones."""
 
 _LEAST_END = 1e-16
-"""Per phase: no phase is less likely to end. What is drawn then lasts longer than any duration."""
+"""Least probability that a phase ends, per phase; durations drawn with it exceed any cap."""
 
 
 class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
@@ -103,7 +103,7 @@ class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
 
 
 class NegativeBinomialDurationSampler(SegmentCounts):
-    """Sampler of the probabilities to stay of all states."""
+    """Sampler of the probabilities of staying of all states."""
 
     def __init__(self, n_states: int, max_duration: int, n_phases: int, a: float, b: float):
         super().__init__(n_states, max_duration)
@@ -116,7 +116,7 @@ class NegativeBinomialDurationSampler(SegmentCounts):
             self.log_p[j], self.log_q[j] = draw_log_beta(self.a, self.b, rng)
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw what was cut off from segments, and p given all of them."""
+        """Draw the censored durations of segments, then p given all durations."""
         kernels.draw_probabilities(
             self.exact, self.at_least, self.n_phases, self.a, self.b, self.log_p, self.log_q,
             self.counts, self.totals, rng,
@@ -136,7 +136,7 @@ class NegativeBinomialDurationSampler(SegmentCounts):
         return float(terms.sum()) + self._log_density_of_lengths()
 
     def model(self) -> NegativeBinomialDurationModel:
-        """Return E[p] given the segments, completed."""
+        """Return E[p] given the segments, with censored durations drawn."""
         stays = self.a + self.totals
         ends = self.b + self.n_phases * self.counts
         probs = np.minimum(stays / (stays + ends), 1.0 - _LEAST_END * self.n_phases)
@@ -150,7 +150,7 @@ class NegativeBinomialDurationModel:
     Attributes
     ----------
     probs : (J,) array
-        p: probabilities to stay.
+        p: probabilities of staying.
     n_phases : int
         r.
     max_duration : int

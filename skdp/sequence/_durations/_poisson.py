@@ -103,7 +103,7 @@ class PoissonDurationSampler(SegmentCounts):
         ]
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw what was cut off from segments, and omega given all of them."""
+        """Draw the censored durations of segments, then omega given all durations."""
         kernels.draw_means(
             self.exact, self.at_least, self.shape, self.rate, self.log_means, self.counts,
             self.totals, rng,
@@ -124,7 +124,7 @@ class PoissonDurationSampler(SegmentCounts):
         return prior + self._log_density_of_lengths()
 
     def model(self) -> PoissonDurationModel:
-        """Return E[omega] given the segments, completed."""
+        """Return E[omega] given the segments, with censored durations drawn."""
         return PoissonDurationModel(
             (self.shape + self.totals) / (self.rate + self.counts), self.max_duration
         )

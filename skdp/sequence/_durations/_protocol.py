@@ -112,7 +112,7 @@ class DurationSampler(Protocol):
         """
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records.
+        """Return the scalars for the trace.
 
         Returns
         -------
@@ -138,12 +138,12 @@ class DurationSampler(Protocol):
 
 @runtime_checkable
 class SummedDuration(DurationSampler, Protocol):
-    """What samplers offer that go by sums over sequences: a panel may then be in partitions."""
+    """Sampler that needs only sums over sequences, so that a panel may be partitioned."""
 
     def add_up(self, ptr: NDArray[Any], states: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
-        """Return sums over sequences, whose bits do not depend on how a panel is cut.
+        """Return sums over sequences, which are bit-identical for any partition of the panel.
 
-        They do not depend on the parameters.
+        The sums do not depend on the parameters.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class SummedDuration(DurationSampler, Protocol):
         """
 
     def take(self, sums: tuple[NDArray[Any], ...]) -> None:
-        """Take the sums over all sequences.
+        """Store the sums over all sequences.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class SummedDuration(DurationSampler, Protocol):
         """
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw the parameters given what was taken: the rest of `draw`.
+        """Draw the parameters given the stored sums: the last step of `draw`.
 
         Parameters
         ----------

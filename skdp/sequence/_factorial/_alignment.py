@@ -1,4 +1,4 @@
-"""Names of factors: those of the samples of one chain are made to agree."""
+"""Alignment of the factors of the samples of one chain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skdp.sequence._factorial._model import FactorialModel
 class FactorialDraw(NamedTuple):
     """A draw of the activities in the training data, and the model that goes with it.
 
-    What is needed to give factors names; the model alone is what an estimator stores.
+    The draw is needed to align factors; an estimator stores only the model.
 
     Attributes
     ----------
@@ -33,13 +33,14 @@ class FactorialDraw(NamedTuple):
 def name_factors(
     samples: list[FactorialDraw], *, exchangeable: bool
 ) -> tuple[list[FactorialModel], int]:
-    """Return models whose factors agree, and which of them gave the names.
+    """Return models with aligned factors, and the index of the reference sample.
 
-    Factors with given weights have names. Others (`exchangeable`) have those of the sample with the
-    highest log joint: by falling share of the time in which a factor is on, at most half of it,
-    else its two values are exchanged. Those of every other sample are matched to them, exchanged if
-    need be, so that as many activities as possible are the same (Hungarian method). If they have
-    other numbers of factors, `places` of their models tells which of them have a name.
+    Factors with given weights keep their order. Otherwise (`exchangeable`), the sample with the
+    highest log joint is the reference. Its factors are ordered by decreasing share of the time in
+    which they are on; the two values of a factor are exchanged if this share exceeds one half. The
+    factors of every other sample are matched to them, with values exchanged if need be, so that as
+    many activities as possible agree (Hungarian method). If a sample has a different number of
+    factors, `places` of its model holds the match of each reference factor.
     """
     reference = int(np.argmax([sample.log_joint for sample in samples]))
     if not exchangeable:
@@ -54,7 +55,7 @@ def name_factors(
 def _rename(
     model: FactorialModel, matches: NDArray[np.intp], flipped: NDArray[np.bool_]
 ) -> FactorialModel:
-    """Return a model with its factors in the order of their matches, -1: none; others come last."""
+    """Return a model with its factors in the order of `matches` (-1: none), unmatched ones last."""
     own = matches[matches >= 0]
     order = np.append(own, np.setdiff1d(np.arange(len(model.shares)), own))
     turned = np.append(flipped[matches >= 0], np.zeros(len(order) - len(own), dtype=np.bool_))
@@ -68,9 +69,9 @@ def _rename(
 def _match(
     reference: NDArray[np.int8], paths: NDArray[np.int8]
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return for each factor of the reference its match, and whether its values are exchanged.
+    """Return the match of each reference factor, and whether its values are exchanged.
 
-    If there are too few factors, those that agree least with the reference have none: -1.
+    If there are too few factors, the reference factors that agree least have no match: -1.
     """
     spins, others = 2.0 * reference - 1.0, 2.0 * paths - 1.0
     agreement = spins.T @ others

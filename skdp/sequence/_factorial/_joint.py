@@ -1,4 +1,4 @@
-"""Filtering and smoothing of factors over all their joint states: which kernels do what.
+"""Filtering and smoothing of factors over all their joint states: calls of the kernels.
 
 | name | shape | meaning |
 |---|---|---|
@@ -19,7 +19,7 @@ from skdp.sequence._hmm._batches import Batches
 
 
 class _Filter:
-    """What filtering needs, and room for a step."""
+    """Inputs of the filter, and buffers for one step."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ def log_predictives(
     probit: NDArray[np.bool_],
     out: Floats,
 ) -> None:
-    """Write log p(y_t given y_<t) of all steps, (N,); after an impossible one all are -inf."""
+    """Write log p(y_t given y_<t) of all steps, (N,); after an impossible step, all are -inf."""
     out.fill(-np.inf)
     known = _Filter(values, on_probs, centres, precisions, probit)
     ring = np.empty((2, 1, known.n_states))
@@ -74,20 +74,21 @@ def activities(
 ) -> int:
     """Write p(b_tf = 1 given y) of all steps, (N, F); return the first impossible sequence, or -1.
 
-    Filtered probabilities of a whole sequence may not fit into memory. Those before every block of
-    steps are kept, and those of a block are computed again when it is smoothed.
+    The filtered probabilities of a whole sequence may not fit into memory. Therefore only the
+    probabilities before each block of steps are kept, and those within a block are recomputed when
+    the block is smoothed.
 
     Parameters
     ----------
     most_kept : int
-        Numbers to be kept of a sequence before it is cut into blocks.
+        Largest number of values to keep of a sequence before it is cut into blocks.
     """
     known, n = _Filter(values, on_probs, centres, precisions, probit), len(centres[0])
     steps, following = np.empty(len(values)), np.empty(n)
     message, folded = np.empty((2, n))
     for first, last in Batches(ptr, n):
         begin, end = int(ptr[first]), int(ptr[last])
-        # Only a sequence by itself may be so long that it is cut.
+        # Only a sequence in a batch of its own may be long enough to be cut.
         length = max(most_kept // n, int(np.sqrt(end - begin)) + 1)
         cuts = [begin] if last - first > 1 else list(range(begin, end, length)) or [begin]
         before = np.zeros((len(cuts), n))  # filtered, at the step before a block
@@ -112,5 +113,5 @@ def activities(
                 as_readonly(part), not is_last, on_probs, filtered, predicted, following, message,
                 folded, out,
             )  # fmt: skip
-            following[:] = predicted[0]  # what follows the block before
+            following[:] = predicted[0]  # the step after the previous block
     return -1

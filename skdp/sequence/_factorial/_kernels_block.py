@@ -1,24 +1,24 @@
-r"""Binary factors side by side: draws of the bits of some of them given all others.
+r"""Parallel binary factors: draws of the bits of some factors given all others.
 
 Mean of column d at step t: m_td = w_0d + sum_f b_tf w_fd. A normal column is m_td plus noise of
-precision tau_d, a probit column is 1 with probability Phi(m_td), else 0. Bits b_.f of factor f are
-a Markov chain of their own; K factors drawn together have 2^K joint states, in which the
-k-th of them is on if bit k of the number of the state is 1.
+precision tau_d, a probit column is 1 with probability Phi(m_td), else 0. The bits b_.f of factor f
+are an independent Markov chain; K factors drawn together have 2^K joint states, in which the k-th
+of them is on if bit k of the number of the state is 1.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | ptr | | (n + 1,) int64 | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
 | bits | b_tf | (N, F) int8 | which factors are on |
-| on_probs | | (F, 3) | probability to be on: at first, after off, after on |
-| counts | | (F, 3, 2) int64 | of the same: steps that are off, steps that are on |
-| values | y_td | (N, D) | NaN is a missing one |
-| fits | m_td | (N, D) | follow the bits |
+| on_probs | | (F, 3) | probability of being on: at first, after off, after on |
+| counts | | (F, 3, 2) int64 | in the same order: number of steps off, number of steps on |
+| values | y_td | (N, D) | NaN: missing |
+| fits | m_td | (N, D) | updated with the bits |
 | precisions | tau_d | (D,) | 1 for probit columns |
-| probit | | (D,) bool | which columns are |
+| probit | | (D,) bool | which columns are probit |
 | weights | w_fd | (F + 1, D) | row 0 is the background |
 | block | | (K,) int64 | factors that are drawn together |
-| on_block | | (K, 3) | their rows of on_probs |
-| shifts | | (D, 2^K) | what their joint states add to the mean |
+| on_block | | (K, 3) | rows of on_probs of the block |
+| shifts | | (D, 2^K) | contributions of the block's joint states to the mean |
 | filtered | | (T, 2^K) | p(joint state given y up to t, other factors) of a sequence |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
@@ -41,12 +41,12 @@ from skdp.sequence._factorial._kernels_joint import (
 from skdp.sequence._hmm._kernels_messages import add_up
 
 SMALLEST, LARGEST = 1e-30, 1.0 - 2.0**-53
-"""Bounds of drawn probabilities: no data tell of smaller ones, and products must not underflow."""
+"""Bounds of drawn probabilities: no data identify smaller ones, and products must not underflow."""
 
 
 @njit_loop
 def write_shifts(block, weights, shifts):
-    """Write what the joint states of some factors add to the mean."""
+    """Write the contributions of the joint states of some factors to the mean."""
     for d in range(shifts.shape[0]):
         shifts[d, 0] = 0.0
         n = 1
@@ -72,9 +72,9 @@ def weigh_block(values, fits, state, shifts, precisions, probit, log_obs):
     Parameters
     ----------
     values, fits : (D,) float64
-        Of one step.
+        Observation and fitted mean of one step.
     state : int
-        The joint state that `fits` is of.
+        The joint state on which `fits` is based.
     log_obs : (2^K,) float64, output
     """
     for j in range(log_obs.shape[0]):
@@ -119,15 +119,15 @@ def draw_block(
 ):  # fmt: skip
     """Draw the bits of some factors in all sequences, jointly given everything else.
 
-    Forward filtering, and backward sampling.
+    The method is forward filtering and backward sampling.
 
     Parameters
     ----------
     log_obs, predicted : (2^K,) float64, scratch
     filtered : (T, 2^K) float64, scratch
-        For the longest sequence.
+        T is the length of the longest sequence.
     key : (4,) uint64
-        Of the streams, one for each sequence.
+        Key of the streams, one for each sequence.
     rng : (4,) uint64, scratch
 
     Returns
@@ -148,7 +148,7 @@ def draw_block(
                 step_forward(on_block, predicted)
             state = read_state(bits[t], block)
             weigh_block(values[t], fits[t], state, shifts, precisions, probit, log_obs)
-            # Nor does it go on where squares of huge observations are not a number.
+            # Stop also if the squares of huge observations are NaN.
             if not weigh(predicted, log_obs, filtered[t - begin]) > -math.inf:
                 return s
         # Draw, from the last step to the first.
@@ -180,7 +180,7 @@ def shuffle(order, rng):
 
 @njit_loop
 def count_transitions(ptr, bits, counts):
-    """Write how often every factor is off and on: at first, after off, after on."""
+    """Write the numbers of steps at which factors are off and on: at first, after off, after on."""
     for f in range(bits.shape[1]):
         for row in range(3):
             counts[f, row, 0] = 0
@@ -194,12 +194,12 @@ def count_transitions(ptr, bits, counts):
 
 @njit_loop
 def draw_on_probs(counts, priors, on_probs, rng):
-    """Draw the probabilities to be on.
+    """Draw the probabilities of being on.
 
     Parameters
     ----------
     priors : (3, 2) float64
-        Of the Beta distributions: what it counts for off, and for on.
+        Pseudo-counts of the Beta priors, for off and for on.
     """
     for f in range(on_probs.shape[0]):
         for row in range(3):
@@ -209,7 +209,7 @@ def draw_on_probs(counts, priors, on_probs, rng):
 
 @njit_loop
 def log_probability_of_bits(counts, priors):
-    """Return log p(bits), probabilities of transitions summed out."""
+    """Return log p(bits), with the transition probabilities integrated out."""
     result = 0.0
     for f in range(counts.shape[0]):
         for row in range(3):
@@ -223,7 +223,7 @@ def log_probability_of_bits(counts, priors):
 
 @njit_loop
 def draw_paths(ptr, on_probs, bits, rng):
-    """Draw bits given nothing but the probabilities of transitions."""
+    """Draw bits given only the transition probabilities."""
     for f in range(bits.shape[1]):
         for s in range(ptr.shape[0] - 1):
             row = FIRST

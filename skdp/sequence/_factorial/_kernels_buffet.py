@@ -3,8 +3,8 @@ r"""Binary paths of a Markov Indian buffet.
 | name | shape | meaning |
 |---|---|---|
 | ptr | (n + 1,) int64 | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
-| priors | (3, 2) | of switching on: q for off; of staying on: Beta; first steps are after off |
-| counts | (K, 3, 2) int64 | steps that are off, steps that are on: at first, after off, after on |
+| priors | (3, 2) | switching on: q for off; staying on: Beta; first steps count as after off |
+| counts | (K, 3, 2) int64 | numbers of steps off and on: at first, after off, after on |
 | rng | (4,) uint64 | stream, advanced in place |
 """
 
@@ -21,7 +21,7 @@ from skdp.sequence._factorial._kernels_joint import AFTER_OFF, AFTER_ON, FIRST
 
 @njit_loop
 def log_weight_of_paths(counts, priors):
-    """Return what paths that are ever on weigh together, without their mass."""
+    """Return the total log weight of paths that are ever on, without their mass."""
     result = 0.0
     for f in range(counts.shape[0]):
         result += log_weight_of_path(counts[f], priors, True)
@@ -30,15 +30,15 @@ def log_weight_of_paths(counts, priors):
 
 @njit_loop
 def draw_buffet(ptr, priors, mass, counts, bits, rng):
-    """Draw paths, a step at a time; return how many are ever on, -1 if there is no room for them.
+    """Draw paths step by step; return the number of factors ever on, or -1 if there is no room.
 
-    A factor that has been on before is switched on with the odds of its own steps, m to r + q; the
-    i-th step (from 0) has Poisson(mass q / (q + i)) factors that have not been on.
+    A factor that has been on before is switched on with odds m to r + q, from the counts of its own
+    steps; the i-th step (from 0) adds Poisson(mass q / (q + i)) new factors.
 
     Parameters
     ----------
     counts : (C, 3, 2) int64, bits : (N, C) int8, output
-        0 at the call.
+        Both must be 0 on entry.
     """
     q = priors[AFTER_OFF, 0]
     n = 0
@@ -75,17 +75,17 @@ def draw_buffet(ptr, priors, mass, counts, bits, rng):
 
 @njit_loop
 def draw_idle(level, n_steps, priors, mass, scales, on_probs, weights, rng):
-    """Draw factors that are never on and have a > `level`; return how many there are.
+    """Draw factors that are never on and have a > `level`; return their number.
 
-    Points of a Poisson process of density mass q a^-1 (1 - a)^(q - 1 + N): those of mass q a^-1,
-    thinned. Whatever else belongs to them is from its prior.
+    They are points of a Poisson process of density mass q a^-1 (1 - a)^(q - 1 + N), obtained by
+    thinning the process of density mass q a^-1. Their other parameters are drawn from the prior.
 
     Parameters
     ----------
     scales : (D,) float64
         Standard deviations of weights.
     on_probs : (C, 3) float64, weights : (C, D) float64, output
-        Rows of factors; there may be no room for all.
+        One row per factor; there may be too few rows.
 
     Returns
     -------

@@ -1,11 +1,11 @@
-r"""What binary paths tell of observations with the weights summed out, kept up while bits change.
+r"""Evidence of binary paths with the weights integrated out, updated as bits change.
 
-With x_t = (1, b_t) column d is normal given the bits: log p(y_.d) = -log|A| / 2 - R log(scale_d)
-+ b^T A^-1 b / 2 + what no bit changes, with A = tau_d G_d + I / scale_d^2 and b = tau_d r_d. G_d =
-sum_t x_t x_t^T, r_d = sum_t y_td x_t, over the steps t at which y_td is not missing. Factors that
-are never on leave it as it is. For a probit column, y_td is its latent normal.
+With x_t = (1, b_t) column d is normal given the bits: log p(y_.d) = -log|A| / 2 - R log(scale_d) +
+b^T A^-1 b / 2 + a term that no bit changes, with A = tau_d G_d + I / scale_d^2 and b = tau_d r_d.
+G_d = sum_t x_t x_t^T, r_d = sum_t y_td x_t, over the steps t at which y_td is not missing. Factors
+that are never on do not change it. For a probit column, y_td is its latent normal.
 
-A run is a longest row of steps of one sequence at which a factor is on.
+A run is a maximal range of steps of one sequence at which a factor is on.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -29,22 +29,22 @@ from skdp.sequence._factorial._kernels_joint import AFTER_OFF, AFTER_ON, FIRST
 
 
 class Board(NamedTuple):
-    """Binary paths, and what follows from them.
+    """Binary paths, and statistics that follow from them.
 
     Attributes
     ----------
     bits : (N, C) array of int8
-        C: room for factors.
+        C is the capacity for factors.
     is_first : (N + 1,) array of bool
         Which steps are the first of a sequence, and True at the end.
     counts : (C, 3, 2) array of int64
-        How often factors are off and on: at first, after off, after on.
+        Numbers of steps at which factors are off and on: at first, after off, after on.
     n_on : (C,) array of int64
-        Steps at which factors are on.
+        Numbers of steps at which factors are on.
     seen : (N, D) array
-        1 where a value is not missing, else 0.
+        1 if a value is observed, else 0.
     totals : (N, D) array
-        Values, or latent normals; 0 where missing.
+        Values, or latent normals; 0 if missing.
     grams : (G, C + 1, C + 1) array
         G_d; one for all columns if no value is missing.
     projections : (D, C + 1) array
@@ -54,11 +54,11 @@ class Board(NamedTuple):
     inverse_variances : (D,) array
         1 / scale_d^2.
     priors : (3, 2) array
-        What Beta priors count for off and for on: at first, after off, after on.
+        Pseudo-counts of the Beta priors for off and on: at first, after off, after on.
     is_infinite : bool
-        Whether an Indian buffet stands for the first two rows of `priors`.
+        Whether an Indian buffet replaces the first two rows of `priors`.
     log_mass : float
-        Of the buffet.
+        Log mass of the buffet.
     active : (C,) array of int64
         Scratch: factors that are ever on.
     factor, column : (C + 1, C + 1) and (C + 1,) arrays
@@ -85,7 +85,7 @@ class Board(NamedTuple):
 
 @njit_loop
 def fill_board(board):
-    """Write all that follows from the bits."""
+    """Write all statistics of the bits."""
     board.grams[:] = 0.0
     board.projections[:] = 0.0
     board.counts[:] = 0
@@ -121,7 +121,7 @@ def fill_board(board):
 
 @njit_internal_nogc
 def count_steps(board, f, begin, last, change):
-    """Add to the counts of a factor what steps begin to last - 1 tell, `change` times."""
+    """Add the steps begin to last - 1 to the counts of a factor, `change` times."""
     counts = board.counts[f]
     for t in range(begin, last):
         row = FIRST
@@ -132,14 +132,14 @@ def count_steps(board, f, begin, last, change):
 
 @njit_internal_nogc
 def flip_steps(board, f, begin, end):
-    """Flip the bits of a factor, and all that follows from them."""
+    """Flip the bits of a factor, and update all statistics that depend on them."""
     bits, n_grams = board.bits, board.grams.shape[0]
     last = end if board.is_first[end] else end + 1
     count_steps(board, f, begin, last, -1)
     for t in range(begin, end):
         is_on = bits[t, f] == 1
         sign = -1.0 if is_on else 1.0
-        bits[t, f] = 0  # it does not meet itself below
+        bits[t, f] = 0  # exclude the factor itself below
         for d in range(board.seen.shape[1]):
             board.projections[d, f + 1] += sign * board.totals[t, d]
         for d in range(n_grams):
@@ -163,7 +163,7 @@ def flip_steps(board, f, begin, end):
 
 @njit_internal_nogc
 def log_evidence(board):
-    """Return log p(y given bits), weights summed out, up to what no bit changes."""
+    """Return log p(y given bits), with the weights integrated out, up to a constant."""
     active, factor, column = board.active, board.factor, board.column
     n_rows = 1
     active[0] = 0
@@ -182,7 +182,7 @@ def log_evidence(board):
             for j in range(i + 1):
                 factor[i, j] = precision * row[active[j]]
             factor[i, i] += inverse_variance
-        # Cholesky factor and forward substitution in one.
+        # Cholesky factor and forward substitution in one pass.
         for i in range(n_rows):
             rest = column[i]
             for j in range(i):
@@ -210,15 +210,15 @@ def log_beta_ratio(off, on, n_off, n_on):
 
 @njit_internal_nogc
 def log_weight_of_path(counts, priors, is_infinite):
-    """Return what the path of a factor that is ever on weighs beside one that is never on.
+    """Return the log weight of a path that is ever on, relative to one that is never on.
 
-    Probabilities are summed out. Of an Indian buffet it is the weight of a feature, without its
-    mass; what is tried is to be switched on.
+    Probabilities are integrated out. With an Indian buffet, the result is the log weight of a
+    feature, without its mass; the trials are the steps at which the factor may be switched on.
 
     Parameters
     ----------
     counts : (3, 2) int64
-        Of this factor.
+        Counts of this factor.
     """
     n_off = counts[FIRST, 0] + counts[AFTER_OFF, 0]
     n_on = counts[FIRST, 1] + counts[AFTER_OFF, 1]
@@ -239,7 +239,7 @@ def log_weight_of_path(counts, priors, is_infinite):
 
 @njit_internal_nogc
 def log_weight(board, f):
-    """Return what a factor weighs, 0 if it is never on."""
+    """Return the log weight of a factor, 0 if it is never on."""
     if board.n_on[f] == 0:
         return 0.0
     return log_weight_of_path(board.counts[f], board.priors, board.is_infinite)
@@ -247,7 +247,7 @@ def log_weight(board, f):
 
 @njit_internal_nogc
 def count_active(board):
-    """Return how many factors are ever on."""
+    """Return the number of factors that are ever on."""
     result = 0
     for f in range(board.n_on.shape[0]):
         result += board.n_on[f] > 0
@@ -256,7 +256,7 @@ def count_active(board):
 
 @njit_internal_nogc
 def log_rate_of_new(board):
-    """Return log of the number of ways to have one factor more: a mass, or what is left."""
+    """Return the log of the number of ways to add a factor: the mass, or the unused factors."""
     if board.is_infinite:
         return board.log_mass
     left = board.n_on.shape[0] - count_active(board)
@@ -265,7 +265,7 @@ def log_rate_of_new(board):
 
 @njit_internal_nogc
 def count_runs(board, f):
-    """Return how many runs a factor has."""
+    """Return the number of runs of a factor."""
     return board.counts[f, FIRST, 1] + board.counts[f, AFTER_OFF, 1]
 
 
@@ -280,7 +280,7 @@ def find_run_end(board, f, begin):
 
 @njit_internal_nogc
 def is_free(board, f, begin, end):
-    """Tell whether a factor is off from the step before `begin` to the one at `end`."""
+    """Return whether a factor is off from the step before `begin` to step `end`."""
     first = begin if board.is_first[begin] else begin - 1
     last = end if board.is_first[end] else end + 1
     n_on = 0

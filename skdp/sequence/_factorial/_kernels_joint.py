@@ -1,23 +1,24 @@
 r"""Exact filtering and smoothing of binary factors over all their 2^F joint states.
 
-Joint state j has factor f on if bit f of the number j is 1. Chains move on their own, so that a
-step takes F 2^F operations, not the 4^F of a matrix of transitions.
+Joint state j has factor f on if bit f of the number j is 1. Chains move independently, so that a
+step takes F 2^F operations, not the 4^F of a transition matrix.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | ptr | | (n + 1,) int64 | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
-| on_probs | | (F, 3) | probability to be on: at first, after off, after on; inside (0, 1) |
-| values | y_td | (N, D) | NaN is a missing one |
+| on_probs | | (F, 3) | probability of being on: at first, after off, after on; inside (0, 1) |
+| values | y_td | (N, D) | NaN: missing |
 | centres | m_jd | (D, 2^F) | means of joint states |
 | precisions | tau_d | (D,) | 1 for probit columns |
-| probit | | (D,) bool | which columns are |
+| probit | | (D,) bool | which columns are probit |
 | log_probs | | (2, D, 2^F) | log p(y = 0) and log p(y = 1) of probit columns |
 | predicted | p_j | (2^F,) | p(joint state j given y_<t) |
 | filtered | f_j | (2^F,) | p(joint state j given y_<=t) |
 
 Every joint state can follow every other, with a probability of at least prod_f min(on, off). That
 is far above `NEGLIGIBLE` unless priors of transitions are extreme: predicted probabilities are
-right though filtered ones below it are set to 0, as numbers near the smallest are slow.
+right even though filtered ones below it are set to 0, because arithmetic near the smallest positive
+numbers is slow.
 """
 
 # mypy: ignore-errors
@@ -36,7 +37,7 @@ NEGLIGIBLE = 1e-250
 
 @njit_internal_nogc
 def write_first(on_probs, predicted):
-    """Write the probabilities of first joint states."""
+    """Write the probabilities of the joint states at the first step."""
     predicted[0] = 1.0
     n = 1
     for f in range(on_probs.shape[0]):
@@ -49,7 +50,7 @@ def write_first(on_probs, predicted):
 
 @njit_internal_nogc
 def step_forward(on_probs, message):
-    """Turn probabilities of joint states into those of a step later, in place."""
+    """Convert probabilities of joint states into those one step later, in place."""
     half = 1
     for f in range(on_probs.shape[0]):
         off_on, on_on = on_probs[f, AFTER_OFF], on_probs[f, AFTER_ON]
@@ -64,7 +65,7 @@ def step_forward(on_probs, message):
 
 @njit_internal_nogc
 def step_backward(on_probs, message):
-    """Turn a function of joint states into its mean a step earlier, given the state there."""
+    """Convert a function of joint states into its mean given the joint state one step earlier."""
     half = 1
     for f in range(on_probs.shape[0]):
         off_on, on_on = on_probs[f, AFTER_OFF], on_probs[f, AFTER_ON]
@@ -79,9 +80,10 @@ def step_backward(on_probs, message):
 
 @njit_inlined
 def weigh(predicted, log_obs, filtered):
-    """Turn p(state given y_<t) into p(state given y_<=t); return log p(y_t given y_<t).
+    """Convert p(state given y_<t) into p(state given y_<=t); return log p(y_t given y_<t).
 
-    Unlike `_kernels_messages.update` without soft zeros, which would need logarithms behind them.
+    Unlike `_kernels_messages.update`, it has no soft zeros, which would need a fallback in
+    logarithms.
     """
     shift = find_largest(log_obs)
     if shift == -math.inf:
@@ -89,7 +91,7 @@ def weigh(predicted, log_obs, filtered):
     for j in range(predicted.shape[0]):
         filtered[j] = predicted[j] * fast_exp(log_obs[j] - shift)
     total = add_up(filtered)
-    if total < SMALLEST_TOTAL:  # the likeliest observations come from states all but impossible
+    if total < SMALLEST_TOTAL:  # the states that explain y_t best are all but impossible
         shift = weigh_in_logs(predicted, log_obs, filtered)
         if shift == -math.inf:
             return shift
@@ -112,14 +114,16 @@ def filter_sequences(
     ----------
     ptr : (n + 1,) int64
     goes_on : bool
-        Whether the first sequence begins before step ptr[0]: `current` is then what was filtered.
+        Whether the first sequence begins before step ptr[0]: `current` then holds its filtered
+        probabilities.
     log_obs : (2^F,) float64, scratch
     current : (2^F,) float64, changed
         Filtered probabilities of the last step.
     predicted, filtered : (R, 2^F) float64, output
-        Of step ptr[0] in row 0. Fewer rows than steps, at least one, are used in turns.
+        Row 0 is that of step ptr[0]. If there are fewer rows than steps, they are reused
+        cyclically.
     steps : (N,) float64, changed
-        log p(y_t given y_<t); what follows an impossible step stays as it is.
+        log p(y_t given y_<t); steps after an impossible one are not written.
     """
     impossible = -1
     for s in range(ptr.shape[0] - 1):
@@ -147,7 +151,7 @@ def filter_sequences(
 
 @njit_internal_nogc
 def smooth_step(on_probs, filtered, predicted_next, message):
-    """Turn p(state at t + 1 given y), `message`, into that at t, in place.
+    """Convert p(state at t + 1 given y), `message`, into that at t, in place.
 
     p(i at t given y) = f_i sum_j P_ij p(j at t + 1 given y) / p_j.
     """
@@ -164,12 +168,12 @@ def smooth_step(on_probs, filtered, predicted_next, message):
 
 @njit_internal_nogc
 def write_activities(message, folded, activities):
-    """Write the probabilities of all factors to be on, from those of joint states.
+    """Write the probabilities that factors are on, given those of joint states.
 
     Parameters
     ----------
     folded : (2^F,) float64, scratch
-        Probabilities of the states of the first factors, one less of them at a time.
+        Probabilities of the joint states of the first factors, with one factor fewer at a time.
     """
     n = message.shape[0]
     for j in range(n):
@@ -184,7 +188,7 @@ def write_activities(message, folded, activities):
 
 @njit_loop
 def smooth_sequences(ptr, goes_on, on_probs, filtered, predicted, following, message, folded, out):
-    """Write p(b_tf = 1 given y) of sequences that have been filtered to `out`, (N, F).
+    """Write p(b_tf = 1 given y) of filtered sequences to `out`, (N, F).
 
     Parameters
     ----------

@@ -1,15 +1,15 @@
-r"""Moves of whole runs, and of factors, with weights and transitions summed out.
+r"""Moves of whole runs, and of factors, with weights and transitions integrated out.
 
-Given weights, one factor is seldom turned into another: both would have to change at once. Here
-weights are summed out, so that a run can go from one factor to another, new factors come, others
-go and two exchange what they stand for. Each move leaves p(bits given y, precisions) invariant.
-Weights and transitions have to be drawn right after these moves.
+Given the weights, one factor seldom turns into another, because both would have to change at once.
+Here the weights are integrated out, so that a run can move from one factor to another, factors can
+appear and disappear, and two factors can exchange their meanings. Each move leaves p(bits given y,
+precisions) invariant. Weights and transitions must be drawn right after these moves.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | board | | | `Board` of `_kernels_evidence` |
-| marks | | (M + 1,) int64 | steps at which sequences and proposed runs begin; then N |
-| now | | float | log evidence of the bits as they are |
+| marks | | (M + 1,) int64 | first steps of sequences and of proposed runs; then N |
+| now | | float | log evidence of the current bits |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -32,18 +32,18 @@ from skdp.sequence._factorial._kernels_evidence import (
 )
 
 N_NEXT_MARKS = 16
-"""A run from a mark that is proposed ends at one of as many next marks, or anywhere."""
+"""A proposed run ends at one of this many next marks, or anywhere."""
 
 
 @njit_internal_nogc
 def draw_index(n, rng):
-    """Return a number from 0 to n - 1."""
+    """Return a random integer from 0 to n - 1."""
     return min(int(next_double(rng) * n), n - 1)
 
 
 @njit_internal_nogc
 def draw_active(board, rng):
-    """Return one of the factors that are ever on."""
+    """Return a random factor that is ever on."""
     left = draw_index(count_active(board), rng)
     for f in range(board.n_on.shape[0]):
         if board.n_on[f] > 0:
@@ -55,7 +55,7 @@ def draw_active(board, rng):
 
 @njit_internal_nogc
 def draw_free(board, rng):
-    """Return one of the factors that are never on, -1 if there is none."""
+    """Return a random factor that is never on, or -1 if there is none."""
     n = board.n_on.shape[0]
     n_free = n - count_active(board)
     if n_free == 0:
@@ -87,7 +87,7 @@ def find_mark(marks, step):
 
 @njit_internal_nogc
 def find_end(board, begin):
-    """Return the end of the sequence of a step."""
+    """Return the end of the sequence that contains a step."""
     end = begin + 1
     while not board.is_first[end]:
         end += 1
@@ -96,7 +96,7 @@ def find_end(board, begin):
 
 @njit_internal_nogc
 def count_next_marks(marks, first, end):
-    """Return how many of the next marks, `first` the next one, a run may end at."""
+    """Return the number of next marks, from `first` on, at which a run may end."""
     n = 0
     while n < N_NEXT_MARKS and first + n < marks.shape[0] and marks[first + n] <= end:
         n += 1
@@ -105,7 +105,7 @@ def count_next_marks(marks, first, end):
 
 @njit_internal_nogc
 def propose_run(board, marks, rng):
-    """Return a run: from a mark, or anywhere, to one of the next marks, or anywhere."""
+    """Return a random run, from a mark or any step to one of the next marks or any step."""
     n_steps = board.bits.shape[0]
     if next_double(rng) < 0.5:
         begin = draw_index(n_steps, rng)
@@ -139,9 +139,9 @@ def log_probability_of_run(board, marks, begin, end):
 
 @njit_internal_nogc
 def move_run(board, now, weights, rng):
-    """Draw anew which factor has a run: its own, another that is off there, or a new one.
+    """Redraw which factor has a run: the current one, another that is off there, or a new one.
 
-    Of all runs of all factors one is chosen; their number stays as it is. Return the log evidence.
+    The run is chosen at random from all runs of all factors. Return the log evidence.
     """
     n_factors = board.n_on.shape[0]
     n_runs = 0
@@ -165,7 +165,7 @@ def move_run(board, now, weights, rng):
             break
         left -= 1
         begin = end
-    # Take it out, and weigh where it may go.
+    # Remove it, and weigh the factors to which it may go.
     flip_steps(board, source, begin, end)
     log_rate = log_rate_of_new(board)
     fresh = draw_free(board, rng)
@@ -194,7 +194,7 @@ def move_run(board, now, weights, rng):
 
 @njit_internal_nogc
 def count_single_runs(board):
-    """Return how many factors have one run."""
+    """Return the number of factors that have a single run."""
     result = 0
     for f in range(board.n_on.shape[0]):
         result += board.n_on[f] > 0 and count_runs(board, f) == 1
@@ -255,7 +255,7 @@ def drop_factor(board, marks, now, rng):
 
 @njit_internal_nogc
 def flip_where_on(board, f, g):
-    """Flip the bits of a factor wherever another one is on; g == f: everywhere."""
+    """Flip the bits of factor f wherever factor g is on, or everywhere if g == f."""
     begin, n_steps = 0, board.bits.shape[0]
     while begin < n_steps:
         if f != g and board.bits[begin, g] == 0:
@@ -270,8 +270,8 @@ def flip_where_on(board, f, g):
 def exchange_meaning(board, now, rng):
     """Try to flip a factor wherever another one is on, or everywhere; return the log evidence.
 
-    If factors a and b stand for "either of two" and "the second", a becomes "the first".
-    Everywhere: the two values of a factor are exchanged. Either is its own reverse.
+    If factors a and b stand for "either of two" and "the second", a becomes "the first". A flip
+    everywhere exchanges the two values of a factor. Either move is its own inverse.
     """
     if count_active(board) == 0:
         return now
@@ -289,9 +289,9 @@ def exchange_meaning(board, now, rng):
 
 @njit_internal_nogc
 def redraw_pair(board, marks, now, weights, rng):
-    """Draw anew whether two factors are flipped in a run of steps; return the log evidence.
+    """Redraw whether two factors are flipped in a run of steps; return the log evidence.
 
-    Of the four results those count in which neither is never on.
+    Results in which one of the factors is never on are excluded.
     """
     if count_active(board) == 0:
         return now
@@ -299,7 +299,7 @@ def redraw_pair(board, marks, now, weights, rng):
     begin, end = propose_run(board, marks, rng)
     n_results = 2 if f == g else 4
     largest = -math.inf
-    # Results 0, 1, 3, 2: from one to the next a single factor is flipped, and so is it at the end.
+    # Results 0, 1, 3, 2: each step flips a single factor, and so does the return to result 0.
     for i in range(n_results):
         result = i ^ (i >> 1)
         weights[result] = -math.inf
@@ -330,8 +330,8 @@ def make_moves(board, marks, n_rounds, weights, rng):
     Parameters
     ----------
     n_rounds : int
-        Of each a move of a run, of a pair and of the meaning of a factor, and a birth or a death.
-        With an Indian buffet, there must be room for two factors more a round.
+        Each round has a move of a run, a birth or a death, and moves of a pair and of the meaning
+        of a factor. With an Indian buffet, there must be room for two more factors per round.
     weights : (max(C, 4),) float64, scratch
     """
     now = log_evidence(board)

@@ -1,4 +1,4 @@
-"""Factorial hidden Markov models with known parameters, and what they say of sequences."""
+"""Factorial hidden Markov models with known parameters: likelihoods, posteriors and draws."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from skdp.emissions._binary_factors._model import BinaryFactorModel, check_outpu
 from skdp.sequence._factorial import _joint as joint
 
 MOST_FACTORS = 20
-"""Joint states of more take too much memory."""
+"""The joint states of more factors take too much memory."""
 
 MOST_KEPT = 1 << 22
-"""Numbers that smoothing keeps of a sequence before it takes to computing them twice."""
+"""Most values that smoothing keeps of a sequence; if there are more, it computes them twice."""
 
 
 @dataclass(frozen=True, eq=False)
 class FactorialModel:
     """A factorial hidden Markov model with known parameters.
 
-    Estimators store one for each sample that they keep.
+    Estimators store such a model for each sample that they keep.
 
     Attributes
     ----------
     startprob : (F, 2) array
-        Probabilities that factors are off and on at first: the posterior mean given the
-        activities of this sample, as all probabilities here.
+        Probabilities that factors are off and on at the first step. Like all probabilities here,
+        they are posterior means given the activities of this sample.
     transmat : (F, 2, 2) array
-        Probabilities of transitions; off is 0, on is 1, and rows are what is left.
+        Transition probabilities from row to column; off is 0, on is 1.
     weights : (F + 1, D) array
-        The background in row 0.
+        Weights of the factors, with the background in row 0.
     noise_variance : (D,) array
-        1 for probit columns.
+        Variances of the noise, 1 for probit columns.
     output : tuple of str
         "normal" or "probit", for every column.
     shares : (F,) array
         Shares of the training observations in which factors are on.
     places : (G,) array of int or None
-        Which of the F factors each of the G factors with a name is, -1: none of them. None: the
-        factors in their order.
+        For each of the G reference factors, its index among the F factors, or -1 if it has no
+        match. None: the F factors in their order.
     """
 
     startprob: NDArray[np.float64]
@@ -73,7 +73,8 @@ class FactorialModel:
     ) -> NDArray[np.float64]:
         """Return the probabilities that factors are on given x, (N, F).
 
-        With `places` of the factors with a name, (N, G); those that are none of F are never on.
+        With `places`, return the probabilities of the G reference factors, (N, G); factors without
+        a match are never on.
         """
         out = np.empty((len(values), len(self.shares)))
         impossible = joint.activities(ptr, *self._joint(values), MOST_KEPT, out)
@@ -102,10 +103,10 @@ class FactorialModel:
         return emission.sample(np.arange(len(paths)), rng)
 
     def reorder(self, order: NDArray[np.intp], flipped: NDArray[np.bool_]) -> Self:
-        """Return the same model with its factors in another order and some turned around.
+        """Return the same model with its factors in another order and some of them flipped.
 
-        Factor f becomes what factor ``order[f]`` was, or where ``flipped[f]`` its opposite: on
-        means off, and the background is the sum of both.
+        Factor f becomes the former factor ``order[f]``, or its opposite if ``flipped[f]``: on then
+        means off, and the weight of the former factor is added to the background.
         """
         startprob, transmat = self.startprob[order], self.transmat[order]
         weights, shares = self.weights[1:][order], self.shares[order]
@@ -122,7 +123,7 @@ class FactorialModel:
         )
 
     def _joint(self, values: NDArray[np.float64]) -> tuple[Floats, Floats, Floats, Floats, Any]:
-        """Return observations, and the model as a hidden Markov model of 2^F joint states."""
+        """Return observations, and the model as a hidden Markov model with 2^F joint states."""
         n_factors = len(self.shares)
         if n_factors > MOST_FACTORS:
             raise ValueError(

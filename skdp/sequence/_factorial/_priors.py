@@ -1,6 +1,6 @@
-"""Priors of the paths of factors: of a given number of them, or of as many as an Indian buffet has.
+"""Priors of the paths of factors: a given number of factors, or an Indian buffet.
 
-Both have the same methods; the sampler asks no more.
+Both have the same methods, which are all that the sampler needs.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from skdp.sequence._factorial import _kernels_buffet as buffet
 from skdp.sequence._factorial._kernels_joint import AFTER_OFF, AFTER_ON, FIRST
 
 MOST_FACTORS = 24
-"""Factors that a buffet may have beyond twice the number that its prior expects."""
+"""Number of factors that a buffet may have beyond twice the number that its prior expects."""
 
 
 def find_least(bits: NDArray[np.int8], on_probs: Floats) -> float:
-    """Return a*, the least probability to be switched on of a factor that is ever on, or 1."""
+    """Return a*, the least probability of switching on of factors that are ever on, or 1."""
     return float(on_probs[bits.any(axis=0), AFTER_OFF].min(initial=1.0))
 
 
@@ -34,7 +34,7 @@ class GivenNumber(Part):
     Parameters
     ----------
     counts : (3, 2) array
-        What the prior counts for off and for on: at first, after off, after on.
+        Pseudo-counts of the prior for off and on: at first, after off, after on.
     n_factors : int
     """
 
@@ -47,7 +47,7 @@ class GivenNumber(Part):
         self.n_factors = n_factors
 
     def draw_bits(self, ptr: Places, rng: NDArray[np.uint64]) -> tuple[NDArray[np.int8], Floats]:
-        """Return a draw of paths, (N, F), and of the probabilities to be on that they have."""
+        """Return a draw of paths, (N, F), and of their probabilities of being on."""
         none = np.zeros((self.n_factors, 3, 2), dtype=np.int64)
         on_probs = self.draw_on_probs(none, rng)
         bits = np.zeros((int(ptr[-1]), self.n_factors), dtype=np.int8)
@@ -55,25 +55,25 @@ class GivenNumber(Part):
         return bits, on_probs
 
     def draw_on_probs(self, counts: Places, rng: NDArray[np.uint64]) -> Floats:
-        """Return a draw of the probabilities to be on, (F, 3), given how often factors are."""
+        """Return a draw of the probabilities of being on, (F, 3), given the counts."""
         on_probs = np.empty(counts.shape[:2])
         kernels.draw_on_probs(counts, self.counts, on_probs, rng)
         return on_probs
 
     def draw_mass(self, counts: Places, rng: NDArray[np.uint64]) -> None:
-        """Draw nothing: there is no buffet."""
+        """Do nothing: there is no buffet."""
 
     def mean_probs(self, counts: Places) -> Floats:
-        """Return the posterior means of probabilities to be off and on, (F, 3, 2)."""
+        """Return the posterior means of the probabilities of being off and on, (F, 3, 2)."""
         sums = counts + self.counts
         return np.asarray(sums / sums.sum(axis=2, keepdims=True))
 
     def log_probability(self, counts: Places) -> float:
-        """Return log p(paths), transitions summed out."""
+        """Return log p(paths), with the transition probabilities integrated out."""
         return float(kernels.log_probability_of_bits(counts, self.counts))
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars for the trace."""
         return {}
 
 
@@ -83,8 +83,8 @@ class BuffetNumber(Part):
     Parameters
     ----------
     counts : (3, 2) array
-        As of `GivenNumber`; of switching on it counts q for off, and of first steps nothing: a
-        sequence begins as after a step with all factors off.
+        As for `GivenNumber`, except that switching on has only the count q for off, and first steps
+        have no counts: a sequence begins as if after a step with all factors off.
     mass_prior : (float, float)
     n_steps : int
 
@@ -93,9 +93,10 @@ class BuffetNumber(Part):
     mass : float
         alpha.
     most : int
-        Bound on the number of factors that are ever on, far beyond what the prior expects. Without
-        one, values that are many standard deviations of the weights away would be made up for by
-        factor after factor. The prior is that of the buffet given that the number is within it.
+        Bound on the number of factors that are ever on, far beyond the number that the prior
+        expects. Without a bound, values that are many standard deviations of the weights away would
+        be explained by ever more factors. The prior is that of the buffet given that the number is
+        within the bound.
     """
 
     is_infinite = True
@@ -113,7 +114,7 @@ class BuffetNumber(Part):
         return float(np.log(self.mass))
 
     def draw_bits(self, ptr: Places, rng: NDArray[np.uint64]) -> tuple[NDArray[np.int8], Floats]:
-        """Return a draw of paths given the mass, (N, K), and of their probabilities to be on."""
+        """Return a draw of paths given the mass, (N, K), and of their probabilities of being on."""
         room = 16
         while True:  # the same draw with more room
             bits, stream = np.zeros((int(ptr[-1]), room), dtype=np.int8), rng.copy()
@@ -127,7 +128,7 @@ class BuffetNumber(Part):
         return np.ascontiguousarray(bits[:, :n]), self.draw_on_probs(counts[:n], rng)
 
     def draw_on_probs(self, counts: Places, rng: NDArray[np.uint64]) -> Floats:
-        """Return a draw of the probabilities to be on, (K, 3), given how often factors are."""
+        """Return a draw of the probabilities of being on, (K, 3), given the counts."""
         on_probs = np.empty(counts.shape[:2])
         kernels.draw_on_probs(self._pool(counts), self._pooled_prior(), on_probs, rng)
         on_probs[:, FIRST] = on_probs[:, AFTER_OFF]
@@ -144,9 +145,10 @@ class BuffetNumber(Part):
         scales: Floats,
         rng: NDArray[np.uint64],
     ) -> tuple[Floats, Floats]:
-        """Return factors that are never on: probabilities to be on, (n, 3), and weights, (n, D).
+        """Return factors that are never on: probabilities of being on, (n, 3), and weights, (n, D).
 
-        Those that are switched on with a probability above a draw from Uniform(0, a*).
+        Only factors whose probability of switching on exceeds a draw from Uniform(0, a*) are
+        returned.
         """
         level, room = next_open_double(rng) * find_least(bits, on_probs), 16
         while True:  # the same draw with more room
@@ -160,19 +162,19 @@ class BuffetNumber(Part):
             room *= 2
 
     def allows(self, bits: NDArray[np.int8], before: NDArray[np.int8]) -> bool:
-        """Return whether the factors that are ever on are within the bound, or not more."""
+        """Return whether the number of factors ever on is within the bound or has not increased."""
         n = np.count_nonzero(bits.any(axis=0))
         return bool(n <= self.most or n <= np.count_nonzero(before.any(axis=0)))
 
     def mean_probs(self, counts: Places) -> Floats:
-        """Return the posterior means of probabilities to be off and on, (K, 3, 2)."""
+        """Return the posterior means of the probabilities of being off and on, (K, 3, 2)."""
         sums = self._pool(counts) + self._pooled_prior()
         probs = sums / sums.sum(axis=2, keepdims=True)
         probs[:, FIRST] = probs[:, AFTER_OFF]
         return np.asarray(probs)
 
     def log_probability(self, counts: Places) -> float:
-        """Return log p(set of paths, alpha), transitions summed out; alpha counts by its log."""
+        """Return log p(set of paths, log alpha), with the transitions integrated out."""
         shape, rate = self.mass_prior
         result = buffet.log_weight_of_paths(counts, self.counts)
         result += len(counts) * self.log_mass - self.mass * self.expected
@@ -180,17 +182,17 @@ class BuffetNumber(Part):
         return float(result)
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars for the trace."""
         return {"mass": self.mass}
 
     def _pool(self, counts: Places) -> Places:
-        """Return counts in which first steps come after off."""
+        """Return counts in which first steps count as steps after off."""
         pooled = counts.copy()
         pooled[:, AFTER_OFF] += pooled[:, FIRST]
         pooled[:, FIRST] = 0
         return pooled
 
     def _pooled_prior(self) -> Floats:
-        """Return what the prior counts of a factor that is ever on: B(m, r + q)."""
+        """Return the pseudo-counts for a factor that is ever on: B(m, r + q)."""
         q = self.counts[AFTER_OFF, 0]
         return np.array([[1.0, 1.0], [q, 0.0], self.counts[AFTER_ON]])

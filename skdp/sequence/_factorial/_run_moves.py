@@ -1,4 +1,4 @@
-"""Moves of runs and of factors, with drawn weights and transitions summed out."""
+"""Moves of runs and of factors, with weights and transitions integrated out."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from skdp.sequence._factorial._kernels_moves import make_moves
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 
 N_ROUNDS = 10
-"""Of moves, in a sweep."""
+"""Number of rounds of moves in a sweep."""
 
 
 class RunMoves(Part):
-    """Moves that change which factor has which runs, and how many factors there are.
+    """Moves that change which factor has which runs, and the number of factors.
 
-    Proposals prefer runs between places where the observations jump. These follow from the data, or
-    from some other data: the moves are right in any case.
+    Proposals prefer runs between jumps of the observations. The moves are valid wherever these
+    jumps are taken from, even from other data.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_is_first", "_marks", "runs")
@@ -31,7 +31,7 @@ class RunMoves(Part):
     runs: Runs
 
     def attach(self, ptr: Places, values: Floats) -> None:
-        """Take the observations."""
+        """Store the observations."""
         self.runs = find_runs(values, ptr)
         self._is_first = np.zeros(int(ptr[-1]) + 1, dtype=np.bool_)
         self._is_first[ptr] = True
@@ -53,7 +53,7 @@ class RunMoves(Part):
         ----------
         bits : (N, F) array
         seen, totals : (N, D) arrays
-            1 where a value is not missing, else 0; values or latent normals.
+            `seen` is 1 if a value is observed, else 0; `totals` holds values or latent normals.
         precisions : (D,) array
         scales : (D,) array
             Standard deviations of weights.
@@ -63,7 +63,7 @@ class RunMoves(Part):
         Returns
         -------
         (N, F) array
-            With an Indian buffet F may be another, up to its bound, of factors that are ever on.
+            With an Indian buffet, F may change, up to its bound; all F factors are then ever on.
         """
         n_dims = totals.shape[1]
         if isinstance(priors, BuffetNumber):

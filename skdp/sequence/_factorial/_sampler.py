@@ -1,4 +1,4 @@
-"""The sampler of the factorial hidden Markov model: all that a sweep draws."""
+"""Gibbs sampler of the factorial hidden Markov model."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from skdp.sequence._observed_steps import observed_steps
 
 N_WIDE_SWEEPS = 120
 WIDEST_NOISE = 4.0
-"""A variance, in that of the noise."""
+"""Variance in the first of these sweeps, relative to the variance of the noise."""
 
 
 class FactorialSampler(Part):
     """Markov chain over activities, transitions, weights and noise of one panel.
 
-    A sweep draws all activities of some factors given everything else, one such block after the
-    other; then transitions, weights and noise given the activities.
+    A sweep draws the activities of one block of factors after another, given everything else; then
+    it draws transitions, weights and noise given the activities.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ class FactorialSampler(Part):
     Attributes
     ----------
     on_probs : (F, 3) array
-        Probabilities to be on: at first, after off, after on.
+        Probabilities of being on: at first, after off, after on.
     counts : (F, 3, 2) array
-        How often factors are off and on: at first, after off, after on.
+        Numbers of steps at which factors are off and on: at first, after off, after on.
     moves : RunMoves or None
         None if weights are given.
     """
@@ -84,10 +84,11 @@ class FactorialSampler(Part):
             self._anneal(self.moves.runs.scales, init_stream)
 
     def _anneal(self, scales: Floats, rng: NDArray[np.uint64]) -> None:
-        """Begin with sweeps in which the noise is wide, and less and less so.
+        """Begin with sweeps in which the noise is wide and gradually narrows.
 
-        Factors come and go as in an Indian buffet: with room for more of them the right ones are
-        found sooner. A given number of them are then those that move the observations most.
+        Factors come and go as in an Indian buffet, because the right ones are found sooner with
+        room for more. If the number of factors is given, the factors with the largest effect on the
+        observations are kept.
         """
         emission, priors, stream = self.emission, self.priors, self.stream
         draws_noise, n_factors = emission.draws_noise, emission.factors.shape[1]
@@ -113,14 +114,14 @@ class FactorialSampler(Part):
         self._draw_transitions(rng)
 
     def _keep(self, chosen: NDArray[np.intp]) -> None:
-        """Leave out all factors but some."""
+        """Drop all factors except the chosen ones."""
         emission = self.emission
         emission.factors = np.ascontiguousarray(emission.factors[:, chosen])
         emission.weights = np.vstack([emission.weights[:1], emission.weights[1:][chosen]])
         self.on_probs = self.on_probs[chosen]
 
     def attach(self, panel: SequencePanel) -> None:
-        """Take the panel (again)."""
+        """Store the panel."""
         self._ptr = panel.ptr
         self._is_observed = observed_steps(panel.values)
         self.emission.attach(panel.values)
@@ -142,11 +143,11 @@ class FactorialSampler(Part):
         self.priors.draw_mass(self.counts, rng)
 
     def log_joint(self) -> float:
-        """Return log p(x, activities, weights, noise), transitions summed out."""
+        """Return log p(x, activities, weights, noise), with the transitions integrated out."""
         return self.priors.log_probability(self.counts) + self.emission.log_density()
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars for the trace."""
         shares = self._shares()
         return {
             "log_joint": self.log_joint(),
@@ -160,7 +161,7 @@ class FactorialSampler(Part):
         return np.asarray(self.emission.factors[self._is_observed].mean(axis=0))
 
     def model(self) -> FactorialDraw:
-        """Return the current draw; its model has means of the parameters given the activities."""
+        """Return the current draw, whose model has parameter means given the activities."""
         emission, probs = self.emission.model(), self.priors.mean_probs(self.counts)
         model = FactorialModel(
             startprob=probs[:, kernels.FIRST],

@@ -1,4 +1,4 @@
-"""What the sampler of a factorial hidden Markov model shows of itself after a sweep."""
+"""Public state of the sampler of a factorial hidden Markov model."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class FactorialState:
 
     @property
     def activities(self) -> NDArray[np.int8]:
-        """Which factors are on at every observation, (N, F), the sequences end to end."""
+        """Which factors are on at every observation, (N, F), with the sequences concatenated."""
         view = self._sampler.emission.factors.view()
         view.flags.writeable = False
         return view
 
     @property
     def startprob(self) -> NDArray[np.float64]:
-        """Probabilities that factors are off and on at first, (F, 2)."""
+        """Probabilities that factors are off and on at the first step, (F, 2)."""
         on = self._sampler.on_probs[:, 0]
         return np.stack([1.0 - on, on], axis=-1)
 
     @property
     def transmat(self) -> NDArray[np.float64]:
-        """Probabilities of transitions from off, 0, and on, 1, (F, 2, 2)."""
+        """Transition probabilities from off, 0, and on, 1, (F, 2, 2)."""
         on = self._sampler.on_probs[:, 1:]
         return np.stack([1.0 - on, on], axis=-1)
 
@@ -44,10 +44,10 @@ class FactorialState:
         return 1.0 / self._sampler.emission.precisions
 
     def log_joint(self) -> float:
-        """Return log p(observations, activities, weights, noise), transitions summed out.
+        """Return log p(observations, activities, weights, noise), with transitions integrated out.
 
-        The densities of weights and noise count where these are drawn: that of weights in units of
-        their prior scales, that of noise by the logarithms of its precisions.
+        The densities of weights and noise are included if these are drawn: the density of weights
+        in units of their prior scales, and that of noise as a density of log precisions.
         """
         return self._sampler.log_joint()
 

@@ -1,4 +1,4 @@
-"""Observations where every step has a binary vector of its own."""
+"""Sampler of observations for which every step has its own binary vector."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skdp.sequence._hmm._batches import find_longest
 
 
 class StepAmplitudes(FixedAmplitudes):
-    """Amplitudes that are all 1, where every step is a state: its values are their own means."""
+    """Amplitudes that are all 1; every step is a state, whose values are their own means."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *FixedAmplitudes._data_attributes,
@@ -28,7 +28,7 @@ class StepAmplitudes(FixedAmplitudes):
     )
 
     def attach(self, values: Floats) -> None:
-        """Take the observations."""
+        """Store the observations."""
         super().attach(values)
         self.counts = (~np.isnan(values)).astype(np.float64)
         self.means = np.where(self.counts > 0.0, values, 0.0)
@@ -36,11 +36,11 @@ class StepAmplitudes(FixedAmplitudes):
 
     @property
     def totals(self) -> Floats:
-        """Values, or the latent normals last drawn; 0 where missing, (N, D)."""
+        """Values, or the latent normals drawn last; 0 if missing, (N, D)."""
         return self._totals
 
     def detach(self) -> None:
-        """Drop the observations, and what says the same."""
+        """Drop the observations, and arrays that duplicate them."""
         super().detach()
         self._totals = np.where(self.probit, self._totals, 0.0)
 
@@ -48,8 +48,9 @@ class StepAmplitudes(FixedAmplitudes):
 class StepFactors(BinaryFactorSampler):
     """Sampler of the binary vectors of all steps, weights and noise.
 
-    The observations of `BinaryFactorSampler`, every step a state: `factors` has a row a step, and
-    its prior is that of F Markov chains, given by the probabilities to be on.
+    The observations are those of `BinaryFactorSampler` with every step as a state: `factors` has a
+    row for each step, and its prior is that of F Markov chains with given probabilities of being
+    on.
 
     Parameters
     ----------
@@ -66,12 +67,12 @@ class StepFactors(BinaryFactorSampler):
         self, bits: NDArray[np.int8], runs: Runs | None, n_factors: int | None,
         rng: NDArray[np.uint64],
     ) -> None:  # fmt: skip
-        """Begin with vectors that the data suggest, or given ones, and what fits them.
+        """Start with vectors that the data suggest or with given ones, and draw their parameters.
 
         Parameters
         ----------
         bits : (N, F) array
-            The given ones.
+            The given vectors.
         runs : Runs or None
             None if weights are given.
         n_factors : int or None
@@ -100,10 +101,10 @@ class StepFactors(BinaryFactorSampler):
     ) -> None:
         """Draw vectors given the probabilities to be on, weights and noise.
 
-        Of an Indian buffet, factors that are never on take part if they are switched on with a
-        probability above u ~ Uniform(0, a*), a* the least one of those that are ever on (slice
-        sampling; Teh, Gorur and Ghahramani, 2007). So factors come and go. A draw of more of them
-        than the buffet may have is rejected.
+        With an Indian buffet, factors that are never on take part if their probability of switching
+        on exceeds u ~ Uniform(0, a*), where a* is the least such probability of the factors that
+        are ever on (slice sampling; Teh, Gorur and Ghahramani, 2007). Thus factors come and go. A
+        draw of more factors than the buffet may have is rejected.
         """
         if isinstance(priors, BuffetNumber):
             idle_probs, idle_weights = priors.draw_idle(
@@ -151,7 +152,7 @@ class StepFactors(BinaryFactorSampler):
         priors: GivenNumber | BuffetNumber,
         rng: NDArray[np.uint64],
     ) -> None:
-        """Draw weights and noise: every step is a state. Moves without weights come first."""
+        """Draw weights and noise, after moves with the weights integrated out if there are any."""
         if moves is None:
             self._draw_weights_and_noise(self._values, self._steps(), rng)
             return
@@ -164,5 +165,5 @@ class StepFactors(BinaryFactorSampler):
         self._draw_given_latent(self._values, self._steps(), rng)
 
     def _steps(self) -> Places:
-        """Return the number of every step: each is a state."""
+        """Return the state of every step, which is its own index."""
         return np.arange(len(self._values))

@@ -1,4 +1,4 @@
-"""Names of states: those of the samples of one chain are made to agree."""
+"""Alignment of the states of the samples of one chain."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from skdp.sequence._hmm._sampler import HMMDraw
 def name_states(
     samples: list[HMMDraw], count: Callable[[Any, Any, int], Places]
 ) -> tuple[list[HMMModel], int]:
-    """Return models whose states agree, and which of them gave the names.
+    """Return models with aligned states, and the index of the reference sample.
 
-    One of them gives the names: its states by falling share of the time. Those of every other
-    sample are matched to them so that as many training observations as possible have one name
-    (Hungarian method). That one has the highest log joint of those with the most frequent number of
-    states in use (the lowest such number): a few odd steps have a state of their own at times.
+    The states of the reference sample are ordered by decreasing share of the time. The states of
+    every other sample are matched to them so that as many training observations as possible agree
+    (Hungarian method). The reference has the highest log joint of the samples with the most
+    frequent number of states in use (the lowest such number), because a few outlying steps
+    sometimes have a state of their own.
 
     Parameters
     ----------
     samples : list of HMMDraw
     count : callable
-        It counts pairs of the states of two samples, (J, J), at observed steps.
+        Function that counts pairs of the states of two samples, (J, J), at observed steps.
     """
     numbers = [sample.model.n_active_components for sample in samples]
     is_usual = np.array(numbers) == np.bincount(numbers).argmax()
@@ -38,6 +39,6 @@ def name_states(
     models = []
     for sample in samples:
         pairs = count(samples[reference].states, sample.states, len(shares))
-        # To each state of the reference the one that shares most observations with it.
+        # Match each reference state to the state that shares the most observations with it.
         models.append(sample.model.reorder(linear_sum_assignment(pairs[names], maximize=True)[1]))
     return models, reference

@@ -1,4 +1,4 @@
-"""Sequences that kernels go through together."""
+"""Batches of sequences that kernels process together."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import numpy as np
 from skdp._numeric._typing import Places
 
 _ROOM = 2**17
-"""Numbers that are kept of the steps of a batch, if no sequence has more: they fit in a cache."""
+"""Most values kept of a batch, unless a single sequence has more; they fit in a cache."""
 
 
 class Batches:
-    """Sequences in a row, short ones together: kernels are called once a batch.
+    """Batches of consecutive sequences; kernels are called once per batch.
 
     Parameters
     ----------
     ptr : (n + 1,) array of int64
         Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``.
     n_columns : int
-        Numbers that are kept of a step.
+        Number of values kept per step.
     together : int, default=1
-        There is room for so many sequences in any batch.
+        Number of sequences for which every batch has room.
 
     Attributes
     ----------
     n_steps : int
-        The most that a batch has.
+        Largest number of steps of a batch.
     """
 
     def __init__(self, ptr: Places, n_columns: int, together: int = 1):
@@ -40,7 +40,7 @@ class Batches:
         return self.n_steps, self._n_columns
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Yield the first sequence of every batch, and the one after its last."""
+        """Yield the first sequence of every batch, and the sequence after its last one."""
         first, ptr = 0, self._ptr
         while first < len(ptr) - 1:
             last = int(np.searchsorted(ptr, ptr[first] + self.n_steps, side="right")) - 1

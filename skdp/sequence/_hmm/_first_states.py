@@ -1,4 +1,4 @@
-"""First states of a whole panel, found on some of its sequences where it is large."""
+"""First states of a whole panel, found on a subset of its sequences if it is large."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._transitions import Transitions
 
 MOST_STEPS = 100_000
-"""First states are sought on about so many steps, or up to twice as many."""
+"""First states are sought on about this many steps, or up to twice as many."""
 
 
 class Start(NamedTuple):
@@ -26,9 +26,9 @@ class Start(NamedTuple):
     Attributes
     ----------
     states : (n,) array of int
-        Of the steps of these sequences.
+        States of the steps of these sequences.
     emission : EmissionSampler
-        Without observations.
+        Sampler without observations.
     matrix : (J,), (J, J) arrays or None
         Probabilities of first states and of transitions; None if there are no other sequences.
     """
@@ -39,19 +39,19 @@ class Start(NamedTuple):
 
 
 def choose_stride(n_sequences: int, n_steps: int) -> int:
-    """Return how far apart in a panel the sequences are whose first states are sought."""
+    """Return the spacing in a panel of the sequences whose first states are sought."""
     return max(n_steps // MOST_STEPS, 1) if n_sequences > 1 else 1
 
 
 def list_chosen(ptr: Places, stride: int, number: int = 0) -> tuple[Places, NDArray[np.bool_]]:
-    """Return which sequences of a panel are chosen, and which of its steps are theirs.
+    """Return the indices of the chosen sequences of a panel, and a mask of their steps.
 
     Parameters
     ----------
     ptr : (n + 1,) array
     stride : int
     number : int, default=0
-        Of the first of these sequences in the whole panel.
+        Index of the first of these sequences in the whole panel.
     """
     numbers = np.arange(number, number + len(ptr) - 1)
     is_chosen = numbers % stride == 0
@@ -69,22 +69,22 @@ def write_first_states(
 ) -> None:
     """Write the first states of a panel.
 
-    Where it is large and parameters can be summed out exactly, they are sought on every so many
-    sequences, and those of the others are drawn given what these teach.
+    If the panel is large and the emission is a `SummedEmission`, states are sought on evenly spaced
+    sequences, and the states of the others are drawn given the model learned from these.
 
     Parameters
     ----------
     panel : SequencePanel
     states : (N,) array of int64
-        Written to.
+        Output.
     transitions : Transitions
     emission : EmissionSampler
     init : {"auto", "random"} or (N,) array of int
-        "auto": see `InitialSplitMerge`, if parameters of the observations can be summed out;
-        "random", and otherwise: as the emission starts them.
+        "auto": see `InitialSplitMerge`, if the parameters of the emission can be integrated out.
+        "random", and otherwise: the emission's own initialization.
     rng : (4,) array of uint64
     log_similarity : (J, J) array or None
-        Known similarities, to which names of states are fitted.
+        Known similarities, to which the order of the states is fitted.
     """
     if not isinstance(init, str):
         states[:] = init
@@ -106,7 +106,7 @@ def write_first_states(
 
 
 def count(ptr: Places, states: Places, n_states: int) -> Places:
-    """Return the transitions of states, to itself, too, (J + 1, J)."""
+    """Return the numbers of transitions, including self-transitions, (J + 1, J)."""
     counts = np.empty((n_states + 1, n_states), dtype=np.int64)
     count_transitions(ptr, states, counts)
     return counts
@@ -120,7 +120,7 @@ def seek_states(
     init: str,
     rng: NDArray[np.uint64],
 ) -> None:
-    """Write states that are sought, or drawn."""
+    """Write first states, by splits and merges or by the emission's initialization."""
     can_split = isinstance(emission, CollapsedEmission) and emission.starts_with_one_state
     if init == "auto" and can_split:
         InitialSplitMerge(ptr, states, transitions, emission, rng).run()
@@ -137,7 +137,7 @@ def begin(
     *,
     are_all: bool = False,
 ) -> Start:
-    """Return the first states of some sequences, or of all, and what others learn from them."""
+    """Return the first states of some or all sequences, and the model learned from them."""
     sampler = emission.copy()
     sampler.attach(*values_for(sampler, panel.values, panel.ptr))
     states = np.zeros(len(panel.values), dtype=np.int64)
@@ -163,21 +163,21 @@ def follow(
     key: NDArray[np.uint64],
     number: int = 0,
 ) -> int:
-    """Write the states of chosen sequences, and a draw of those of the others.
+    """Write the states of the chosen sequences, and draw the states of the others.
 
     Parameters
     ----------
     ptr, states : arrays
-        Of the panel, or a part of it.
+        Bounds and states of the panel, or of a part of it.
     emission : SummedEmission
-        With the observations; its parameters become those of `start`.
+        Sampler with the observations; its parameters become those of `start`.
     start : Start
-        With the states of the chosen sequences of these.
+        It holds the states of the chosen sequences among these.
     is_chosen : (N,) array of bool
-        Which steps are theirs.
+        Mask of the steps of the chosen sequences.
     key : (4,) array of uint64
     number : int, default=0
-        Of the first of these sequences in the whole panel.
+        Index of the first of these sequences in the whole panel.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Forecasts: the states that follow, and mixtures of what is observed in them."""
+"""Forecasts: probabilities of the following states, and mixtures of their observations."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from skdp._numeric._typing import Floats, Places
 from skdp.emissions._marginals import Marginals, NumberMarginals
 
 _ROOM = 2**22
-"""Numbers at a time where cumulative distributions of all states are evaluated."""
+"""Most values of the cumulative distributions of all states to evaluate at a time."""
 
 _MOST_STEPS = 300
-"""Far more than any takes."""
+"""Bound on the steps of a search, far more than any search takes."""
 
 _N_NODES, _N_STAGES = 48, 3
-"""Points at which the distributions of all steps are evaluated to know about where to look, and how
-often there are new ones where that is."""
+"""Number of points at which the distributions of all steps are evaluated to bracket quantiles, and
+number of stages, each of which refines the points of the previous one."""
 
 _PRECISION = 1e-10
-"""Of the probabilities of quantiles, relative to the smaller tail."""
+"""Precision of the probabilities of quantiles, relative to the smaller tail."""
 
 
 def follow(ends: Floats, transmat: Floats, leaving: Floats | None, n_steps: int) -> Floats:
-    """Return the probabilities of the states that follow, (n, n_steps, J).
+    """Return the probabilities of the following states, (n, n_steps, J).
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def follow(ends: Floats, transmat: Floats, leaving: Floats | None, n_steps: int)
 
 
 def log_tables_to_leaving(log_pmf: Floats, log_survival: Floats) -> Floats:
-    """Return P(D = d given D >= d), (D, J), of tables (J, D)."""
+    """Return P(D = d given D >= d), (D, J), given tables (J, D)."""
     reached = log_survival > -np.inf
     logs = np.where(reached, log_pmf, 0.0) - np.where(reached, log_survival, 0.0)
     leaving = np.minimum(np.exp(logs), 1.0)
@@ -62,12 +62,12 @@ def log_tables_to_leaving(log_pmf: Floats, log_survival: Floats) -> Floats:
 
 
 class Mixture:
-    """Mixtures of the states of some models, one for each of some steps.
+    """Mixtures of the states of several models, one mixture for each step.
 
     Parameters
     ----------
     weights : list of (H, J) arrays
-        For each model the probabilities of its states at each step, all of which sum to 1.
+        For each model, the probabilities of its states at each step; over all models they sum to 1.
     parts : list of Marginals
     """
 
@@ -105,9 +105,9 @@ class Mixture:
         return out
 
     def _without_twins(self, column: int) -> Mixture:
-        """Return the same mixture of a column, in which no model has two equal states.
+        """Return the same mixture for a column, with equal states of each model combined.
 
-        All states that are not in use are equal.
+        For example, all states that are not in use are equal.
         """
         mixed, parts = [], []
         for weights, part in zip(self._weights, self._parts, strict=True):
@@ -119,7 +119,7 @@ class Mixture:
         return Mixture(mixed, parts)
 
     def _find_quantiles(self, q: Floats, column: int) -> Floats:
-        """Return quantiles of a column, (H, Q), some steps at a time."""
+        """Return quantiles of a column, (H, Q), computed for some steps at a time."""
         n_components = sum(weights.shape[1] for weights in self._weights)
         width = max(1, _ROOM // (len(q) * n_components))
         solve = self._find_integers if self._parts[0].is_discrete(column) else self._find_numbers
@@ -136,10 +136,11 @@ class Mixture:
     def _find_numbers(self, q: Floats, column: int, rows: slice) -> Floats:
         """Return quantiles of a continuous column, (H, Q), by Chandrupatla's method (1997).
 
-        Inverse quadratic interpolation where three points say that it is safe, halving elsewhere:
-        mixtures whose modes lie far apart are no trouble. It begins between two of some nodes at
-        which the distributions of all steps are known, and ends where P(X <= x) is q but for 1e-10
-        of q or 1 - q, whichever is smaller, or where x is as good as numbers allow.
+        The method uses inverse quadratic interpolation if three points show that it is safe, and
+        bisection otherwise; mixtures with distant modes are no problem. It begins between two nodes
+        at which the distributions of all steps are known, and ends when the error of P(X <= x) is
+        at most 1e-10 of q or 1 - q, whichever is smaller, or when x has the full precision of
+        floats.
         """
         parts = cast("list[NumberMarginals]", self._parts)
         bounds = np.array([part.brackets(q, column) for part in parts])
@@ -179,13 +180,13 @@ class Mixture:
     ) -> tuple[Floats, Floats, Floats, Floats]:
         """Return points above and below quantiles and P(X <= x) - q there: four (H Q,) arrays."""
         shape = len(self._weights[0][rows]), len(q)
-        if shape[0] * shape[1] <= 2 * _N_NODES:  # so few are found as fast
+        if shape[0] * shape[1] <= 2 * _N_NODES:  # nodes save no time
             x1, x2 = (np.broadcast_to(end, shape) for end in (high, low))
             f1, f2 = (self._cdf(x, column, rows) - q for x in (x1, x2))
         else:
             nodes, i = np.linspace(low.min(), high.max(), _N_NODES), np.empty(0, dtype=np.intp)
             for stage in range(_N_STAGES):
-                if stage > 0:  # more of them, where quantiles are
+                if stage > 0:  # add nodes around the quantiles
                     cells = np.unique(i)
                     shares = np.arange(1.0, 1.0 + max(1, _N_NODES // len(cells)))
                     shares /= shares[-1] + 1.0
@@ -202,7 +203,7 @@ class Mixture:
         return x1.ravel(), x2.ravel(), f1.ravel(), f2.ravel()
 
     def _cdf_of(self, x: Floats, column: int, rows: slice, steps: Places) -> Floats:
-        """Return P(X <= x), (n,), of the mixtures of the steps that go with n points."""
+        """Return P(X <= x), (n,), at n points, each under the mixture of its step."""
         total = np.zeros(len(x))
         for weights, part in zip(self._weights, self._parts, strict=True):
             total += np.einsum("nj,nj->n", part.cdf(x, column), weights[rows][steps])

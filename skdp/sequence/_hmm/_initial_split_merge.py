@@ -16,30 +16,30 @@ from skdp.sequence._hmm._split_merge import Regrouping, Splitter, list_steps
 from skdp.sequence._hmm._transitions import Transitions
 
 FORBIDDEN = 1e-6
-"""Similarities below all but forbid a transition."""
+"""Similarities below this value all but forbid a transition."""
 
 _N_ORDERS, _MOST_NUMBERS = 30, 4000
-"""Orders of states to begin with: fewer of many states, which take long."""
+"""Number of initial orders of states, which is reduced if there are many states."""
 
 _N_TRIES = 4
 _N_REFITS = 3
 
 
 def check_init(init: Any, ptr: Places, n_states: int) -> str | Places:
-    """Return how states begin: a name, or the first states of all steps.
+    """Return the initialization: a name, or the first states of all steps.
 
     Parameters
     ----------
     init : "auto", "random", or sequences of states
         An array for a panel of one sequence.
     ptr : (n + 1,) array
-        Of the sequences.
+        Bounds of the sequences.
     n_states : int
 
     Raises
     ------
     ValueError
-        If there are not as many sequences, steps or states.
+        If the numbers of sequences, steps or states do not match.
     """
     if isinstance(init, str):
         return init
@@ -68,21 +68,21 @@ def check_init(init: Any, ptr: Places, n_states: int) -> str | Places:
 
 
 def find_order(transitions: Places, log_similarity: Floats) -> Places:
-    """Return numbers for states, (J,), under which the transitions go where known similarities are.
+    """Return an order of states, (J,), in which the transitions agree with known similarities.
 
-    States that are found first have numbers by chance. Where similarities all but forbid some
-    transitions, a chain does not leave numbers that take them: its states would have to change
-    places. So the sum of log phi over all transitions climbs here, by swaps of two numbers and by
-    moves of one, as long as that gains, from here and, while such transitions are left, from up to
-    29 others (from 9 with 20 states, from none with 50). Nothing changes where no transition has a
+    First states are numbered arbitrarily. If similarities all but forbid some transitions, a chain
+    cannot leave an order that uses these, because its states would have to change places. Therefore
+    the sum of log phi over all transitions is increased by swaps of two numbers and moves of one
+    number until it no longer grows, from the given order and, while such transitions remain, from
+    up to 29 random orders (9 with 20 states, none with 50). Nothing changes if no transition has a
     similarity below `FORBIDDEN`.
 
     Parameters
     ----------
     transitions : (J + 1, J) array of int
-        Their numbers, those to first states in the last row.
+        Numbers of transitions, with those to first states in the last row.
     log_similarity : (J, J) array
-        log phi, the same at all times.
+        log phi, which does not change.
     """
     n_states = len(log_similarity)
     order, counts = np.arange(n_states), transitions[:-1].astype(np.float64)
@@ -105,7 +105,7 @@ def find_order(transitions: Places, log_similarity: Floats) -> Places:
 def _climb(
     order: Places, counts: Floats, used: Places, log_similarity: Floats
 ) -> tuple[Places, float]:
-    """Return a better order, and its sum of log phi, by swaps and moves of numbers that gain."""
+    """Return an order improved by swaps and moves of numbers, and its sum of log phi."""
 
     def weigh(order: Places) -> float:
         places = order[used]
@@ -130,11 +130,11 @@ def _climb(
 
 
 class InitialSplitMerge(Regrouping):
-    """First states: one state for all, split and merged as long as the probability climbs.
+    """First states: a single state, split and merged as long as the probability grows.
 
-    Weights beta are taken to be equal. A state may follow itself, whatever the model has to say
-    about its duration: if it may not, how long a state lasts counts for nothing here, and one state
-    after the other is made for the same observations.
+    Weights beta are assumed to be equal. A state may follow itself, even in a model with durations.
+    Otherwise the time that a state lasts would have no effect here, and several states would be
+    created for the same observations.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class InitialSplitMerge(Regrouping):
         return self._transitions.log_probability_of(counts, self._weights)
 
     def _split(self, a: int) -> bool:
-        """Try to split a state; return whether that gained."""
+        """Try to split a state; return whether the probability grew."""
         b = self._n_used
         transitions = self._transitions
         steps = list_steps(self._ptr, self._states, transitions.n_states, a, a)
@@ -202,7 +202,7 @@ class InitialSplitMerge(Regrouping):
         return True
 
     def _merge_all(self) -> None:
-        """Merge states with those that predict their steps second best, while that gains."""
+        """Merge states with the states that predict their steps second best, while that helps."""
         everything = np.arange(len(self._states))
         while self._n_used > 1:
             check_interrupts()
@@ -219,7 +219,7 @@ class InitialSplitMerge(Regrouping):
                 break
 
     def _merge(self, a: int, b: int) -> bool:
-        """Merge two states if that gains; return whether it did."""
+        """Merge two states if the probability grows; return whether it did."""
         transitions = self._transitions
         a, b = min(a, b), max(a, b)
         steps = list_steps(self._ptr, self._states, transitions.n_states, a, b)
@@ -231,7 +231,7 @@ class InitialSplitMerge(Regrouping):
         gain -= emission.log_evidence()
         states = self._states.copy()
         states[states == b] = a
-        states[states == self._n_used - 1] = b  # names without gaps
+        states[states == self._n_used - 1] = b  # indices without gaps
         log_probability = self._weigh(states)
         if not gain + log_probability > self._log_probability:
             return False

@@ -1,14 +1,15 @@
 r"""States of hidden semi-Markov models at the ends of sequences, and how long they have lasted.
 
-Names and layouts are those of `_kernels_segments`; besides:
+Names and layouts are those of `_kernels_segments`, with these additions:
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | survival_logs | log S_j(d) | (D, J) | log P(D >= d), a row for each d |
-| likelihoods | | (J,) | log p of the observations of a segment, over their norms |
+| likelihoods | | (J,) | log p of the observations of a segment, less their norms |
 | ages | p(z_t = j, a_t = d given x_<=t) | (D, J) | step t is the d-th of its segment, of state j |
 
-E_t-d+1,j S_j(d) prod L_sj / c_s over the d steps. All terms are positive: no sum loses digits.
+Ages are E_t-d+1,j S_j(d) prod L_sj / c_s, with the product over the d steps. All terms are
+positive, so that no sum loses digits.
 """
 
 # mypy: ignore-errors
@@ -56,7 +57,7 @@ def filter_last_ages(ptr, log_enter, log_obs, norms, survival_logs, likelihoods,
     ----------
     ptr : (n + 1,) int64
     log_enter : (R, J) float64
-        Of step ptr[0] in row 0.
+        Row 0 is that of step ptr[0].
     log_obs, norms : (N, J), (N,) float64
     survival_logs : (D, J) float64
     likelihoods : (J,) float64, scratch

@@ -1,19 +1,20 @@
-r"""Beam sampling (Van Gael et al. 2008): states among the paths of likely transitions.
+r"""Beam sampling (Van Gael et al. 2008): draws of states among the paths of likely transitions.
 
-Each step gets a threshold u_t ~ Uniform(0, P(z_t-1, z_t)) from the path as it is. Given them, paths
-have weight prod_t 1[P(z_t-1, z_t) > u_t] p(x_t given z_t): a draw among the few that are left.
+Each step gets a threshold u_t ~ Uniform(0, P(z_t-1, z_t)) from the current path. Given the
+thresholds, paths have weight prod_t 1[P(z_t-1, z_t) > u_t] p(x_t given z_t), and the new path is
+drawn among the few remaining ones.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | ptr | | (n + 1,) int64 | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
 | startprob, transmat | pi_0, P | (J,), (J, J) | |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j) |
-| states | z_t | (N,) | in: the path; out: a new one |
+| states | z_t | (N,) | in: the current path; out: the new path |
 | thresholds | u_t | (T,) | |
 | log_filtered | log f_tj | (T, J) | weight of the paths to state j at t, scaled; -inf: none |
 | rng | | (4,) uint64 | stream, advanced in place |
 
-Weights are kept as logarithms, since a path that looks hopeless may be the only one later.
+Weights are kept as logarithms, because an unlikely path may later be the only possible one.
 """
 
 # mypy: ignore-errors
@@ -26,7 +27,7 @@ from skdp.sequence._hmm._kernels_messages import exponentiate, find_largest
 
 SMALLEST = 1e-300
 PRECISE = 1e-250
-"""A sum of weights of `SMALLEST` or more that is below this may be made of clipped ones."""
+"""A positive sum of weights below this value may consist of weights clipped to `SMALLEST`."""
 
 
 @njit_internal_nogc
@@ -34,7 +35,7 @@ def draw_thresholds(startprob, transmat, states, thresholds, rng):
     """Draw u_t below the probability of each transition of the path."""
     for t in range(states.shape[0]):
         p = transmat[states[t - 1], states[t]] if t > 0 else startprob[states[0]]
-        thresholds[t] = p * (1.0 - next_open_double(rng))  # below p, and 0 at the least
+        thresholds[t] = p * (1.0 - next_open_double(rng))  # below p, and at least 0
 
 
 @njit_internal_nogc
@@ -44,7 +45,7 @@ def add_paths(log_weights, transmat, threshold, alive, sums):
     Parameters
     ----------
     log_weights : (J,) float64
-        Of the states before, the largest 0.
+        Log weights of the previous states, the largest of which is 0.
     alive : (J,) int64, scratch
     """
     n_states = sums.shape[0]
@@ -70,7 +71,7 @@ def add_paths(log_weights, transmat, threshold, alive, sums):
 
 @njit_internal_nogc
 def log_sum_of_paths(log_weights, transmat, threshold, alive, k):
-    """Return the log weight of the paths to state `k`, which there are, at any scale."""
+    """Return the log weight, at any scale, of the paths to state `k`; there is at least one."""
     largest = -math.inf
     for i in alive:
         if transmat[i, k] > threshold:
@@ -118,7 +119,7 @@ def sample_beam(transmat, thresholds, log_filtered, states, weights, rng):
 def sample_states(
     ptr, startprob, transmat, log_obs, thresholds, log_filtered, alive, weights, states, key, rng
 ):
-    """Draw the states of all sequences anew; return the first impossible one, or -1.
+    """Redraw the states of all sequences; return the first impossible sequence, or -1.
 
     Parameters
     ----------
@@ -126,11 +127,11 @@ def sample_states(
     startprob, transmat : (J,), (J, J) float64
     log_obs : (N, J) float64
     thresholds, log_filtered : (T,), (T, J) float64, scratch
-        For the longest sequence.
+        T is the length of the longest sequence.
     alive, weights : (J,) int64, (J,) float64, scratch
     states : (N,) integers, changed
     key : (4,) uint64
-        Of the streams, one for each sequence.
+        Key of the streams, one for each sequence.
     rng : (4,) uint64, scratch
     """
     for s in range(ptr.shape[0] - 1):

@@ -8,19 +8,20 @@ r"""Messages of hidden Markov models: filtering, smoothing, and draws of the sta
 | reverse | P^T | (J, J) | transmat transposed, contiguous |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), -inf if impossible |
 | matrix | P or P^T | (J, W) | one of them, padded to whole vectors: see `pad_columns` |
-| predicted | p_tj | (R, J) or (J,) | p(z_t = j given x_<t), that of step ptr[0] in row 0 |
-| filtered | f_tj | (R, J) | p(z_t = j given x_<=t), likewise |
+| predicted | p_tj | (R, J) or (J,) | p(z_t = j given x_<t), with step ptr[0] in row 0 |
+| filtered | f_tj | (R, J) | p(z_t = j given x_<=t), in the same layout |
 | rng | | (4,) uint64 | stream, advanced in place |
 
-Everything is on a linear scale: a step is a product of a vector and a matrix. What a number of 64
-bits cannot hold is dealt with as follows. A filtered probability that is positive but below `FLOOR`
-is set to it: a soft zero. A predicted probability of `SAFE` or more is the sum of such errors and
-of terms that are right, hence right itself to J FLOOR / SAFE; 0 is exact, too. Anything in between
-may come from soft zeros alone. Then, and then only, the sequence is done again in logarithms, which
-is far slower. It takes zeros, or entries below `SAFE`, in the transition matrix.
+All probabilities are on a linear scale: a step is a product of a vector and a matrix. Values
+outside the range of 64-bit floats are handled as follows. A filtered probability that is positive
+but below `FLOOR` is set to `FLOOR`: a soft zero. A predicted probability of `SAFE` or more is the
+sum of such errors and of correct terms, hence correct itself to J FLOOR / SAFE; 0 is exact, too. A
+value in between may come from soft zeros alone. Only in this case is the sequence recomputed in
+logarithms, which is far slower. It can occur only if the transition matrix has zeros or entries
+below `SAFE`.
 
-Kernels leave out sequences that take logarithms or are impossible: what happens then is decided in
-`_messages`, so that nothing is compiled that is not needed.
+Kernels skip sequences that require logarithms or are impossible. `_messages` handles these, so that
+kernels are compiled only if they are needed.
 """
 
 # mypy: ignore-errors
@@ -49,12 +50,12 @@ SMALLEST_TOTAL = 1e-100
 
 
 class Room(NamedTuple):
-    """The sequences that are filtered together.
+    """Buffers of the sequences that are filtered together.
 
     Attributes
     ----------
     owned : (TOGETHER,) array of int
-        Numbers of the sequences; -1: none.
+        Indices of the sequences; -1: none.
     steps : (TOGETHER,) array of int
         Their next steps.
     ahead : (TOGETHER, W) array
@@ -70,7 +71,7 @@ class Room(NamedTuple):
 
 
 def make_room(n_states: int) -> Room:
-    """Return room for sequences of J states."""
+    """Return buffers for sequences of J states."""
     return Room(
         *np.zeros((2, TOGETHER), dtype=np.int64),
         aligned_zeros((TOGETHER, pad(n_states))),
@@ -94,7 +95,7 @@ def pad_columns(matrix: Floats) -> Floats:
 def multiply(vectors, row, n_rows, matrix, out, out_row):
     """Write the products of 1 or `TOGETHER` vectors with a matrix, from a row on, to rows of `out`.
 
-    A product is the same sum in the same order, whichever vectors are multiplied with it.
+    A product is the same sum in the same order, whatever the other vectors are.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def multiply(vectors, row, n_rows, matrix, out, out_row):
 
 @njit_inlined
 def add_up(x):
-    """Return the sum of a vector, in four sums that do not wait for each other."""
+    """Return the sum of a vector, computed as four independent partial sums."""
     n = x.shape[0]
     whole = n - n % 4
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
@@ -130,7 +131,7 @@ def add_up(x):
 
 @njit_inlined
 def find_largest(x):
-    """Return the largest entry of a vector, by four that do not wait for each other."""
+    """Return the largest entry of a vector, computed as four independent partial maxima."""
     n = x.shape[0]
     whole = n - n % 4
     a = b = c = d = -math.inf
@@ -149,7 +150,7 @@ def find_largest(x):
 
 @njit_inlined_source
 def is_safe(predicted):
-    """Tell whether no predicted probability may come from soft zeros alone."""
+    """Return whether no predicted probability may come from soft zeros alone."""
     unsafe = False
     for j in range(predicted.shape[0]):
         unsafe |= (predicted[j] > 0.0) & (predicted[j] < SAFE)
@@ -158,9 +159,9 @@ def is_safe(predicted):
 
 @njit_internal_nogc
 def weigh_in_logs(predicted, log_obs, filtered):
-    """Write predicted x exp(log_obs - shift) to `filtered`; return the shift, the best possible.
+    """Write predicted x exp(log_obs - shift) to `filtered`; return the best possible shift.
 
-    Returns -inf if no state is possible.
+    The shift is -inf if no state is possible.
     """
     shift = -math.inf
     for j in range(filtered.shape[0]):
@@ -174,12 +175,12 @@ def weigh_in_logs(predicted, log_obs, filtered):
 
 @njit_inlined
 def update(predicted, log_obs, filtered):
-    """Turn p(z_t given x_<t) into p(z_t given x_<=t); return log p(x_t given x_<t).
+    """Convert p(z_t given x_<t) into p(z_t given x_<=t); return log p(x_t given x_<t).
 
     Parameters
     ----------
     predicted : (W,) float64
-        What is beyond J is padding.
+        Entries beyond J are padding.
     log_obs : (J,) float64
     filtered : (J,) float64, output
     """
@@ -192,7 +193,7 @@ def update(predicted, log_obs, filtered):
     for j in range(n):
         filtered[j] = filtered[j] if log_obs[j] > -math.inf else 0.0
     total = add_up(filtered)
-    if total < SMALLEST_TOTAL:  # the likeliest observations come from states all but impossible
+    if total < SMALLEST_TOTAL:  # the states that explain x_t best are all but impossible
         shift = weigh_in_logs(predicted, log_obs, filtered)
         if shift == -math.inf:
             return shift
@@ -206,9 +207,9 @@ def update(predicted, log_obs, filtered):
 
 @njit_inlined_source
 def take_sequences(ptr, following, room, likelihoods):
-    """Give the next sequences to whoever has none; return the first that waits.
+    """Assign the next sequences to free rows; return the first sequence that still waits.
 
-    An empty sequence is done at once.
+    An empty sequence is finished at once.
     """
     n_sequences = ptr.shape[0] - 1
     for k in range(TOGETHER):
@@ -223,9 +224,9 @@ def take_sequences(ptr, following, room, likelihoods):
 
 @njit_inlined_source
 def predict(ptr, startprob, matrix, room):
-    """Write p(z_t given x_<t) of the sequences under way; return how many these are."""
+    """Write p(z_t given x_<t) of the active sequences; return their number."""
     owned, steps, ahead = room.owned, room.steps, room.ahead
-    n_under_way, last = 0, owned.shape[0] - 1  # no literal: `multiply` would be compiled for it
+    n_under_way, last = 0, owned.shape[0] - 1  # a literal would specialize `multiply`
     for k in range(TOGETHER):
         if owned[k] >= 0:
             n_under_way += 1
@@ -256,18 +257,18 @@ def filter_sequences(
     log_obs : (N, J) float64
     room : Room
     predicted, filtered : (R, J) float64, output
-        Without rows: not kept.
+        Arrays without rows are not written.
     steps : (N,) float64, output
-        log p(x_t given x_<t), up to where a sequence is not done.
+        log p(x_t given x_<t), up to the step at which a sequence is abandoned.
     likelihoods : (n,) float64, output
-        log p(x) of every sequence; -inf if it is impossible; NaN if it takes logarithms.
+        log p(x) of every sequence; -inf if it is impossible; NaN if it requires logarithms.
     """
     n = startprob.shape[0]
     owned, ahead, now = room.owned, room.ahead, room.now
     for k in range(TOGETHER):
         owned[k] = -1
         for j in range(n):
-            now[k, j] = 0.0  # of a row that nobody has: a number, at least
+            now[k, j] = 0.0  # free rows must hold numbers
     following = 0
     while True:
         following = take_sequences(ptr, following, room, likelihoods)
@@ -296,7 +297,7 @@ def filter_sequences(
 
 @njit_loop
 def smooth_sequences(ptr, matrix, likelihoods, predicted, filtered, message):
-    """Turn p(z_t given x_<=t) of sequences into p(z_t given x), in place.
+    """Convert p(z_t given x_<=t) of sequences into p(z_t given x), in place.
 
     p(z_t = i given x) = f_ti sum_j P_ij p(z_t+1 = j given x) / p_t+1,j.
 
@@ -306,7 +307,7 @@ def smooth_sequences(ptr, matrix, likelihoods, predicted, filtered, message):
     matrix : (J, W) float64
         P^T, padded.
     likelihoods : (n,) float64
-        What `filter_sequences` wrote; sequences that it has not done are left out.
+        Output of `filter_sequences`; sequences that it has not finished are skipped.
     predicted : (R, J) float64
         Overwritten.
     filtered : (R, J) float64, changed
@@ -336,7 +337,7 @@ def sample_sequences(ptr, first, reverse, likelihoods, filtered, states, weights
     ----------
     ptr : (n + 1,) int64
     first : int
-        Number of the first of these sequences, each of which has a stream of its own.
+        Index of the first of these sequences, each of which has a stream of its own.
     reverse : (J, J) float64
     likelihoods : (n,) float64
         As for `smooth_sequences`.
@@ -344,7 +345,7 @@ def sample_sequences(ptr, first, reverse, likelihoods, filtered, states, weights
     states : (N,) integers, output
     weights : (J,) float64, scratch
     key : (4,) uint64
-        Of the streams.
+        Key of the streams.
     rng : (4,) uint64, scratch
     """
     for s in range(ptr.shape[0] - 1):
@@ -361,12 +362,12 @@ def sample_sequences(ptr, first, reverse, likelihoods, filtered, states, weights
             states[t] = draw_categorical(row, add_up(row), rng)
 
 
-# The same in logarithms, one sequence at a time
+# Versions in logarithms, one sequence at a time
 
 
 @njit_internal_nogc
 def log_sum_exp(x):
-    """Return log sum exp(x); -inf if all are."""
+    """Return log sum exp(x), which is -inf if all entries are."""
     largest = find_largest(x)
     if largest == -math.inf:
         return largest
@@ -380,7 +381,8 @@ def log_sum_exp(x):
 def filter_in_logs(startprob, reverse, log_obs, predicted, filtered, steps, terms):
     """Filter one sequence; `predicted` and `filtered`, (T, J), are logarithms.
 
-    log p(x_t given x_<t) is written to `steps`, (T,); `terms`, (J,), is scratch. Returns log p(x).
+    log p(x_t given x_<t) is written to `steps`, (T,); `terms`, (J,), is scratch. The return value
+    is log p(x).
     """
     n = startprob.shape[0]
     result = 0.0
@@ -406,7 +408,7 @@ def filter_in_logs(startprob, reverse, log_obs, predicted, filtered, steps, term
 
 @njit_loop
 def smooth_in_logs(transmat, predicted, filtered, terms):
-    """Turn log p(z_t given x_<=t), `filtered`, into p(z_t given x), in place."""
+    """Convert log p(z_t given x_<=t), `filtered`, into p(z_t given x), in place."""
     n_steps, n = filtered.shape
     for t in range(n_steps - 2, -1, -1):
         for i in range(n):

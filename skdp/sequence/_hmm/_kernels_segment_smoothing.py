@@ -1,11 +1,11 @@
 r"""Smoothing of hidden semi-Markov models: probabilities of the states given whole sequences.
 
-Names, layouts and guards are those of `_kernels_segments`; besides:
+Names, layouts and guards are those of `_kernels_segments`, with these additions:
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | log_after | | (T, J) | log p(x_>t given a segment of j ends at t) / p(x_>t given x_<=t) |
-| log_begin | | (J,) | the same of a segment of j that begins |
+| log_begin | | (J,) | the same, given that a segment of j begins |
 | out | p(z_t given x) | (N, J) | |
 """
 
@@ -28,10 +28,10 @@ from skdp.sequence._hmm._kernels_segments import (
 
 @njit_inlined_source
 def refill_backward(log_after, log_obs, norms, t, j, durations, scratch):
-    """Fill a column of the backward ring anew from logarithms, after step t.
+    """Refill a column of the backward ring from logarithms, after step t.
 
-    Returns how many durations of a segment that begins at t are not impossible for sure; their
-    log weights are in `scratch.logs`.
+    Return the number of durations of a segment that begins at t that may be possible; their log
+    weights are in `scratch.logs`.
     """
     entries, offsets, logs = scratch.entries, scratch.offsets, scratch.logs
     longest_duration, last = entries.shape[0], log_obs.shape[0] - 1
@@ -65,7 +65,7 @@ def refill_backward(log_after, log_obs, norms, t, j, durations, scratch):
 
 @njit_internal_nogc
 def smooth_unsafe(log_after, log_enter, log_obs, norms, t, durations, scratch, log_begin, out):
-    """Do the states again of which the sums of step t may lack too much."""
+    """Recompute the states whose sums at step t may have lost too much."""
     for j in range(log_begin.shape[0]):
         if not scratch.ends[j] >= SAFE or scratch.offsets[j] == -math.inf:
             n = refill_backward(log_after, log_obs, norms, t, j, durations, scratch)
@@ -84,15 +84,15 @@ def spread(n_rows, row, since, durations, scratch, out):
     Parameters
     ----------
     since : int
-        How many steps follow.
+        Number of steps that follow.
     scratch : Scratch
-        `factors` are the probabilities of a segment's beginning, an entry; `filtered` is the
-        weight of the segment that the end of the sequence cuts off.
+        `factors` are the probabilities that a segment begins, per unit of an entry; `filtered` is
+        the weight of the segment that is censored by the end of the sequence.
     out : (T, J) float64, changed
     """
     entries, factors, sums = scratch.entries, scratch.factors, scratch.filtered
     longest_duration, last = entries.shape[0], out.shape[0] - 1
-    for i in range(n_rows):  # from the longest segment to the shortest: a step adds those beyond it
+    for i in range(n_rows):  # from the longest segment to the shortest: sums accumulate
         k = (row + 1 + i) % n_rows
         end = last - since + n_rows - 1 - i
         m = longest_duration - 1 - row + k
@@ -107,15 +107,15 @@ def smooth_segments(
 ):
     """Write p(z_t given x) of sequences that have been filtered.
 
-    The same recursion, from the last step to the first: B_tj = p(x_>=t given that a segment of j
-    begins at t) is a sum over durations, A_ti = sum_j P_ij B_t+1,j, both divided by the
-    probabilities of the observations given the earlier ones. Step t is in j if a segment of j that
-    begins at t or before ends at t or later; all terms of that sum are positive.
+    The recursion of the filter runs from the last step to the first: B_tj = p(x_>=t given that a
+    segment of j begins at t) is a sum over durations, A_ti = sum_j P_ij B_t+1,j, both divided by
+    the probabilities of the observations given the earlier ones. Step t is in j if a segment of j
+    that begins at t or before ends at t or later; all terms of that sum are positive.
 
     Parameters
     ----------
     log_after : (R, J) float64, output
-        log A; the array of log_end will do.
+        log A; the array of log_end may be reused.
     log_begin : (J,) float64, scratch
     out : (N, J) float64, output
     """
@@ -137,7 +137,7 @@ def smooth_segments(
             for t in range(n_steps):
                 own_out[t, j] = 0.0
         for t in range(last, -1, -1):
-            # Add the segments that end, and sum over those that are under way.
+            # Add the segments that end, and sum over all active segments.
             since = last - t
             row, n_rows = since % longest_duration, min(since + 1, longest_duration)
             if since > 0:

@@ -1,7 +1,7 @@
 r"""Messages of hidden semi-Markov models: filtering, and draws of the segments.
 
 A state lasts a segment of D steps, then another state follows. Each sequence begins with a segment;
-its last one is cut off by the end: of its duration is known that it is at least so long.
+its last segment is censored by the end, so that only a lower bound on its duration is known.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -9,7 +9,7 @@ its last one is cut off by the end: of its duration is known that it is at least
 | startprob | pi_0 | (J,) | probabilities of the first state |
 | transmat | P | (J, W) | row: from, column: to; the diagonal is 0; padded: see `pad_columns` |
 | reverse | P^T | (J, W) | transposed, padded |
-| log_from, log_into | log P, log P^T | (J, J) | their logarithms |
+| log_from, log_into | log P, log P^T | (J, J) | logarithms of P and P^T |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), -inf if impossible |
 | log_pmf | log p_j(d) | (J, D) | log P(D = d) for d = 1 to D, the longest duration |
 | log_survival | log S_j(d) | (J, D) | log P(D >= d) |
@@ -17,21 +17,22 @@ its last one is cut off by the end: of its duration is known that it is at least
 | log_enter | log E_tj | (T, J) | log p(a segment of j begins at t given x_<t) |
 | log_end | log F_tj | (T, J) | log p(a segment of j ends at t given x_<=t) |
 | norms | log c_t | (T,) | log p(x_t given x_<t) |
-| entries, offsets | | (D, J), (J,) | segments under way: entries exp(offsets), a ring of rows |
+| entries, offsets | | (D, J), (J,) | active segments: entries exp(offsets), a ring of rows |
 | ends | | (J,) | sums over entries |
 | rng | | (4,) uint64 | stream, advanced in place |
 
 F_tj = sum_d E_t-d+1,j p_j(d) prod L_sj / c_s over the d steps, E_t+1,j = sum_i F_ti P_ij: J D + J^2
-multiplications a step. The likelihood of a step is the same for all segments of a state that are
-under way, whenever they began. So it goes to the offset of the state, in logarithms, and entries
-stay as they are: the inner loop is a sum of products. Entries are written relative to the offset,
-and a column is scaled down when a new entry would be too large.
+multiplications per step. The likelihood of a step is the same for all active segments of a state,
+whenever they began. Therefore it is added to the offset of the state, in logarithms, and entries do
+not change: the inner loop is a sum of products. Entries are written relative to the offset, and a
+column is scaled down when a new entry would be too large.
 
-What 64 bits cannot hold: an entry below `FLOOR` is set to 0. Durations have probabilities that sum
-to 1, so that a sum over entries lacks at most `FLOOR`; if it is `SAFE` or more, it is right to
-1e-20. Else it is done again in logarithms, for that state and step alone, and its column is filled
-anew relative to its largest entry. Sums over states are guarded in the same way. So no sequence
-underflows, however long it is and however far apart its states are; it takes more logarithms then.
+Underflow is handled as follows. An entry below `FLOOR` is set to 0. Probabilities of durations sum
+to 1, so that a sum over entries loses at most `FLOOR`; if it is `SAFE` or more, it is correct to
+1e-20. Otherwise it is recomputed in logarithms, for that state and step only, and its column is
+refilled relative to its largest entry. Sums over states are guarded in the same way. Thus no
+sequence underflows, however long it is and however far apart its states are; it only requires more
+logarithms.
 """
 
 # mypy: ignore-errors
@@ -49,7 +50,7 @@ FLOOR = 1e-290
 LOG_FLOOR = math.log(FLOOR)
 SAFE = 1e-270
 LARGEST = 500.0
-"""Entries are at most exp(LARGEST): the higher, the more rarely columns are scaled down."""
+"""Entries are at most exp(LARGEST); the higher it is, the more rarely columns are scaled down."""
 
 
 class Durations(NamedTuple):
@@ -62,7 +63,7 @@ class Durations(NamedTuple):
 
 
 class Segments(NamedTuple):
-    """Segments under way in one sequence, and room for a step.
+    """Active segments of one sequence, and buffers for a step.
 
     Attributes
     ----------
@@ -90,7 +91,7 @@ class Segments(NamedTuple):
 
 @njit_inlined
 def sum_logs(x, terms):
-    """Return log sum exp(x), which is -inf if all are; `terms` is scratch of the same length."""
+    """Return log sum exp(x), -inf if all entries are; `terms` is scratch of the same length."""
     largest = find_largest(x)
     if largest == -math.inf:
         return largest
@@ -111,8 +112,8 @@ def write_logs(matrix, out):
 def unroll(log_table, out):
     """Write a table of durations in the order in which a ring of D rows needs it, (2 D - 1, J).
 
-    Let row p of the ring hold what began last. The duration of row k is p - k + 1, or D more where
-    that is below 1: it is in row D - 1 - p + k of the result.
+    Let row p of the ring hold the segments that began last. The duration of row k is p - k + 1, or
+    D more if that is below 1; the result holds its entry in row D - 1 - p + k.
     """
     n_states, n = log_table.shape
     for m in range(2 * n - 1):
@@ -121,7 +122,7 @@ def unroll(log_table, out):
             out[m, j] = math.exp(log_table[j, d - 1])
 
 
-# Segments under way
+# Active segments
 
 
 @njit_inlined_source
@@ -145,7 +146,7 @@ def scale_down(log_values, scratch, n_rows):
 
 @njit_inlined
 def insert(log_values, scratch, row, n_rows):
-    """Write new entries, of which the logarithms are given, to a row of the ring."""
+    """Write new entries, given as logarithms, to a row of the ring."""
     entries, offsets, ends = scratch.entries, scratch.offsets, scratch.ends
     n = offsets.shape[0]
     for j in range(n):
@@ -179,7 +180,7 @@ def weigh(entries, n_rows, table, first, out):
 
 @njit_inlined
 def weigh_twice(entries, n_rows, first_table, second_table, first, out, second_out):
-    """Do what `weigh` does for two tables; entries are read once."""
+    """Apply `weigh` to two tables; entries are read once."""
     n = out.shape[0]
     for j in range(n):
         out[j] = 0.0
@@ -203,7 +204,7 @@ def weigh_twice(entries, n_rows, first_table, second_table, first, out, second_o
 
 @njit_inlined
 def is_unsafe(ends, offsets):
-    """Tell whether some sum may lack too much, or belongs to an impossible observation."""
+    """Return whether a sum may have lost too much, or belongs to an impossible observation."""
     unsafe = False
     for j in range(ends.shape[0]):
         unsafe |= (ends[j] < SAFE) | (offsets[j] == -math.inf)
@@ -239,7 +240,7 @@ def move(log_from, matrix, log_into, scratch, log_to):
 
 @njit_inlined_source
 def move_in_logs(log_from, log_into, sums, terms, log_to):
-    """Do the states again of which the sums may lack too much."""
+    """Recompute the states whose sums may have lost too much."""
     n = log_from.shape[0]
     for j in range(n):
         if sums[j] < SAFE:
@@ -267,9 +268,9 @@ def log_sum_of_products(logs, log_table):
 
 @njit_inlined_source
 def refill(log_enter, log_obs, norms, t, j, scratch):
-    """Fill a column anew from logarithms, after step t.
+    """Refill a column from logarithms, after step t.
 
-    Returns how many entries are not 0 for sure; `scratch.logs` has their logarithms, by duration.
+    Return the number of entries that may be nonzero; `scratch.logs` holds their logarithms.
     """
     entries, offsets, logs = scratch.entries, scratch.offsets, scratch.logs
     longest_duration = entries.shape[0]
@@ -296,7 +297,7 @@ def refill(log_enter, log_obs, norms, t, j, scratch):
 
 @njit_internal_nogc
 def filter_unsafe(log_enter, log_obs, norms, t, durations, scratch, log_end):
-    """Do the states again of which the sums of step t may lack too much."""
+    """Recompute the states whose sums at step t may have lost too much."""
     for j in range(log_end.shape[0]):
         if not scratch.ends[j] >= SAFE or scratch.offsets[j] == -math.inf:
             n = refill(log_enter, log_obs, norms, t, j, scratch)
@@ -310,7 +311,7 @@ def filter_segments(
     ptr, startprob, transmat, log_into, log_obs, durations, scratch, log_enter, log_end, norms,
     log_filtered, likelihoods,
 ):  # fmt: skip
-    """Filter sequences; stop at one that is impossible.
+    """Filter sequences; stop at the first impossible one.
 
     Parameters
     ----------
@@ -320,17 +321,17 @@ def filter_segments(
     durations : Durations
     scratch : Segments
     log_enter, log_end : (R, J) float64, output
-        Of step ptr[0] in row 0.
+        Row 0 is that of step ptr[0].
     norms : (N,) float64, output
     log_filtered : (R, J) float64, output
-        log p(z_t = j given x_<=t), of step ptr[0] in row 0.
+        log p(z_t = j given x_<=t), with step ptr[0] in row 0.
     likelihoods : (n,) float64, output
         log p(x) of every sequence, the sum of `norms`; -inf if it is impossible.
 
     Returns
     -------
     n_done : int
-        Sequences before the one that is impossible; n if there is none.
+        Number of sequences before the first impossible one; n if there is none.
     """
     entries, offsets, ends, filtered = (
         scratch.entries, scratch.offsets, scratch.ends, scratch.filtered,
@@ -350,7 +351,7 @@ def filter_segments(
             own_enter[0, j] = math.log(startprob[j])
         result = 0.0
         for t in range(n_steps):
-            # Add the segments that begin, and sum over those that are under way.
+            # Add the segments that begin, and sum over all active segments.
             row, n_rows = t % longest_duration, min(t + 1, longest_duration)
             insert(own_enter[t], scratch, row, n_rows)
             first = longest_duration - 1 - row
@@ -389,7 +390,7 @@ def draw_duration(log_enter, log_obs, norms, t, j, log_table, log_total, rng):
     """Draw the duration of a segment of state j whose last step is t.
 
     `log_total` is the logarithm of the sum of the weights, so that only durations up to the drawn
-    one are looked at.
+    one are examined.
     """
     rest = next_double(rng)
     likelihood = -log_total
@@ -403,12 +404,12 @@ def draw_duration(log_enter, log_obs, norms, t, j, log_table, log_total, rng):
             rest -= weight
             if rest < 0.0:
                 break
-    return last  # where rounding left a rest: the last possible duration
+    return last  # if rounding leaves a rest, the last possible duration
 
 
 @njit_inlined_source
 def draw_previous(log_end, into, weights, logs, rng):
-    """Draw the state of a segment that has ended, given the probabilities of its successor."""
+    """Draw the state of a segment that has ended, given the transitions into its successor."""
     n = log_end.shape[0]
     shift = find_largest(log_end)
     for i in range(n):
@@ -429,8 +430,8 @@ def sample_segments(
 ):  # fmt: skip
     """Draw the segments of sequences that have been filtered, from the last to the first.
 
-    Parameters are those of `filter_segments`; states, (N,), are written. The rest is as for
-    `_kernels_messages.sample_sequences`.
+    The first parameters are those of `filter_segments`; `states`, (N,), is output. The others are
+    those of `_kernels_messages.sample_sequences`.
     """
     n = reverse.shape[0]
     weights, logs = scratch.factors, scratch.logs[:n]
@@ -442,7 +443,7 @@ def sample_segments(
         own_states, own_obs = states[ptr[s] : ptr[s + 1]], log_obs[ptr[s] : ptr[s + 1]]
         own_norms = norms[ptr[s] : ptr[s + 1]]
         own_enter, own_end = log_enter[first_row:], log_end[first_row:]
-        # The last segment, which the end of the sequence cuts off.
+        # The last segment, which is censored by the end of the sequence.
         log_last = log_filtered[first_row + t]
         exponentiate(log_last, weights)
         j = draw_categorical(weights, 1.0, rng)
@@ -454,6 +455,6 @@ def sample_segments(
             t -= d
             if t < 0:
                 break
-            # The one before.
+            # The previous segment.
             j = draw_previous(own_end[t], reverse[j], weights, logs, rng)
             log_table, log_total = durations.log_pmf[j], own_end[t, j]

@@ -1,20 +1,20 @@
-r"""Moves that split a state in two and merge two states: what goes through steps one by one.
+r"""Moves that split a state in two or merge two states: kernels that loop over steps.
 
-The steps of states a and b, those of one state in a split, are a set S. A *run* is steps of S that
-follow each other in a sequence. Which of two groups a step of S belongs to is a Markov chain whose
-runs begin after states outside of S and end before such states.
+The steps of states a and b, or of a single state in a split, form a set S. A *run* consists of
+steps of S that follow each other in a sequence. Each step of S belongs to one of two groups; the
+groups are a Markov chain whose runs begin after states outside of S and end before such states.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | steps | | (n,) int64 | S, in order |
-| before, after | | (n,) int64 | state next to a run; INSIDE within, J at an end of a sequence |
+| before, after | | (n,) int64 | state next to a run; INSIDE within it, J at an end of a sequence |
 | groups | y | (n,) int8 | 0 or 1 |
 | into | | (J + 1, 2) int64 | transitions into each group, from outside of S |
 | out_of | | (2, J + 1) int64 | transitions out of each group; the last column: ends of sequences |
 | within | | (2, 2) int64 | transitions within S |
-| log_into, log_out_of, log_within | | likewise, float64 | logs of weights, up to a constant a row |
+| log_into, log_out_of, log_within | | the same, float64 | log weights, up to constants per row |
 | log_obs | log L_tg | (n, 2) float64 | log density of a step in each group |
-| key, rng | | (4,) uint64 | of the streams, one for each run; scratch |
+| key, rng | | (4,) uint64 | key of the streams, one for each run; scratch |
 """
 
 # mypy: ignore-errors
@@ -30,20 +30,20 @@ INSIDE = -1
 
 @njit_loop
 def list_steps(ptr, states, n_states, a, b, steps, before, after):
-    """Write the steps of two states and what is on both sides of their runs.
+    """Write the steps of two states, and the states on both sides of their runs.
 
     Parameters
     ----------
     n_states : int
         J.
     a, b : int
-        The states; the same one twice in a split.
+        The states, which are the same in a split.
     steps, before, after : (N,) int64, output
 
     Returns
     -------
     n : int
-        How many steps there are.
+        Number of steps.
     """
     n = 0
     for s in range(ptr.shape[0] - 1):
@@ -66,7 +66,7 @@ def list_steps(ptr, states, n_states, a, b, steps, before, after):
 
 @njit_loop
 def cut_windows(before, width, windows):
-    """Write the numbers of the windows of at most `width` steps, into which every run is cut.
+    """Write the window of each step; every run is cut into windows of at most `width` steps.
 
     Returns
     -------
@@ -104,9 +104,9 @@ def count_groups(before, after, groups, into, out_of, within):
 
 @njit_loop
 def filter_groups(log_obs, before, after, log_into, log_out_of, log_within, odds):
-    """Write log p(y = 1) - log p(y = 0) given all that comes before the next step's group.
+    """Write log p(y = 1) - log p(y = 0) given everything before the next step's group.
 
-    What comes after a run counts at its last step.
+    The state after a run is taken into account at the last step of the run.
     """
     stay0, leave0 = log_within[0, 0], log_within[0, 1]
     stay1, leave1 = log_within[1, 1], log_within[1, 0]
@@ -122,7 +122,7 @@ def filter_groups(log_obs, before, after, log_into, log_out_of, log_within, odds
         last += log_obs[i, 1] - log_obs[i, 0]
         if after[i] != INSIDE:
             last += log_out_of[1, after[i]] - log_out_of[0, after[i]]
-        # Densities that are both 0 say nothing; nor can one be infinitely better.
+        # Two densities of 0 are uninformative, and infinite odds are bounded.
         last = 0.0 if math.isnan(last) else min(max(last, -1e300), 1e300)
         odds[i] = last
 
@@ -148,7 +148,8 @@ def draw_groups(odds, steps, after, log_within, first, groups, key, rng):
     Parameters
     ----------
     first : int
-        Number of step 0 in the whole panel: a run has the stream of the number of its last step.
+        Index of step 0 in the whole panel; the index of the last step of a run determines its
+        stream.
     """
     following = 0
     for i in range(odds.shape[0] - 1, -1, -1):
@@ -162,7 +163,7 @@ def draw_groups(odds, steps, after, log_within, first, groups, key, rng):
 
 @njit_loop
 def choose_groups(odds, after, log_within, groups):
-    """Write the group with the better odds at each step, backward, given the one that follows."""
+    """Write the group with the better odds at each step, backward, given the group that follows."""
     following = 0
     for i in range(odds.shape[0] - 1, -1, -1):
         following = 1 if log_odds_before(odds, after, log_within, i, following) > 0.0 else 0
@@ -176,11 +177,11 @@ def log_probability_of_groups(odds, after, log_within, groups, flip, sums):
     Parameters
     ----------
     sums : (3,) int64
-        Of `skdp._numeric._sums`.
+        Sums of `skdp._numeric._sums`.
     """
     following = 0
     for i in range(odds.shape[0] - 1, -1, -1):
         x = log_odds_before(odds, after, log_within, i, following)
         following = groups[i] ^ flip
-        x = max(x, -700.0)  # as they are drawn
+        x = max(x, -700.0)  # the same bound as in `draw_groups`
         add_exactly(-log_add(0.0, -x if following == 1 else x), sums)

@@ -1,31 +1,31 @@
 r"""Transition rates of the hierarchical Dirichlet process, with similarities and stickiness.
 
-Weak limit of J states. Rates of jumps that are tried, pi_jj' ~ Gamma(a_jj', 1), of which the part
-phi_jj' succeeds, so that P_jj' = pi_jj' phi_jj' / T_j with T_j = sum_j' pi_jj' phi_jj'. The last
-row of the tables is that of the first states of sequences, with phi = 1 and without kappa.
+Weak limit of J states. Attempted jumps have rates pi_jj' ~ Gamma(a_jj', 1), and the fraction
+phi_jj' of them succeeds, so that P_jj' = pi_jj' phi_jj' / T_j with T_j = sum_j' pi_jj' phi_jj'. The
+last row of the tables is that of the first states of sequences, with phi = 1 and without kappa.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | counts | n_jj' | (J + 1, J) int64 | transitions from row to column |
-| log_rates | log pi_jj' | (J + 1, J) | logs, since small shapes make rates of e^-1000 |
-| log_similarity | log phi_jj' | (J + 1, J) | <= 0; -inf where a jump never succeeds |
+| log_rates | log pi_jj' | (J + 1, J) | logs, because small shapes lead to rates of e^-1000 |
+| log_similarity | log phi_jj' | (J + 1, J) | <= 0; -inf if a jump never succeeds |
 | log_times | log u_j | (J + 1,) | total time in a state, -inf if it is never left |
 | weights | beta_j' | (J,) | top-level weights |
 | alpha, kappa | alpha, kappa | | a_jj' = alpha beta_j' + kappa [j = j' <= J] |
-| tables | m_jj', w_j | | tables of the restaurant of row j; those that kappa explains |
+| tables | m_jj', w_j | | tables of the restaurant of row j; tables explained by kappa |
 | rng | | (4,) uint64 | stream, advanced in place |
 
-Given u the pairs (j, j') are independent. Successful jumps n are Poisson with rate u phi pi, failed
-ones q with rate u (1 - phi) pi (appendix A). Both q and pi can be summed out:
+Given u, the pairs (j, j') are independent. Successful jumps n are Poisson with rate u phi pi,
+failed ones q with rate u (1 - phi) pi (appendix A). Both q and pi can be integrated out:
 
 - pi given n and u, without q: Gamma(a + n, 1 + phi u);
 - tables of the n + q customers given n and u: those of a restaurant of n customers and
-  concentration a, and Poisson(a log((1 + u) / (1 + phi u))) more, the clusters of the negative
-  binomial number of failed transitions that do not join a table of successful ones.
+  concentration a, and Poisson(a log((1 + u) / (1 + phi u))) more, which are the clusters of the
+  negative binomial number of failed transitions that do not join a table of successful ones.
 
-So a failed transition is never drawn, however small phi is. In a semi-Markov model, where a state
-is left for another one, phi_jj = 0: pi_jj stays in the model, and beta has the conditionals of any
-other.
+Thus failed transitions are never drawn, however small phi is. In a semi-Markov model, every
+transition is to another state, hence phi_jj = 0; pi_jj stays in the model, and beta has the same
+conditionals as in any other model.
 """
 
 # mypy: ignore-errors
@@ -50,13 +50,14 @@ from skdp._numeric._random import (
 from skdp.processes._kernels_top_level import draw_table_count
 
 LOG_SMALLEST = math.log(1e-60)
-"""Transition probabilities are at least 1e-60: numbers far below are slow, and no data tell."""
+"""Transition probabilities are at least 1e-60: far smaller ones are slow and not identifiable."""
 
 SMALLEST_WEIGHT = 1e-300
 
 LARGEST_LOG_TIME = 1e10
-"""Times are at most exp(1e10). Where beta is all but 1 in a state that cannot follow itself, failed
-jumps have tables without end: this is as if the other weights had a sum of 1e-10 at least."""
+"""Times are at most exp(1e10). If beta is all but 1 in a state that cannot follow itself, failed
+jumps have an unbounded number of tables; the bound acts as if the other weights summed to at least
+1e-10."""
 
 
 @njit_inlined
@@ -81,9 +82,9 @@ def count_transitions(ptr, states, counts):
 
 @njit_loop
 def count_changes(ptr, states, counts):
-    """Write the number of changes of state to `counts`, (J + 1, J), first states to the last row.
+    """Write the numbers of changes of state, (J + 1, J), with first states in the last row.
 
-    To stay is no change: how long a state lasts is not for the transitions to explain.
+    Staying is not a change: transitions do not explain how long a state lasts.
     """
     n_states = counts.shape[1]
     for j in range(n_states + 1):
@@ -126,7 +127,7 @@ def draw_times(counts, log_rates, log_similarity, log_times, rng):
 
 @njit_loop
 def draw_plain_tables(counts, weights, alpha, tables, rng):
-    """Do what `draw_tables` does where phi = 1 and kappa = 0: no jump fails."""
+    """Draw tables as `draw_tables` does, for phi = 1 and kappa = 0: no jump fails."""
     for k in range(tables.shape[0]):
         tables[k] = 0
     for j in range(counts.shape[0]):
@@ -136,17 +137,17 @@ def draw_plain_tables(counts, weights, alpha, tables, rng):
 
 @njit_loop
 def draw_tables(counts, log_similarity, log_times, weights, alpha, kappa, tables, rng):
-    """Draw the tables m of all restaurants, pi and q summed out, and those that kappa explains.
+    """Draw tables of all restaurants and those explained by kappa; pi and q are integrated out.
 
     Parameters
     ----------
     tables : (J,) int64, output
-        Tables by destination, m_.j' - w_j': what beta generated.
+        Tables by destination, m_.j' - w_j', which are generated by beta.
 
     Returns
     -------
     overridden : int
-        w., the tables that kappa explains.
+        w., the number of tables explained by kappa.
     """
     n_states = weights.shape[0]
     overridden = 0
@@ -173,7 +174,7 @@ def draw_tables(counts, log_similarity, log_times, weights, alpha, kappa, tables
 
 @njit_loop
 def draw_rates(counts, log_similarity, log_times, weights, alpha, kappa, log_rates, rng):
-    """Draw pi_jj' ~ Gamma(a_jj' + n_jj', 1 + phi_jj' u_j), q summed out."""
+    """Draw pi_jj' ~ Gamma(a_jj' + n_jj', 1 + phi_jj' u_j), with q integrated out."""
     n_states = weights.shape[0]
     for j in range(n_states + 1):
         log_all = log_1p_exp(log_times[j])
@@ -189,8 +190,8 @@ def draw_rates(counts, log_similarity, log_times, weights, alpha, kappa, log_rat
 def normalise_rates(log_rates, log_similarity, startprob, transmat):
     """Write P_jj' = pi_jj' phi_jj' / T_j to `transmat`, (J, J), and the last row to `startprob`.
 
-    An impossible jump has probability 0, and a row of such jumps only, that of the one state of a
-    semi-Markov model with J = 1, is a row of zeros.
+    An impossible jump has probability 0. A row with only such jumps, which is the row of the single
+    state of a semi-Markov model with J = 1, is a row of zeros.
     """
     n_states = startprob.shape[0]
     for j in range(n_states + 1):
@@ -227,9 +228,10 @@ def draw_weights(tables, gamma, weights, rng):
 
 @njit_loop
 def draw_top_tables(tables, gamma, rng):
-    """Return a draw of the tables of the top level, whose customers are tables, beta summed out.
+    """Return a draw of the number of top-level tables, with beta integrated out.
 
-    The customers of state j sit in a restaurant of concentration gamma / J.
+    Their customers are the tables of the rows. The customers of state j sit in a restaurant of
+    concentration gamma / J.
     """
     n_states = tables.shape[0]
     top_tables = 0
@@ -251,8 +253,8 @@ def log_1p_times(log_times):
 def draw_share(share, mass, log_first, overridden, others, p, q, rng):
     """Return a draw of kappa / (alpha + kappa).
 
-    Its density is that of Beta(p + w., q + m.. - w.) times exp(share mass log(1 + u_0)), for the
-    last row knows no kappa. That factor is a sum over a Poisson number of events, each of which
+    Its density is that of Beta(p + w., q + m.. - w.) times exp(share mass log(1 + u_0)), because
+    the last row has no kappa. That factor is a sum over a Poisson number of events, each of which
     gives one power of the share.
     """
     events = draw_poisson(share * mass * log_first, rng)
@@ -260,20 +262,21 @@ def draw_share(share, mass, log_first, overridden, others, p, q, rng):
 
 
 STEP = 0.15
-"""Of the trapezoidal rule below: its error falls as exp(-2 pi / STEP)."""
+"""Step of the trapezoidal rule below, whose error decreases as exp(-2 pi / STEP)."""
 
 WIDEST = 2.0
-"""Steps no wider than f bends, though it may be all but flat at its maximum."""
+"""Widest scale of the rule: f bends on this scale even if it is all but flat at its maximum."""
 
 NEGLIGIBLE = 45.0
-"""Terms of the rule that are smaller by a factor of exp(-45) are left out."""
+"""Terms of the rule that are smaller by a factor of exp(-45) are omitted."""
 
 
 @njit_internal_nogc
 def log_rate_of_times(log_time, total, shapes, log_similarity):
     """Return f(v) = n v - sum_j' a_j' log(1 + phi_j' exp(v)), and its first two derivatives.
 
-    exp(f) is the density of log u and the transitions of a row, rates summed out, up to a constant.
+    exp(f) is the density of log u and the transitions of a row with the rates integrated out, up to
+    a constant.
     """
     f, slope, curvature = total * log_time, total, 0.0
     for k in range(shapes.shape[0]):
@@ -287,7 +290,7 @@ def log_rate_of_times(log_time, total, shapes, log_similarity):
 
 @njit_internal_nogc
 def find_log_time(total, shapes, log_similarity):
-    """Return the maximum of f, which is concave, by bisection until Newton's steps agree."""
+    """Return the maximum of f, which is concave, by Newton's method safeguarded by bisection."""
     low, high = -800.0, 800.0
     for k in range(shapes.shape[0]):
         if log_similarity[k] > -math.inf:
@@ -312,8 +315,8 @@ def find_log_time(total, shapes, log_similarity):
 def log_integral_over_times(total, shapes, log_similarity):
     """Return log of the integral of exp(f) over v.
 
-    The trapezoidal rule in x, v = v_0 + s sinh(x): to the right f falls by A v only, with A perhaps
-    tiny.
+    The trapezoidal rule is applied to x in v = v_0 + s sinh(x), because to the right f decreases
+    only as A v, and A may be tiny.
     """
     centre = find_log_time(total, shapes, log_similarity)
     largest, _, curvature = log_rate_of_times(centre, total, shapes, log_similarity)
@@ -334,7 +337,7 @@ def log_integral_over_times(total, shapes, log_similarity):
 
 @njit_internal_nogc
 def log_probability_of_plain_row(counts, shapes):
-    """Return log p(transitions of a row) where phi = 1: Dirichlet-multinomial."""
+    """Return log p(transitions of a row) for phi = 1: Dirichlet-multinomial."""
     total, mass = 0, 0.0
     for k in range(counts.shape[0]):
         total += counts[k]
@@ -351,9 +354,9 @@ def log_probability_of_plain_row(counts, shapes):
 
 @njit_loop
 def log_probability_of_row(counts, shapes, log_similarity, scratch):
-    """Return log p(transitions of a row), its rates summed out.
+    """Return log p(transitions of a row), with its rates integrated out.
 
-    prod_j' phi^n Gamma(a + n) / (Gamma(a) Gamma(n.)) times the integral of
+    The probability is prod_j' phi^n Gamma(a + n) / (Gamma(a) Gamma(n.)) times the integral of
     u^(n. - 1) prod_j' (1 + phi u)^-(a + n) over the time u.
     """
     total, plain = 0, True
@@ -375,7 +378,7 @@ def log_probability_of_row(counts, shapes, log_similarity, scratch):
 
 @njit_internal_nogc
 def log_density_of_weights(weights, gamma):
-    """Return log p(beta), the density of J - 1 log ratios: bounded where a weight is small."""
+    """Return log p(beta), the density of J - 1 log ratios, which is bounded for small weights."""
     n_states = weights.shape[0]
     result = math.lgamma(gamma) - n_states * math.lgamma(gamma / n_states)
     for k in range(n_states):
@@ -392,7 +395,7 @@ def write_shapes(j, weights, alpha, kappa, shapes):
 
 @njit_loop
 def log_probability_of_plain_transitions(counts, weights, alpha, kappa, gamma, shapes):
-    """Return log p(transitions, beta given the concentrations), rates summed out, where phi = 1."""
+    """Return log p(transitions, beta given concentrations) for phi = 1, integrated over rates."""
     result = log_density_of_weights(weights, gamma)
     for j in range(counts.shape[0]):
         write_shapes(j, weights, alpha, kappa, shapes)
@@ -402,7 +405,7 @@ def log_probability_of_plain_transitions(counts, weights, alpha, kappa, gamma, s
 
 @njit_inlined_source
 def log_probability_of_pair_row(counts, weights, alpha, kappa, j):
-    """Return log p(transitions of the row of state j), phi = 1."""
+    """Return log p(transitions of the row of state j) for phi = 1."""
     total, mass, result = 0, kappa, 0.0
     for k in range(weights.shape[0]):
         mass += alpha * weights[k]
@@ -415,9 +418,9 @@ def log_probability_of_pair_row(counts, weights, alpha, kappa, j):
 
 @njit_loop
 def log_probability_of_pair(counts, weights, alpha, kappa, gamma, a, b):
-    """Return the part of log p(transitions, beta), phi = 1, that steps and weights of a, b change.
+    """Return the part of log p(transitions, beta) that depends on steps and weights of a and b.
 
-    The sum of the two weights is given.
+    It is for phi = 1, and the sum of the two weights is given.
     """
     n_states = weights.shape[0]
     result = gamma / n_states * (math.log(weights[a]) + math.log(weights[b]))
@@ -437,9 +440,9 @@ def log_probability_of_pair(counts, weights, alpha, kappa, gamma, a, b):
 def log_probability_of_transitions(
     counts, log_similarity, weights, alpha, kappa, gamma, shapes, scratch
 ):
-    """Return log p(transitions, beta given phi and the concentrations), rates summed out.
+    """Return log p(transitions, beta given phi, concentrations), with rates integrated out.
 
-    `shapes` and `scratch`, (J,), are for the row at hand.
+    `shapes` and `scratch`, (J,), are scratch for the current row.
     """
     result = log_density_of_weights(weights, gamma)
     for j in range(counts.shape[0]):
@@ -450,7 +453,7 @@ def log_probability_of_transitions(
 
 @njit_loop
 def draw_times_without_rates(counts, shapes, log_similarity, log_times, rng):
-    """Draw the times u given transitions, rates summed out.
+    """Draw the times u given transitions, with the rates integrated out.
 
     log u has the density exp(f) of `log_rate_of_times`, which is concave: a draw from its tangents
     at three points, the mode and one on each side, is accepted with probability exp(f - tangent).
@@ -472,9 +475,9 @@ def draw_times_without_rates(counts, shapes, log_similarity, log_times, rng):
 
 @njit_internal_nogc
 def find_tangent(centre, direction, scale, largest, total, shapes, log_similarity):
-    """Return where the tangent on one side meets the height of the mode, and its slope there.
+    """Return the distance at which a tangent reaches the height of the mode, and its slope.
 
-    The tangent touches where f has fallen by about 1.
+    The tangent, on one side of the mode, touches f at a point at which f has fallen by about 1.
     """
     distance = scale
     f, slope, _ = log_rate_of_times(centre + direction * distance, total, shapes, log_similarity)
@@ -500,7 +503,7 @@ def draw_log_time(total, shapes, log_similarity, rng):
     scale = 1.0 / math.sqrt(max(-curvature, 1e-12))
     left, rise = find_tangent(centre, -1.0, scale, largest, total, shapes, log_similarity)
     right, fall = find_tangent(centre, 1.0, scale, largest, total, shapes, log_similarity)
-    # The hat: flat from centre - left to centre + right, and exponential beyond.
+    # The envelope: flat from centre - left to centre + right, and exponential beyond.
     area = left + right + 1.0 / rise + 1.0 / fall
     while True:
         u = next_double(rng) * area

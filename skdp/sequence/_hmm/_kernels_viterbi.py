@@ -3,19 +3,19 @@ r"""The most probable states of hidden Markov and semi-Markov models (Viterbi).
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | ptr | | (n + 1,) int64 | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
-| log_start | log pi_0 | (J,) | of first states |
-| log_from, log_into | log P, log P^T | (J, J) | of transitions; rows: from, into |
+| log_start | log pi_0 | (J,) | logarithms for first states |
+| log_from, log_into | log P, log P^T | (J, J) | logarithms for transitions; rows: from, into |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), -inf if impossible |
-| log_best | log V_tj | (R, J) | the largest log p(x_<=t, z_<t, z_t = j); of ptr[0] in row 0 |
+| log_best | log V_tj | (R, J) | the largest log p(x_<=t, z_<t, z_t = j); ptr[0] in row 0 |
 | log_pmf, log_survival | log p_j(d), log S_j(d) | (J, D) | log P(D = d) and log P(D >= d) |
 | ring_pmf | log p_j(d) | (2 D - 1, J) | the same, laid out for a ring: see `unroll` |
 | log_enter | log E_tj | (R, J) | the largest log p of x_<t whose next segment is of j |
 | log_end | log F_tj | (R, J) | the largest log p of x_<=t whose last segment, of j, ends at t |
-| entries | | (D, J) | segments under way, with the observations so far: a ring of rows |
+| entries | | (D, J) | active segments, with the observations so far: a ring of rows |
 
 V_tj = max_i V_t-1,i P_ij L_tj; F_tj = max_d E_t-d+1,j p_j(d) prod L_sj over the d steps, and
-E_t+1,j = max_i F_ti P_ij. Sums of logarithms neither underflow nor overflow. No place of a maximum
-is kept: the way back looks for it along the path alone, J or D terms a step.
+E_t+1,j = max_i F_ti P_ij. Sums of logarithms neither underflow nor overflow. Indices of maxima are
+not kept: backtracking finds them along the path only, with J or D terms per step.
 """
 
 # mypy: ignore-errors
@@ -54,7 +54,7 @@ def maximise(vector, matrix, out):
 
 @njit_inlined
 def find_first_largest(x):
-    """Return the first place of the largest entry of a vector."""
+    """Return the first index of the largest entry of a vector."""
     place = 0
     for i in range(1, x.shape[0]):
         if x[i] > x[place]:
@@ -86,7 +86,7 @@ def decode_sequences(
     log_obs : (N, J) float64
     log_best : (R, J) float64, output
     states : (N,) int64, output
-        -1 in sequences that are impossible. Of equal maxima the first counts.
+        -1 in impossible sequences. Of equal maxima, the first is chosen.
     log_probabilities : (n,) float64, output
         log p(x, z) of these states; -inf if the sequence is impossible.
     """
@@ -104,7 +104,7 @@ def decode_sequences(
             maximise(own_best[t - 1], log_from, own_best[t])
             for j in range(n):
                 own_best[t, j] += own_obs[t, j]
-        # The way back.
+        # Backtrack.
         state = find_first_largest(own_best[n_steps - 1])
         log_probabilities[s] = own_best[n_steps - 1, state]
         if log_probabilities[s] == -math.inf:
@@ -122,7 +122,7 @@ def decode_sequences(
 
 @njit_inlined
 def extend(entries, n_rows, ring_pmf, first, obs, out):
-    """Add the observations of a step to the segments under way, then find the best that end.
+    """Add the observations of a step to the active segments; find the best that end.
 
     max_k (entries[k, j] + ring_pmf[first + k, j]) is written to `out`.
     """
@@ -152,7 +152,7 @@ def extend(entries, n_rows, ring_pmf, first, obs, out):
 def find_best_duration(log_enter, log_obs, t, j, log_table):
     """Return the duration of the best segment of j whose last step is t, and its log probability.
 
-    The shortest of equally good ones (but for rounding).
+    It is the shortest of equally good ones (up to rounding).
     """
     duration, largest = 0, -math.inf
     likelihood = 0.0
@@ -170,7 +170,7 @@ def decode_segments(
     ptr, log_start, log_from, log_into, log_obs, log_pmf, log_survival, ring_pmf, entries, log_last,
     log_enter, log_end, states, log_probabilities,
 ):  # fmt: skip
-    """Write the states of the most probable segments; the end of a sequence cuts off its last one.
+    """Write the states of the most probable segments; the last one of a sequence is censored.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def decode_segments(
             for t in range(n_steps):
                 own_states[t] = -1
             continue
-        # The way back.
+        # Backtrack.
         duration = find_best_duration(own_enter, own_obs, t, j, log_survival)[0]
         while True:
             for i in range(t - duration + 1, t + 1):

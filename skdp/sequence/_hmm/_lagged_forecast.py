@@ -1,4 +1,4 @@
-"""Forecasts where an observation depends on earlier ones: exact moments, simulated quantiles."""
+"""Forecasts if observations depend on earlier ones: exact moments, simulated quantiles."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from skdp.sequence._hmm._forecast import Mixture, log_tables_to_leaving
 from skdp.sequence._hmm._model import HMMModel
 
 N_PATHS = 10_000
-"""Simulated continuations of a sequence, of all stored samples together."""
+"""Number of simulated continuations of a sequence, for all stored samples together."""
 
 
 def forecast_lagged(
     models: list[HMMModel], ends: list[Floats], panel: SequencePanel, n_steps: int, levels: Floats
 ) -> list[tuple[Floats, Floats, Floats]]:
-    """Return means, deviations and quantiles of what follows each sequence.
+    """Return means, deviations and quantiles of the steps that follow each sequence.
 
     Parameters
     ----------
@@ -45,24 +45,24 @@ def forecast_lagged(
 
 
 class Continuation:
-    """The states that follow in a model, and what is observed in them.
+    """Following states and observations under a model.
 
     Parameters
     ----------
     model : HMMModel
-        Its emission looks back, and has what `AutoregressiveModel` has.
+        Its emission depends on earlier observations and has the interface of `AutoregressiveModel`.
     """
 
     def __init__(self, model: HMMModel):
         self.emission: Any = model.emission
         self._transmat, self._leaving = model.transmat, None
         if len(self._transmat) == 1:
-            self._transmat = np.ones((1, 1))  # nothing follows the only state: it stays
+            self._transmat = np.ones((1, 1))  # the only state has no successor: it stays
         elif model.duration is not None:
             self._leaving = log_tables_to_leaving(*model.duration.tables())
 
     def move(self, ages: Floats) -> Floats:
-        """Return what a step makes of amounts of states and ages, (A, J, ...)."""
+        """Return amounts of states and ages, (A, J, ...), after one more step."""
         if self._leaving is None:
             return np.tensordot(self._transmat.T, ages.sum(axis=0), 1)[np.newaxis]
         leaving = self._leaving.reshape(self._leaving.shape + (1,) * (ages.ndim - 2))
@@ -78,8 +78,8 @@ class Continuation:
         """Return E[x - origin] and E[(x - origin)^2] of the next steps, (H, D) each.
 
         With a = [1, lags], E[a a^T; state j] moves linearly: a step mixes these matrices by the
-        transitions, then that of state j becomes G_j (.) G_j^T plus its noise, whose covariance is
-        linear in E[a a^T], too.
+        transitions, then the matrix of state j becomes G_j (.) G_j^T plus its noise, whose
+        covariance is linear in E[a a^T], too.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class Continuation:
         lags : (D L,) array
             Values before the first step, lag 1 first.
         origin : (D,) array
-            Near what is to be expected, so that no digits are lost.
+            A point near the expected values, so that no digits are lost.
         """
         steps, n_dims = self.emission.steps_about(origin), len(origin)
         maps, back = steps.maps, steps.maps.swapaxes(1, 2)
@@ -107,7 +107,7 @@ class Continuation:
             means[h] = total[1 : n_dims + 1, 0]
             squares[h] = np.diag(total)[1 : n_dims + 1]
             least = min(least, freedoms[shares.sum(axis=0) > 0.0].min())
-            if least <= 2.0:  # an infinite variance is left out above, and stays
+            if least <= 2.0:  # infinite variances were left out above
                 squares[h] = np.inf
             if least <= 1.0:
                 means[h] = np.nan
@@ -136,7 +136,7 @@ class Continuation:
 
 
 def _pick(ends: Floats, uniform: Floats) -> Places:
-    """Return places in proportion to weights, whose cumulative sums are given."""
+    """Return indices drawn in proportion to weights, whose cumulative sums are given."""
     places = np.searchsorted(ends, uniform * ends[-1], side="right")
     return np.minimum(places, len(ends) - 1)
 
@@ -144,7 +144,7 @@ def _pick(ends: Floats, uniform: Floats) -> Places:
 def _forecast(
     parts: list[Continuation], ends: list[Floats], values: Floats, n_steps: int, levels: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Return means, deviations and quantiles of what follows one sequence."""
+    """Return means, deviations and quantiles of the steps that follow one sequence."""
     origin = values[-1]
     lags = values[::-1][: parts[0].emission.n_lags].ravel()
     both = list(zip(parts, ends, strict=True))

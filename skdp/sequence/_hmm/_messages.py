@@ -1,7 +1,7 @@
-"""Filtering, smoothing and draws of the states of hidden Markov models: which kernels do what.
+"""Filtering, smoothing and draws of the states of hidden Markov models: calls of the kernels.
 
-Sequences are filtered some at a time. One that would take numbers that 64 bits cannot hold is done
-again in logarithms, by kernels that are compiled when the first such sequence comes.
+Sequences are filtered several at a time. A sequence that exceeds the range of 64-bit floats is
+recomputed in logarithms, by kernels that are compiled when the first such sequence occurs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class HMMMessages:
     def log_predictives(self, out: Floats) -> None:
         """Write log p(x_t given x_<t) of every step of one sequence to `out`, (T,).
 
-        After a step that is impossible all are -inf.
+        After an impossible step, all are -inf.
         """
         nothing, likelihood = np.empty((0, self.n_states)), np.empty(1)
         out.fill(-np.inf)
@@ -61,7 +61,7 @@ class HMMMessages:
             self._filter_in_logs(0, out)
 
     def filtered(self, out: Floats) -> int:
-        """Write p(z_t given x_<=t) to `out`, (N, J); return the first impossible one, or -1."""
+        """Write p(z_t given x_<=t), (N, J); return the first impossible sequence, or -1."""
         nothing, steps = np.empty((0, self.n_states)), np.empty(len(self.log_obs))
         likelihoods = np.empty(len(self.ptr) - 1)
         self._filter(0, len(likelihoods), nothing, out, steps, likelihoods)
@@ -93,7 +93,7 @@ class HMMMessages:
     def sample_states(self, states: Places, rng: np.ndarray) -> int:
         """Draw the states of all sequences; return the first impossible one, or -1.
 
-        The draws for a sequence depend on its number, and not on the other sequences.
+        The draws for a sequence depend on its index, but not on the other sequences.
 
         Parameters
         ----------
@@ -105,14 +105,14 @@ class HMMMessages:
         return self.sample_states_with(states, key)
 
     def sample_states_with(self, states: Places, key: np.ndarray, number: int = 0) -> int:
-        """Draw the states that a key stands for; return the first impossible sequence, or -1.
+        """Draw the states determined by a key; return the first impossible sequence, or -1.
 
         Parameters
         ----------
         states : (N,) array of int64, output
         key : (4,) array of uint64
         number : int, default=0
-            Of the first of these sequences in the whole panel.
+            Index of the first of these sequences in the whole panel.
         """
         own_rng = np.empty_like(key)
         nothing, filtered = np.empty((0, self.n_states)), np.empty(self._batches.shape)
@@ -134,7 +134,7 @@ class HMMMessages:
         return -1
 
     def sample_states_by_beam(self, states: Places, rng: np.ndarray) -> int:
-        """Draw the states of all sequences anew; return the first impossible one, or -1.
+        """Redraw the states of all sequences; return the first impossible sequence, or -1.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class HMMMessages:
         steps: Floats,
         likelihoods: Floats,
     ) -> None:
-        """Filter sequences first to last - 1, but for those that take logarithms."""
+        """Filter sequences first to last - 1, except those that require logarithms."""
         kernels.filter_sequences(
             self.ptr[first : last + 1], self.startprob, self._matrix, self.log_obs, self._room,
             predicted, filtered, steps, likelihoods,
@@ -168,9 +168,9 @@ class HMMMessages:
     def _rest(
         self, first: int, likelihoods: Floats, steps: Floats
     ) -> Iterator[tuple[int, tuple[Floats, Floats] | None]]:
-        """Yield the sequences that `_filter` has not done, in order, with logs of what it writes.
+        """Yield the sequences that `_filter` has not finished, in order, with logs of its output.
 
-        None instead for those that are impossible.
+        For impossible sequences, None replaces these logs.
         """
         for i in np.flatnonzero(~(likelihoods > -np.inf)):
             s, likelihood = first + int(i), likelihoods[i]

@@ -1,4 +1,4 @@
-"""Hidden Markov models with known parameters, and what they say of sequences."""
+"""Hidden Markov models with known parameters: likelihoods, posteriors and draws."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._viterbi import decode
 
 ACTIVE = 1e-3
-"""Least share of the observations of a state that counts as in use."""
+"""Least share of the observations in a state that counts as in use."""
 
 
 @dataclass(frozen=True, eq=False)
 class HMMModel:
     """A hidden Markov model with known parameters.
 
-    Estimators store one for each sample that they keep.
+    Estimators store such a model for each sample that they keep.
 
     Attributes
     ----------
     startprob : (J,) array
         Probabilities of first states.
     transmat : (J, J) array
-        Probabilities of transitions, rows the states that are left.
+        Transition probabilities from row to column.
     emission : EmissionModel
         Distributions of the next observation, given the states of its sample.
     shares : (J,) array
@@ -38,9 +38,9 @@ class HMMModel:
     similarity : (J, J) array or None
         phi; None without similarities.
     geometry : object or None
-        What the similarities come from: `LatentLocations`, say.
+        The source of the similarities, such as `LatentLocations`.
     duration : DurationModel or None
-        How long states last, with explicit durations.
+        Distributions of durations; None without durations.
     """
 
     startprob: NDArray[np.float64]
@@ -122,7 +122,8 @@ class HMMModel:
     def ends(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of states and ages at the last step of each sequence, (n, A, J).
 
-        In row a, the state is in its step a + 1; A = 1 without durations. No sequence is empty.
+        In row a, the state is in step a + 1 of its segment; A = 1 without durations. No sequence is
+        empty.
         """
         if self.duration is None:
             return self.filtered(ptr, values)[ptr[1:] - 1, np.newaxis]
@@ -137,7 +138,7 @@ class HMMModel:
         """Return the probabilities of the states of the next steps, (n, n_steps, J)."""
         if self.duration is None:
             return follow(ends, self.transmat, None, n_steps)
-        if len(self.startprob) == 1:  # nothing follows the only state: it stays
+        if len(self.startprob) == 1:  # the only state has no successor: it stays
             return np.ones((len(ends), n_steps, 1))
         return follow(ends, self.transmat, log_tables_to_leaving(*self.duration.tables()), n_steps)
 
@@ -171,12 +172,12 @@ class HMMModel:
     def _draw_states(
         self, first: NDArray[np.float64], n_steps: int, rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Return states, of which the first has the given probabilities and begins a segment."""
+        """Return states, the first of which has the given probabilities and begins a segment."""
         ends = np.cumsum(self.transmat, axis=1)
         states = np.empty(n_steps, dtype=np.int64)
         row = np.cumsum(first)
         for t, u in enumerate(rng.random(n_steps)):
-            # Nothing follows the only state of a model with durations: it stays.
+            # The only state of a model with durations has no successor: it stays.
             states[t] = min(np.searchsorted(row, u * row[-1], side="right"), len(row) - 1)
             row = ends[states[t]]
         if self.duration is None:
@@ -196,7 +197,7 @@ class HMMModel:
         states : (N,) array of int
         rng : numpy.random.Generator
         before : (T, D) array or None, default=None
-            The sequence that they continue.
+            The sequence that the states continue.
         """
         emission: Any = self.emission
         if before is None or not looks_back(emission):
@@ -204,7 +205,7 @@ class HMMModel:
         return emission.sample(states, rng, before[len(before) - emission.n_lags :])
 
     def impute(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return observations in which NaN is its mean given all that was observed, (N, D)."""
+        """Return observations with NaN replaced by its mean given all observed values, (N, D)."""
         return self.emission.fill(values, self.posteriors(ptr, values))  # type: ignore[attr-defined]
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
@@ -223,9 +224,9 @@ class HMMModel:
 
 
 def count_active(shares: NDArray[np.float64]) -> int:
-    """Return how many states hold at least a thousandth of the observations.
+    """Return the number of states that hold at least a thousandth of the observations.
 
-    In long series, the posterior often has a state of some odd steps, which comes and goes.
+    In long series, the posterior often has a state for a few outlying steps, which comes and goes.
     """
     return int(np.count_nonzero(shares >= ACTIVE))
 

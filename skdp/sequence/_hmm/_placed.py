@@ -1,9 +1,9 @@
-"""A panel in partitions: what is kept where a partition is, and what travels.
+"""Panels in partitions: data that stay with a partition, and data that are exchanged.
 
-Where a partition is there are the observations and the states of every chain. What travels are
-parameters, and sums over steps whose bits do not depend on where the panel is cut: transitions,
-statistics of observations, log probabilities of proposals. States are drawn with one stream for
-each sequence, by its number in the whole panel.
+The process that holds a partition has the observations and the states of every chain. Only
+parameters are exchanged, and sums over steps that are bit-identical wherever the panel is cut:
+transitions, statistics of observations, log probabilities of proposals. States are drawn with one
+stream for each sequence, which depends on its index in the whole panel.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ from skdp.sequence._observed_steps import count_pairs, observed_steps
 
 @dataclass
 class PlacedChain:
-    """What a chain has where a partition is.
+    """State of a chain in the process that holds a partition.
 
     Attributes
     ----------
     emission : SummedEmission
-        With the observations.
+        Sampler with the observations.
     duration : SummedDuration or None
     states : (N,) array of int64
     kept : dict
         States of stored samples by their sweep.
     move : object or None
-        What there is of a move under way: see `_placed_moves`.
+        State of an unfinished move: see `_placed_moves`.
     """
 
     emission: Any
@@ -66,19 +66,19 @@ class PlacedChain:
 
 @dataclass
 class PanelPart:
-    """A partition where it is.
+    """A partition in the process that holds it.
 
     Attributes
     ----------
     panel : SequencePanel
     place : int
-        Its number.
+        Index of the partition.
     number, first : int
-        Numbers of its first sequence and of its first step in the whole panel.
+        Indices of its first sequence and of its first step in the whole panel.
     chains : dict
-        By their number.
+        Chains by their index.
     start : Start or None
-        In the first partition, while first states are sought.
+        It is set in the first partition while first states are sought.
     """
 
     panel: SequencePanel
@@ -95,7 +95,7 @@ class PanelPart:
 
 
 class Orders(NamedTuple):
-    """What a sweep needs to know.
+    """Parameters of a sweep.
 
     Attributes
     ----------
@@ -103,9 +103,9 @@ class Orders(NamedTuple):
         Parameters, without observations.
     startprob, transmat : (J,), (J, J) arrays
     tables : tuple of arrays or None
-        Of durations.
+        Tables of durations.
     key, missing_key : (4,) arrays of uint64
-        Of the streams of states and of missing values.
+        Keys of the streams of states and of missing values.
     """
 
     emission: Any
@@ -117,13 +117,13 @@ class Orders(NamedTuple):
 
 
 Found = tuple[Any, ...]
-"""Impossible sequences, transitions, what the emission measures, observed steps of each state, and
+"""Impossible sequences, transitions, measures of the emission, observed steps of each state, and
 sums of the duration."""
 
 
 @contextmanager
 def naming(part: PanelPart) -> Iterator[None]:
-    """Say in a ValueError in which partition the fault is."""
+    """Add the index of the partition to a ValueError."""
     try:
         yield
     except ValueError as error:
@@ -136,7 +136,7 @@ def measure_part(part: PanelPart) -> tuple[list[tuple[int, int]]]:
 
 
 def number_part(part: PanelPart, numbers: tuple[int, int, int]) -> tuple[int]:
-    """Let a partition know its number and where it begins."""
+    """Set the partition index and the indices of its first sequence and step."""
     part.place, part.number, part.first = numbers
     return (0,)
 
@@ -147,7 +147,7 @@ def list_lengths(part: PanelPart) -> tuple[list[int]]:
 
 
 def sum_part(part: PanelPart, f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return what `f` makes of the observations."""
+    """Return the result of `f` for the observations."""
     with naming(part):
         result: tuple[Any, ...] = f(part.panel.values, *args)
     return result
@@ -156,12 +156,12 @@ def sum_part(part: PanelPart, f: Callable[..., Any], args: tuple[Any, ...]) -> t
 def sum_sequences_part(
     part: PanelPart, f: Callable[..., Any], args: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Return what `f` makes of the sequences."""
+    """Return the result of `f` for the sequences."""
     return sum_part(part, f, (part.panel.ptr, *args))
 
 
 def check_part(part: PanelPart, check: Callable[[SequencePanel], None]) -> tuple[Places]:
-    """Raise unless the observations pass a check; return how many were observed of each column."""
+    """Check the observations; return the number of observed values of each column."""
     with naming(part):
         check(part.panel)
     return ((~np.isnan(part.panel.values)).sum(axis=0),)
@@ -176,11 +176,11 @@ def digest_part(part: PanelPart) -> tuple[list[str]]:
 
 
 def begin_part(part: PanelPart, c: int, emission: Any, duration: Any) -> tuple[list[bool]]:
-    """Make room for a chain; return whether values are missing that it has to draw."""
+    """Create a chain; return whether it has to draw missing values."""
     own = emission.copy()
     with naming(part):
         own.attach(*values_for(own, part.panel.values, part.panel.ptr))
-    if c in part.chains:  # what was read from a checkpoint
+    if c in part.chains:  # it was read from a checkpoint
         part.chains[c].emission, part.chains[c].duration = own, duration
     else:
         states = np.zeros(len(part.panel.values), dtype=np.int64)
@@ -203,14 +203,14 @@ def seek_part(
     rng: NDArray[np.uint64],
     are_all: bool,
 ) -> tuple[NDArray[np.uint64], Any]:
-    """Seek the first states of these sequences; return the stream, and what they teach."""
+    """Seek the first states of some sequences; return the stream and the learned model."""
     rng, (panels,) = rng.copy(), some
     part.start = begin(concatenate(panels), transitions, emission, init, rng, are_all=are_all)
     return rng, part.start._replace(states=np.empty(0, dtype=np.int64))
 
 
 def take_start(part: PanelPart) -> tuple[Ints]:
-    """Return the first states that were sought."""
+    """Return the first states that were found."""
     assert part.start is not None
     states, part.start = part.start.states.astype(np.int32), None
     return (states,)
@@ -225,7 +225,7 @@ def follow_part(
     stride: int,
     begin_at: int,
 ) -> tuple[list[int], int]:
-    """Take the first states of chosen sequences, and draw those of the others."""
+    """Store the first states of the chosen sequences, and draw those of the others."""
     chain = part.chains[c]
     _, is_chosen = list_chosen(part.panel.ptr, stride, part.number)
     own = states[0][begin_at : begin_at + np.count_nonzero(is_chosen)]
@@ -242,13 +242,13 @@ def count_chosen(part: PanelPart, stride: int) -> tuple[list[int]]:
 
 
 def set_part(part: PanelPart, c: int, states: Places) -> tuple[int]:
-    """Take first states."""
+    """Set the first states."""
     part.chains[c].states[:] = states
     return (0,)
 
 
 def rename_part(part: PanelPart, c: int, order: Places) -> tuple[int]:
-    """Let state j be called ``order[j]``."""
+    """Rename state j to ``order[j]``."""
     states = part.chains[c].states
     states[:] = order[states]
     return (0,)
@@ -263,7 +263,7 @@ def complete_part(part: PanelPart, c: int, emission: Any, key: NDArray[np.uint64
 
 
 def count_part(part: PanelPart, c: int, n_states: int) -> Found:
-    """Return the transitions, what the emission measures, and the observed steps of states."""
+    """Return the transitions, measures of the emission, and observed steps of each state."""
     chain = part.chains[c]
     counts = count(part.panel.ptr, chain.states, n_states)
     lengths = ()
@@ -274,7 +274,7 @@ def count_part(part: PanelPart, c: int, n_states: int) -> Found:
 
 
 def sweep_part(part: PanelPart, c: int, orders: Orders) -> Found:
-    """Draw the states and the missing values; return what `count_part` does."""
+    """Draw the states and the missing values; return the result of `count_part`."""
     chain, states = part.chains[c], part.chains[c].states
     chain.emission.adopt(orders.emission.copy())
     n_states = len(orders.startprob)
@@ -291,12 +291,12 @@ def sweep_part(part: PanelPart, c: int, orders: Orders) -> Found:
 
 
 def _list_impossible(part: PanelPart, impossible: int) -> list[int]:
-    """Return the number in the whole panel of an impossible sequence, if there is one."""
+    """Return the index in the whole panel of an impossible sequence, if there is one."""
     return [part.number + impossible] if impossible >= 0 else []
 
 
 def add_part(part: PanelPart, c: int, found: Found) -> tuple[Any, ...]:
-    """Return the sums of the emission, given what all partitions measure."""
+    """Return the sums of the emission, given the measures of all partitions."""
     chain = part.chains[c]
     sums: tuple[Any, ...] = chain.emission.add_up(chain.states, found[2])
     return sums
@@ -312,19 +312,19 @@ def keep_part(part: PanelPart, c: int, sweep: int) -> tuple[int]:
 def count_pairs_part(
     part: PanelPart, c: int, first: int, second: int, n_states: int
 ) -> tuple[Places]:
-    """Return how many observed steps have each state of one kept draw and each of another."""
+    """Count the observed steps by their pair of states in two kept draws."""
     kept = part.chains[c].kept
     return (count_pairs(kept[first], kept[second], part.is_observed, n_states),)
 
 
 def write_part(part: PanelPart, path: Path) -> tuple[list[int]]:
-    """Write what chains have here, without the observations; return the size of the file."""
+    """Write the states of chains, without the observations; return the size of the file."""
     chains = [(c, chain.states, chain.kept) for c, chain in part.chains.items()]
     return ([write_checked(path, chains, part_header(path))],)
 
 
 def read_part(part: PanelPart, path: Path) -> tuple[int]:
-    """Take up what chains had."""
+    """Restore the states of chains from a file."""
     for c, states, kept in read_checked(path, part_header(path)):
         part.chains[c] = PlacedChain(None, None, states, kept)
     return (0,)
@@ -354,31 +354,32 @@ class PlacedPanel(Placed):
 
     @property
     def n_units(self) -> int:
-        """Number of steps, of which a sweep is made."""
+        """Number of steps, the units of a sweep."""
         return sum(n_steps for _, n_steps in self.sizes)
 
     def observations(self) -> PlacedObservations:
-        """Return the observations for what is written for parts of them."""
+        """Return the observations, for functions that work on parts of them."""
         return PlacedObservations(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what stands for the data where they are hashed."""
+        """Return a digest that represents the data when they are hashed."""
         return str, (repr((self.n_features, self.sum(digest_part)[0])),)
 
     def write(self, folder: Path) -> None:
-        """Let all partitions write what chains have there to files in `folder`."""
+        """Write the states of chains of all partitions to files in `folder`."""
         self.write_files(write_part, folder)
 
     def read(self, folder: Path) -> None:
-        """Let all partitions take up what they wrote."""
+        """Restore the states of chains of all partitions from files in `folder`."""
         self.sum(read_part, each=self._paths(folder))
 
     def seek_first_states(
         self, c: int, transitions: Transitions, emission: Any, init: str, rng: NDArray[np.uint64]
     ) -> None:
-        """Let chain `c` have the first states that `write_first_states` writes.
+        """Set the states of chain `c` to those that `write_first_states` would write.
 
-        They are sought where the first partition is, to which the others send some sequences.
+        They are sought in the process of the first partition, to which the others send some
+        sequences.
         """
         stride = choose_stride(sum(n for n, _ in self.sizes), self.n_units)
         some = self.total(take_some, stride)
@@ -396,7 +397,7 @@ class PlacedPanel(Placed):
 
 
 class PlacedObservations:
-    """Observations of a panel in partitions, as `ObservedSequences`."""
+    """Observations of a panel in partitions, with the interface of `ObservedSequences`."""
 
     def __init__(self, data: PlacedPanel):
         self._data = data

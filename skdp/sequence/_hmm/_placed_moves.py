@@ -1,7 +1,7 @@
 """Moves that split and merge states of a panel in partitions.
 
-Steps of the two states, windows and groups stay where a partition is, where groups have numbers.
-What travels are sums: of windows, transitions, statistics and log probabilities.
+Steps of the two states, windows and groups stay in the process of a partition, in which groups have
+numbers. Only sums are exchanged: of windows, transitions, statistics and log probabilities.
 """
 
 from __future__ import annotations
@@ -26,20 +26,19 @@ from skdp.sequence._hmm._split_merge import (
 from skdp.sequence._hmm._transitions import Transitions
 
 About = tuple[Any, ...]
-"""Of groups: what the emission measures, and unless some steps are in none, transitions and sizes.
-"""
+"""Groups' measures of the emission and, if all steps are in groups, transitions and sizes."""
 
 
 class StepGroups(Splitter):
-    """Steps of two states in a partition, windows of them and ways to group them.
+    """Steps of two states in a partition, with their windows and groups.
 
     Parameters
     ----------
     part : PanelPart
     c : int
-        Number of the chain.
+        Index of the chain.
     n_states, a, b : int
-        J, and the states.
+        Number of states, and the two states.
     """
 
     def __init__(self, part: PanelPart, c: int, n_states: int, a: int, b: int):
@@ -50,11 +49,11 @@ class StepGroups(Splitter):
         self._groups: list[Any] = []
 
     def take(self, about: About, sums: tuple[Any, ...]) -> None:
-        """Learn what groups teach."""
+        """Condition the emission on groups."""
         self.emission.take(about[0], sums)
 
     def add(self, groups: NDArray[np.int8], *, are_whole: bool = True) -> About:
-        """Give groups the next number; return what there is to know about them."""
+        """Store groups under the next number; return their statistics."""
         self._groups.append(groups)
         measured = self.emission.measure(groups.astype(np.int64))
         if not are_whole:
@@ -80,7 +79,7 @@ class StepGroups(Splitter):
         return self.add(self.anchor(*windows), are_whole=False)
 
     def make_gathered(self, about: About, sums: tuple[Any, ...], windows: tuple[int, int]) -> About:
-        """Make groups of the windows that are more like one group or the other."""
+        """Make groups of the windows, by the group that each resembles more."""
         self.take(about, sums)
         return self.add(self.gather_windows(*windows))
 
@@ -89,7 +88,7 @@ class StepGroups(Splitter):
         return self.add(self.whole())
 
     def make_exchanged(self, number: int) -> About:
-        """Make groups with other names."""
+        """Make groups with exchanged labels."""
         return self.add(self.exchange(self._groups[number]))
 
     def make_of_state(self, b: int) -> About:
@@ -100,16 +99,16 @@ class StepGroups(Splitter):
         """Draw groups from the model."""
         return self.add(self._two_states.draw_with(key))
 
-    # What else is asked
+    # Other requests
 
     def cut(self, width: int) -> tuple[list[int]]:
-        """Cut windows; return how many there are."""
+        """Cut windows; return their number."""
         return ([self.cut_windows(width)],)
 
     def find_gains(
         self, about: About, sums: tuple[Any, ...], places: list[tuple[int, int]]
     ) -> tuple[list[tuple[int, float]]]:
-        """Return by how much a step of windows is more likely in group 1, with their places."""
+        """Return the mean log density ratio of windows, group 1 over group 0, with their places."""
         if not places:
             return ([],)
         self.take(about, sums)
@@ -117,7 +116,7 @@ class StepGroups(Splitter):
         return ([(i, float(gain)) for (i, _), gain in zip(places, gains, strict=True)],)
 
     def set_model(self, about: About, sums: tuple[Any, ...], tables: LogTables) -> tuple[int]:
-        """Make the model of two states that groups teach."""
+        """Make the model of two states given groups."""
         self.take(about, sums)
         self._two_states = TwoStates(self.steps, self.emission, tables, self._first)
         return (0,)
@@ -127,7 +126,7 @@ class StepGroups(Splitter):
         return (self._two_states.add_logs(self._groups[number]),)
 
     def accept(self, number: int, a: int, b: int) -> tuple[int]:
-        """Write states."""
+        """Write the states of accepted groups."""
         self.write(self._states, self._groups[number], a, b)
         return (0,)
 
@@ -139,13 +138,13 @@ def split_part(part: PanelPart, c: int, n_states: int, a: int, b: int) -> tuple[
 
 
 def ask_part(part: PanelPart, c: int, question: str, *args: Any) -> tuple[Any, ...]:
-    """Return what a method of `StepGroups` does."""
+    """Return the result of a method of `StepGroups`."""
     result: tuple[Any, ...] = getattr(part.chains[c].move, question)(*args)
     return result
 
 
 def settle_part(part: PanelPart, c: int) -> tuple[int]:
-    """Forget a move that is done."""
+    """Drop a finished move."""
     part.chains[c].move = None
     return (0,)
 
@@ -156,9 +155,9 @@ class Groups:
     Parameters
     ----------
     number : int
-        What partitions call them.
+        Their number in all partitions.
     about : object
-        What stands for the sum of all that partitions know about them.
+        Handle of the sum of their statistics over all partitions.
     """
 
     def __init__(self, data: PlacedPanel, number: int, about: Any):
@@ -168,14 +167,14 @@ class Groups:
 
     @property
     def found(self) -> About:
-        """What there is to know about them."""
+        """Statistics of the groups."""
         if self._found is None:
             self._found = self._data.result(self.about)
         return self._found
 
 
 class PlacedTwoStates:
-    """A hidden Markov model of two groups of steps in partitions, as `TwoStates`."""
+    """A hidden Markov model of two groups of steps in partitions, like `TwoStates`."""
 
     def __init__(self, splitter: PlacedSplitter, learnt: tuple[Any, Any], tables: LogTables):
         self._splitter = splitter
@@ -188,23 +187,23 @@ class PlacedTwoStates:
         return self._splitter.make("make_drawn", key)
 
     def log_probability(self, groups: Groups) -> float:
-        """Return the log probability of a draw if a coin says which group is called 0."""
+        """Return the log probability of a draw if a fair coin decides which group is 0."""
         (sums,) = self._splitter.ask("add_logs", groups.number)
         return mean_of_orientations(sums)
 
 
 class PlacedSplitter(Splitter):
-    """What proposes how to split steps of one or two states in partitions.
+    """Proposals that split the steps of one or two states in partitions.
 
     Parameters
     ----------
     data : PlacedPanel
     c : int
-        Number of the chain.
+        Index of the chain.
     a, b : int
         The states.
     emission : SummedEmission
-        Without observations.
+        Sampler without observations.
     transitions, mass, rng : as for `Splitter`
     """
 
@@ -227,12 +226,12 @@ class PlacedSplitter(Splitter):
         data.sum(split_part, c, transitions.n_states, a, b)
 
     def ask(self, question: str, *args: Any, each: list[Any] | None = None) -> tuple[Any, ...]:
-        """Return the sum of what partitions answer."""
+        """Return the sum of the results of all partitions."""
         self._settle(args)
         return self._data.sum(ask_part, self._c, question, *args, each=each)
 
     def make(self, how: str, *args: Any, each: list[Any] | None = None) -> Groups:
-        """Return groups that partitions make."""
+        """Return groups that are made in the partitions."""
         self._settle(args)
         self._n_groups += 1
         about = self._data.total(ask_part, self._c, how, *args, each=each)
@@ -240,20 +239,20 @@ class PlacedSplitter(Splitter):
         return self._last
 
     def _settle(self, args: tuple[Any, ...]) -> None:
-        """Wait for the last groups, unless what comes next waits for them itself.
+        """Wait for the last groups, unless the next call depends on them.
 
-        Workers may have several threads, which begin with any call that waits for nothing.
+        Workers may have several threads, which start any call without pending dependencies.
         """
         if self._last is not None and not any(arg is self._last.about for arg in args):
             self._last.found  # noqa: B018
 
     def _add_up(self, groups: Groups) -> tuple[Any, Any]:
-        """Return what stands for all that the emission learns of groups."""
+        """Return handles of the statistics of groups and of the emission's sums."""
         sums = self._data.total(ask_part, self._c, "add_up", groups.number, groups.about)
         return groups.about, sums
 
     def _place(self, *windows: int) -> list[tuple[int, ...]]:
-        """Return the numbers of windows in each partition, -1 where they are not."""
+        """Return the indices of windows within each partition, or -1 for windows elsewhere."""
         return [
             tuple(i - begin if begin <= i < end else -1 for i in windows)
             for begin, end in zip(self._ends[:-1], self._ends[1:], strict=True)
@@ -318,7 +317,7 @@ class PlacedSplitMerge(SplitMerge):
     ----------
     data : PlacedPanel
     c : int
-        Number of the chain.
+        Index of the chain.
     counts : (J + 1, J) array of int
         Transitions of the current states.
     transitions, emission, rng : as for `SplitMerge`

@@ -34,22 +34,22 @@ from skdp.sequence._similarities._protocol import SimilaritySampler
 
 
 class PlacedHMMSampler(HMMSampler):
-    """Markov chain over a panel in partitions: bit for bit that of the whole panel.
+    """Markov chain over a panel in partitions, bit-identical to that over the whole panel.
 
-    It holds parameters, and has them drawn from sums over all partitions. States, missing values
-    and what follows from them are where the partitions are.
+    It holds the parameters, which are drawn given sums over all partitions. States, missing values
+    and values derived from them stay with the partitions.
 
     Parameters
     ----------
     data : PlacedPanel
     c : int
-        Number of the chain.
+        Index of the chain.
     emission : SummedEmission
-        Without observations.
+        Sampler without observations.
     transitions, init_stream, stream, similarity, n_frozen : as in `HMMSampler`
     duration : SummedDuration or None
     init : {"auto", "random"} or list of (N_s,) arrays of int
-        First states: a name, or those of each partition.
+        First states: a name, or the states of each partition.
     """
 
     is_placed = True
@@ -84,13 +84,13 @@ class PlacedHMMSampler(HMMSampler):
         self._take_counts()
         known = self._known_similarity()
         if known is not None and isinstance(init, str):
-            data.result(self._sums)  # nothing else is at work on the partitions
+            data.result(self._sums)  # wait until the partitions are idle
             data.sum(rename_part, c, find_order(self._found[1], known))
             self._take_counts()
         self._begin(init_stream)
 
     def attach(self, data: Any) -> None:
-        """Take the partitions, which may have read what they wrote."""
+        """Attach the partitions, which may have been restored from files."""
         self.data: PlacedPanel = data
         parameters = data.share(self._parameters())
         (flags,) = data.sum(begin_part, self.c, parameters, data.share(self.duration))
@@ -105,7 +105,7 @@ class PlacedHMMSampler(HMMSampler):
         """Return the sampler of the observations, for partitions to copy from."""
         return self.emission.copy()
 
-    # What looks at steps
+    # Operations on steps
 
     def _draw_states(self) -> int:
         key, missing_key = np.empty((2, 4), dtype=np.uint64)
@@ -122,17 +122,17 @@ class PlacedHMMSampler(HMMSampler):
         return impossible
 
     def _count_moved(self, orders: Orders) -> None:
-        """Count the bytes of orders and of what comes back, which other processes need."""
+        """Count the bytes of orders and results that are exchanged with other processes."""
         if self.data._executor.n_processes:
             n_bytes = len(pickle.dumps(orders)) + len(pickle.dumps(self._found))
             self.data.count_moved(0, n_bytes)
 
     def _take_counts(self) -> None:
-        """Count the transitions of states that are new, and what goes with them."""
+        """Count the transitions of new states, and compute the related statistics."""
         self._find(self.data.total(count_part, self.c, self.transitions.n_states))
 
     def _find(self, total: Any) -> None:
-        """Take what partitions found; what the emission sums up is under way."""
+        """Store the results of the partitions, and start the sums of the emission."""
         self._sums = self.data.total(add_part, self.c, total)
         self._found = self.data.result(total)
 
@@ -140,7 +140,7 @@ class PlacedHMMSampler(HMMSampler):
         return self.transitions.without_stays(self._found[1])
 
     def _split_or_merge(self) -> bool:
-        self.data.result(self._sums)  # nothing else is at work on the partitions
+        self.data.result(self._sums)  # wait until the partitions are idle
         has_moved = PlacedSplitMerge(
             self.data, self.c, self._count(), self.transitions, self.emission, self.stream
         ).try_once()
@@ -174,5 +174,5 @@ class PlacedHMMSampler(HMMSampler):
         return self.n_sweeps
 
     def count_pairs(self, first: int, second: int, n_states: int) -> Places:
-        """Return how many observed steps have each state of a kept draw and each of another."""
+        """Count the observed steps by their pair of states in two kept draws."""
         return self.data.sum(count_pairs_part, self.c, first, second, n_states)[0]

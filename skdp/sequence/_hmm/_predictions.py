@@ -1,4 +1,4 @@
-"""What fitted hidden Markov models say of sequences: states, paths, forecasts, draws."""
+"""Predictions of fitted hidden Markov models: states, paths, forecasts, draws."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from skdp.sequence._partitions import of_features, takes_partitions
 
 
 class HMMPredictions(SequenceEstimator):
-    """Base class: the methods of a fitted hidden Markov model whose samples are `HMMModel`."""
+    """Base class with the methods of a fitted hidden Markov model whose samples are `HMMModel`."""
 
     samples_: list[HMMModel]
     startprob_: NDArray[np.float64]
@@ -36,7 +36,7 @@ class HMMPredictions(SequenceEstimator):
     def predict(self, X: Any) -> Any:
         """Return the states of sequences.
 
-        The state at each step is the one with the highest posterior probability, which gives the
+        The state at each step is the state with the highest posterior probability, which gives the
         smallest expected number of errors. The result is not the most probable path, which `decode`
         returns: the transition between two successive states may be impossible.
 
@@ -47,7 +47,7 @@ class HMMPredictions(SequenceEstimator):
         Returns
         -------
         list of (T_i,) arrays of int, or for a single array (T,)
-            Of a PartitionedPanel under ``joblib.parallel_config("dask")``: a dask.bag.Bag of them.
+            For a PartitionedPanel under ``joblib.parallel_config("dask")``, a dask.bag.Bag of them.
         """
         probabilities, ptr, is_single = self._posteriors(X)
         return split(probabilities.argmax(axis=1), ptr, is_single)
@@ -55,8 +55,9 @@ class HMMPredictions(SequenceEstimator):
     def decode(self, X: Any) -> Any:
         """Return the most probable path of each sequence (Viterbi), and its log probability.
 
-        Paths are those of one model: the stored sample that `startprob_`, `transmat_`, `emission_`
-        and `duration_` show. Averages over samples, as in `predict`, have no most probable path.
+        Paths are those of one model: the stored sample to which `startprob_`, `transmat_`,
+        `emission_` and `duration_` belong. Averages over samples, as in `predict`, have no most
+        probable path.
 
         Parameters
         ----------
@@ -67,9 +68,10 @@ class HMMPredictions(SequenceEstimator):
         log_probabilities : (n_sequences,) array, or for a single array float
             log p(x, z) of the path z, natural logarithm. -inf if the sequence is impossible.
         paths : list of (T_i,) arrays of int, or for a single array (T,)
-            States; -1 throughout a sequence that is impossible. Among equally probable paths, that
-            with the lowest last state, then with the lowest state before it, and so on; with
-            durations, the state of each segment from the last, then its shortest duration.
+            States; -1 throughout an impossible sequence. Among equally probable paths, the path
+            with the lowest last state is chosen, then with the lowest state before it, and so on;
+            with durations, the path with the lowest state of each segment, from the last one, then
+            its shortest duration.
 
         Warns
         -----
@@ -78,7 +80,7 @@ class HMMPredictions(SequenceEstimator):
 
         See Also
         --------
-        hmm_viterbi : The same with given parameters.
+        hmm_viterbi : The same algorithm with given parameters.
         """
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
@@ -106,7 +108,7 @@ class HMMPredictions(SequenceEstimator):
         Returns
         -------
         list of (T_i, n_components) arrays, or for a single array (T, n_components)
-            Of a PartitionedPanel under ``joblib.parallel_config("dask")``: a dask.bag.Bag of them.
+            For a PartitionedPanel under ``joblib.parallel_config("dask")``, a dask.bag.Bag of them.
         """
         return split(*self._posteriors(X))
 
@@ -114,9 +116,9 @@ class HMMPredictions(SequenceEstimator):
     def filter_proba(self, X: Any) -> Any:
         """Return the probabilities of the states at each step, given the sequence up to there.
 
-        These are the probabilities that are known at the time, without the future; at the last step
-        they are those of `predict_proba`, which knows the whole sequence. They are averaged over
-        the stored samples of the best chain.
+        These probabilities do not use later steps; at the last step, they equal those of
+        `predict_proba`, which uses the whole sequence. They are averaged over the stored samples of
+        the best chain.
 
         Parameters
         ----------
@@ -125,7 +127,7 @@ class HMMPredictions(SequenceEstimator):
         Returns
         -------
         list of (T_i, n_components) arrays, or for a single array (T, n_components)
-            Of a PartitionedPanel under ``joblib.parallel_config("dask")``: a dask.bag.Bag of them.
+            For a PartitionedPanel under ``joblib.parallel_config("dask")``, a dask.bag.Bag of them.
         """
         return split(*self._posteriors(X, "filtered"))
 
@@ -141,32 +143,33 @@ class HMMPredictions(SequenceEstimator):
         -------
         (n_sequences, n_components) array
             Rows sum to 1. For a single array, every step is a sample, and the result is
-            ``predict_proba(X)``, (T, n_components). Of a PartitionedPanel under
-            ``joblib.parallel_config("dask")``: a dask.array.Array, one chunk a partition.
+            ``predict_proba(X)``, (T, n_components). For a PartitionedPanel under
+            ``joblib.parallel_config("dask")``, a dask.array.Array with one chunk per partition.
         """
         return self._shares(X)
 
     def forecast(self, X: Any, n_steps: int, quantiles: ArrayLike = (0.05, 0.5, 0.95)) -> Bunch:
-        """Return what the next observations of sequences are expected to be.
+        """Return predictive means, deviations and quantiles of the next observations.
 
-        At each of the next steps the predictive distribution is a mixture over the stored samples
-        of the best chain and the states: the probabilities of the states at the end of the
-        sequence, moved on by the transitions (and durations), weigh the distributions of the next
-        observation. Nothing is simulated: moments are exact, quantiles are roots of the mixture's
-        cumulative distribution, each column on its own: its value there is the quantile's
-        probability but for 1e-10 of the smaller tail.
+        At each of the next steps, the predictive distribution is a mixture over the stored samples
+        of the best chain and the states: the weights of the distributions of the next observation
+        are the probabilities of the states at the end of the sequence, propagated by the
+        transitions (and durations). Nothing is simulated: moments are exact, and quantiles are
+        roots of the mixture's cumulative distribution, found for each column separately; the error
+        of a quantile's probability is at most 1e-10 of the smaller tail.
 
         With an `AutoregressiveEmission`, means and standard deviations are exact, too, but from the
-        second step on quantiles are those of 10,000 simulated continuations, always the same ones.
+        second step on, quantiles are those of 10,000 simulated continuations, which are always the
+        same.
 
         Parameters
         ----------
         X : as in `fit`
         n_steps : int
-            How many steps to look ahead, >= 1.
+            Number of steps to forecast, >= 1.
         quantiles : float or list of float, default=(0.05, 0.5, 0.95)
             Probabilities between 0 and 1. The default gives the median within an interval of 90 %.
-            An empty list: none, which is several times as fast.
+            An empty list gives no quantiles, which is several times as fast.
 
         Returns
         -------
@@ -175,10 +178,10 @@ class HMMPredictions(SequenceEstimator):
 
             - mean, sd : (n_steps, n_features), means and standard deviations.
             - quantiles : (n_steps, n_features, n_quantiles). For counts (and columns of 0 and 1)
-              the smallest with at least this cumulative probability.
+              the smallest value with at least this cumulative probability.
 
-            For categories, which have no order, instead: proba, (n_steps, n_symbols), the
-            probabilities of the symbols. With `IndependentEmissions` columns of categories are NaN
+            For categories, which have no order, the only entry is proba, (n_steps, n_symbols), the
+            probabilities of the symbols. With `IndependentEmissions`, columns of categories are NaN
             above, and proba is a dictionary of such arrays by the names of the parts.
 
         Raises
@@ -190,8 +193,9 @@ class HMMPredictions(SequenceEstimator):
 
         Notes
         -----
-        A Student t distribution with two degrees of freedom or less has no variance, with one or
-        less no mean: `sd` is then infinite, `mean` NaN. The default priors exclude that.
+        A Student t distribution with two degrees of freedom or less has no variance, and one with
+        one or less has no mean: `sd` is then infinite, and `mean` is NaN. The default priors
+        exclude this.
         """
         check_is_fitted(self)
         n_steps = check_count(n_steps, "n_steps", at_least=1)
@@ -246,9 +250,10 @@ class HMMPredictions(SequenceEstimator):
     def impute(self, X: Any) -> Any:
         """Return sequences in which missing values are replaced by their posterior means.
 
-        A missing value is expected from all that was observed: the whole sequence tells of the
-        state, and with correlated columns the rest of the row tells of the value. Means are over
-        the states and the stored samples of the best chain. What was observed stays as it is.
+        The mean of a missing value is conditional on all observed values: the whole sequence is
+        informative about the state and, with correlated columns, the rest of the row about the
+        value. Means are over the states and the stored samples of the best chain. Observed values
+        do not change.
 
         Parameters
         ----------
@@ -264,7 +269,7 @@ class HMMPredictions(SequenceEstimator):
         TypeError
             If values are missing and the model of your own emission has no method `fill`.
         ValueError
-            If X is invalid; an `AutoregressiveEmission` refuses missing values.
+            If X is invalid; an `AutoregressiveEmission` does not accept missing values.
         """
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
@@ -302,16 +307,16 @@ class HMMPredictions(SequenceEstimator):
         n_sequences : int, default=1
             Number of sequences; with `given`, of continuations of each given sequence.
         given : as X in `fit`, or None, default=None
-            Sequences to continue: the draws are what follows their last steps. None: new sequences.
-            (With an `AutoregressiveEmission`, their first `n_lags` values are Gaussian, with the
-            mean and covariance of so many successive values of the training data.)
+            Sequences to continue: the draws follow their last steps. None: new sequences. (With an
+            `AutoregressiveEmission`, their first `n_lags` values are Gaussian, with the mean and
+            covariance of `n_lags` successive values of the training data.)
         random_state : int, RandomState, Generator or None, default=None
 
         Returns
         -------
         panel : SequencePanel
             With `given`, the continuations of the first given sequence come first, and so on,
-            without what was given.
+            without the given sequences.
         states : list of arrays (n_steps,)
             The states of each sequence.
         """

@@ -1,4 +1,4 @@
-"""The sampler of the hidden Markov model: all that a sweep draws."""
+"""Gibbs sampler of the hidden Markov model."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ STATE_SAMPLERS = {
 }
 
 FIRST_PERIOD, N_FIRST, LATER_PERIOD = 2, 250, 5
-"""A split or merge is tried every second of the first sweeps, every fifth of the others."""
+"""A split or merge is tried in every second of the first sweeps, in every fifth of the others."""
 
 
 class HMMDraw(NamedTuple):
     """A draw of the states of the training data, and the model that goes with it.
 
-    What is needed to give states names; the model alone is what an estimator stores.
+    The draw is needed to align states; an estimator stores only the model.
 
     Attributes
     ----------
     model : HMMModel
     states : (N,) array of int32, or int
-        Of the training data; of partitions, the sweep that they know them by.
+        States of the training data; for partitions, the sweep under which they keep the states.
     log_joint : float
     """
 
@@ -65,12 +65,13 @@ class HMMSampler(Part):
         Streams of the first states and of the sweeps.
     similarity : SimilaritySampler or None
     duration : DurationSampler or None
-        None: a state lasts as long as transitions to itself follow each other.
+        None: a state lasts until a transition to another one.
     state_sampler : {"ffbs", "beam"}
     n_frozen : int, default=0
-        First sweeps in which concentrations, stickiness and what similarities choose to hold stay
-        where they began. Learned from the start, when states follow each other at random,
-        concentrations leave few states, and similarities none that differ.
+        Number of first sweeps in which concentrations, stickiness and the parameters that
+        similarities hold keep their initial values. If these were learned from the start, when
+        states follow each other at random, concentrations would leave few states, and similarities
+        would not differ.
     init : {"auto", "random"} or (N,) array of int, default="auto"
         First states: see `write_first_states`.
     """
@@ -126,14 +127,14 @@ class HMMSampler(Part):
         self._draw_parameters(rng)
 
     def attach(self, panel: SequencePanel) -> None:
-        """Take the panel (again)."""
+        """Store the panel."""
         self._ptr = panel.ptr
         self._log_obs = np.empty((len(panel.values), self.transitions.n_states))
         self._is_observed = observed_steps(panel.values)
         self.emission.attach(*values_for(self.emission, panel.values, panel.ptr))
 
     def detach(self) -> None:
-        """Drop the panel and what follows from it."""
+        """Drop the panel and arrays derived from it."""
         super().detach()
         if not isinstance(self.emission, Part):
             self.emission.detach()
@@ -175,17 +176,17 @@ class HMMSampler(Part):
         return impossible
 
     def _is_due(self) -> bool:
-        """Tell whether to split or merge in this sweep."""
+        """Return whether to split or merge in this sweep."""
         period = FIRST_PERIOD if self.n_sweeps < N_FIRST else LATER_PERIOD
         return self._can_move and self.n_sweeps % period == 0
 
     @property
     def _can_move(self) -> bool:
-        """Whether parameters and rates can be summed out of the joint of the states."""
+        """Whether parameters and rates can be integrated out of the joint distribution."""
         return self.duration is None and isinstance(self.emission, CollapsedEmission)
 
     def _split_or_merge(self) -> bool:
-        """Return whether the states have changed, so that rates and parameters are out of date."""
+        """Try a move; return whether states have changed, which makes all parameters stale."""
         similarity: Any = self.similarity if self._is_coupled else None
         return SplitMerge(
             self._ptr, self.states, self.transitions, self.emission, self.stream, similarity
@@ -237,9 +238,9 @@ class HMMSampler(Part):
     def log_joint(self) -> float:
         """Return log p(x, states, beta, parameters of similarities and durations).
 
-        Rates of transitions are summed out, and parameters of observations where that can be
-        done: the densities of hundreds of tiny rates would drown everything else. It cannot be done
-        where similarities depend on them.
+        Transition rates are integrated out, because the densities of hundreds of tiny rates would
+        dominate everything else. Parameters of observations are integrated out if possible, which
+        it is not if similarities depend on them.
         """
         result = self.transitions.log_probability() + self.emission.log_evidence()
         if self._is_coupled:
@@ -248,7 +249,7 @@ class HMMSampler(Part):
         return result + sum(part.log_density() for part in self._options())
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars for the trace."""
         return {
             "log_joint": self.log_joint(),
             "top_concentration": self.transitions.gamma,
@@ -265,15 +266,15 @@ class HMMSampler(Part):
         return np.bincount(states, minlength=self.transitions.n_states) / len(states)
 
     def count_pairs(self, first: Any, second: Any, n_states: int) -> NDArray[np.int64]:
-        """Return how many observed steps have each state of one draw and each of another."""
+        """Count the observed steps by their pair of states in two draws."""
         return count_pairs(first, second, self._is_observed, n_states)
 
     def _options(self) -> list[Any]:
-        """Return the parts that not every model has."""
+        """Return the optional parts that this model has."""
         return [part for part in (self.similarity, self.duration) if part is not None]
 
     def model(self) -> HMMDraw:
-        """Return the current draw; its model knows what the next observation follows."""
+        """Return the current draw; its model has the distribution of the next observation."""
         startprob, transmat = self.transitions.matrix()
         model = HMMModel(startprob, transmat, self.emission.model(), self._shares())
         if self.similarity is not None:
@@ -287,7 +288,7 @@ class HMMSampler(Part):
         return HMMDraw(model, self._keep_states(), self.log_joint())
 
     def _keep_states(self) -> Any:
-        """Return the current states, or what stands for them where states are elsewhere."""
+        """Return the current states, or a reference to states that are held elsewhere."""
         return self.states.astype(np.int32)
 
     def state(self) -> HMMState:

@@ -58,15 +58,15 @@ class SegmentMessages:
     def log_likelihoods(self, steps: Floats, out: Floats) -> None:
         """Write log p(x_t given x_<t) of all steps, (N,), and log p(x) of all sequences, (n,).
 
-        After an impossible step all steps of its sequence are -inf.
+        After an impossible step, all steps of its sequence are -inf.
         """
         steps.fill(-np.inf)
         for first, last in self._batches:
-            while first < last:  # an impossible sequence ends no batch
+            while first < last:  # an impossible sequence does not end a batch
                 first += self._filter(first, last, steps, out) + 1
 
     def filtered(self, out: Floats) -> int:
-        """Write p(z_t given x_<=t) to `out`, (N, J); return the first impossible one, or -1."""
+        """Write p(z_t given x_<=t), (N, J); return the first impossible sequence, or -1."""
         norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
         for first, last in self._batches:
             n_done = self._filter(first, last, norms, likelihoods)
@@ -80,7 +80,7 @@ class SegmentMessages:
     def last_ages(self, out: Floats) -> int:
         """Write the probabilities of states and ages at the last steps to `out`, (n, D, J).
 
-        Returns the first impossible sequence, or -1. A segment whose first step is the last of the
+        Return the first impossible sequence, or -1. A segment whose first step is the last of the
         sequence is in row 0. No sequence may be empty.
         """
         norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
@@ -114,7 +114,7 @@ class SegmentMessages:
     def sample_states(self, states: Places, rng: np.ndarray) -> int:
         """Draw the states of all sequences; return the first impossible one, or -1.
 
-        The draws for a sequence depend on its number, and not on the other sequences.
+        The draws for a sequence depend on its index, but not on the other sequences.
 
         Parameters
         ----------
@@ -126,14 +126,14 @@ class SegmentMessages:
         return self.sample_states_with(states, key)
 
     def sample_states_with(self, states: Places, key: np.ndarray, number: int = 0) -> int:
-        """Draw the states that a key stands for; return the first impossible sequence, or -1.
+        """Draw the states determined by a key; return the first impossible sequence, or -1.
 
         Parameters
         ----------
         states : (N,) array of int64, output
         key : (4,) array of uint64
         number : int, default=0
-            Of the first of these sequences in the whole panel.
+            Index of the first of these sequences in the whole panel.
         """
         own_rng = np.empty_like(key)
         norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
@@ -149,7 +149,7 @@ class SegmentMessages:
         return -1
 
     def _filter(self, first: int, last: int, norms: Floats, likelihoods: Floats) -> int:
-        """Filter sequences first to last - 1; return how many come before an impossible one."""
+        """Filter sequences first to last - 1; return the number before an impossible one."""
         return kernels.filter_segments(
             self.ptr[first : last + 1], self.startprob, self.transmat, self.log_into,
             self.log_obs, self.durations, self._scratch, self._log_enter, self._log_end, norms,

@@ -1,4 +1,4 @@
-"""Moves that split a state in two and merge two states of a hidden Markov model."""
+"""Moves that split a state in two or merge two states of a hidden Markov model."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from skdp.sequence._hmm._transitions import SMALLEST_WEIGHT, Transitions
 from skdp.sequence._similarities._protocol import EmissionCoupledSampler
 
 WIDTHS = 1, 3, 10, 30
-"""Steps of a window. Short ones see states that last a step, long ones states that overlap."""
+"""Steps of a window: short windows find states that last one step, long ones overlapping states."""
 
 _N_TRIED = 10
-"""Windows among which the second anchor is the one that is least like the first."""
+"""Number of windows from which the second anchor is chosen, as the least like the first."""
 
 _N_PASSES = 2
 
@@ -37,7 +37,7 @@ class Steps(NamedTuple):
 
 
 def list_steps(ptr: Places, states: Places, n_states: int, a: int, b: int) -> Steps:
-    """Return the steps of two states, or of one that is given twice."""
+    """Return the steps of two states, or of one state that is passed twice."""
     arrays = np.empty((3, len(states)), dtype=np.int64)
     n = kernels.list_steps(ptr, states, n_states, a, b, *arrays)
     return Steps(*np.ascontiguousarray(arrays[:, :n]))
@@ -63,16 +63,16 @@ class LogTables(NamedTuple):
 def weigh_transitions(
     counts: tuple[Places, Places, Places], weights: Floats, mass: float, kappa: float
 ) -> LogTables:
-    """Return what transitions into, out of and within two groups teach.
+    """Return the log transition weights estimated from the counts of two groups.
 
     Parameters
     ----------
     counts : three arrays
-        Of `count_groups`.
+        Result of `count_groups`.
     weights : (J,) array
         Rates alpha beta of the transitions to all states.
     mass : float
-        Rate of those to the two states together.
+        Rate of the transitions to the two states together.
     kappa : float
     """
     into, out_of, within = counts
@@ -93,10 +93,10 @@ class TwoStates:
     ----------
     steps : Steps
     emission : CollapsedEmission
-        Restricted to these steps, for two states, and conditioned on some groups.
+        Sampler restricted to these steps, for two states, and conditioned on some groups.
     tables : LogTables
     first : int, default=0
-        Number of the first step in the whole panel.
+        Index of the first step in the whole panel.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class TwoStates:
         return self.draw_with(key)
 
     def draw_with(self, key: NDArray[np.uint64]) -> Groups:
-        """Return the draw that a key stands for."""
+        """Return the draw determined by a key."""
         groups = np.empty(len(self._odds), dtype=np.int8)
         kernels.draw_groups(
             self._odds, self._steps.steps, self._steps.after, self._log_within, self._first, groups,
@@ -124,11 +124,11 @@ class TwoStates:
         return groups
 
     def log_probability(self, groups: Groups) -> float:
-        """Return the log probability of a draw if a coin says which group is called 0."""
+        """Return the log probability of a draw if a fair coin decides which group is 0."""
         return mean_of_orientations(self.add_logs(groups))
 
     def add_logs(self, groups: Groups) -> Places:
-        """Return the sums of log probabilities of the steps, as they are and the opposite."""
+        """Return the sums of log probabilities of the groups, and of the opposite groups."""
         sums = np.zeros((2, 3), dtype=np.int64)
         for flip in (0, 1):
             kernels.log_probability_of_groups(
@@ -137,7 +137,7 @@ class TwoStates:
         return sums
 
     def choose(self) -> Groups:
-        """Return good groups, each the better one given that of the step that follows."""
+        """Return good groups: the better one at each step given the group of the next step."""
         groups = np.empty(len(self._odds), dtype=np.int8)
         kernels.choose_groups(self._odds, self._steps.after, self._log_within, groups)
         return groups
@@ -150,15 +150,15 @@ def mean_of_orientations(sums: Places) -> float:
 
 
 class Splitter:
-    """What proposes how to split steps of one or two states; nothing of it depends on how they are.
+    """Proposals that split the steps of one or two states, independent of their current states.
 
-    A subclass may keep steps and groups elsewhere: then what stands for groups is no array.
+    A subclass may keep steps and groups elsewhere; groups are then not arrays.
 
     Parameters
     ----------
     steps : Steps
     emission : CollapsedEmission
-        Restricted to these steps, for two states.
+        Sampler restricted to these steps, for two states.
     transitions : Transitions
     mass : float
         alpha times the weights of both states.
@@ -177,10 +177,10 @@ class Splitter:
         self.transitions, self.mass, self.rng = transitions, mass, rng
 
     def launch(self) -> Any:
-        """Return a model of two groups, random but blind to which groups there are now.
+        """Return a random model of two groups that does not depend on the current groups.
 
-        Two windows that differ gather those that are like them, then all steps choose a group.
-        None if there is nothing to split.
+        Two different windows gather the windows that are like them; then each step chooses a group.
+        The result is None if there is nothing to split.
         """
         n_windows = self.cut_windows(pick(WIDTHS, self.rng))
         if n_windows < 2:
@@ -197,7 +197,7 @@ class Splitter:
         return self.learn(self.learn(groups).draw(self.rng))
 
     def learn(self, groups: Any) -> Any:
-        """Return the model of two groups that they would teach."""
+        """Return the model estimated from two groups."""
         transitions = self.transitions
         weights = transitions.alpha * transitions.weights
         tables = weigh_transitions(self.count(groups), weights, self.mass, transitions.kappa)
@@ -209,35 +209,35 @@ class Splitter:
         self.condition(groups)
         return float(self.emission.log_evidence())
 
-    # What looks at steps
+    # Operations on steps
 
     def cut_windows(self, width: int) -> int:
-        """Cut all runs into windows of at most `width` steps; return how many there are."""
+        """Cut all runs into windows of at most `width` steps; return their number."""
         self._windows = np.empty(len(self.steps.steps), dtype=np.int64)
         return int(kernels.cut_windows(self.steps.before, width, self._windows))
 
     def compare_windows(self, first: int, others: list[int]) -> Floats:
-        """Return by how much a step of each of some windows is more like all but the first one."""
+        """Return the mean log density ratio of some windows, all windows but `first` over it."""
         self.condition(self.all_but(first))
         return self.gains_of(others)
 
     def all_but(self, first: int) -> Groups:
-        """Return one window in group 0, all others in group 1."""
+        """Return groups with one window in group 0 and all others in group 1."""
         return (self._windows != first).astype(np.int8)
 
     def gains_of(self, windows: list[int]) -> Floats:
-        """Return by how much a step of each of some windows is more likely in group 1."""
+        """Return the mean log density ratio of some windows, group 1 over group 0."""
         away: Floats = self._window_gains() / np.bincount(self._windows)
         return away[windows]
 
     def _window_gains(self) -> Floats:
-        """Return by how much each window is more likely in group 1."""
+        """Return the log density ratio of each window, group 1 over group 0."""
         log_obs = np.empty((len(self._windows), 2))
         self.emission.write_log_predictive(log_obs)
         return np.bincount(self._windows, log_obs[:, 1] - log_obs[:, 0]).astype(np.float64)
 
     def anchor(self, first: int, second: int) -> Any:
-        """Return groups of one window each, all other steps in none."""
+        """Return groups of one window each; all other steps are in no group."""
         groups = np.full(len(self._windows), -1, dtype=np.int8)
         self._pin(groups, first, second)
         return groups
@@ -246,22 +246,22 @@ class Splitter:
         groups[self._windows == first], groups[self._windows == second] = 0, 1
 
     def gather(self, groups: Any, first: int, second: int) -> Any:
-        """Return groups of the windows that are more like one group or the other."""
+        """Return groups of the windows, by the given group that each resembles more."""
         self.condition(groups)
         return self.gather_windows(first, second)
 
     def gather_windows(self, first: int, second: int) -> Groups:
-        """Return the groups that windows are more like, with what the emission has learned."""
+        """Return groups: the more likely one of each window under the conditioned emission."""
         groups = (self._window_gains() > 0.0).astype(np.int8)[self._windows]
         self._pin(groups, first, second)
         return groups
 
     def condition(self, groups: Any) -> None:
-        """Let the emission learn from groups."""
+        """Condition the emission on groups."""
         self.emission.condition(groups.astype(np.int64))
 
     def model(self, tables: LogTables) -> Any:
-        """Return a model of two groups, with what the emission has learned."""
+        """Return a model of two groups, with the conditioned emission."""
         return TwoStates(self.steps, self.emission, tables)
 
     def count(self, groups: Any) -> tuple[Places, Places, Places]:
@@ -274,30 +274,30 @@ class Splitter:
         return len(groups) - n_ones, n_ones
 
     def whole(self) -> Any:
-        """Return all steps in group 0."""
+        """Return groups with all steps in group 0."""
         return np.zeros(len(self.steps.steps), dtype=np.int8)
 
     def exchange(self, groups: Any) -> Any:
-        """Return the groups with their names exchanged."""
+        """Return the groups with their labels exchanged."""
         return groups ^ 1
 
     def group_by(self, states: Places, b: int) -> Any:
-        """Return the steps of state `b` in group 1."""
+        """Return groups with the steps of state `b` in group 1."""
         return (states[self.steps.steps] == b).astype(np.int8)
 
     def write(self, states: Places, groups: Any, a: int, b: int) -> None:
-        """Write state a for the steps of group 0, b for those of group 1."""
+        """Write state a to the steps of group 0, and b to the steps of group 1."""
         states[self.steps.steps] = np.where(groups == 0, a, b)
 
 
 class Regrouping:
-    """Base class: what gives steps of some states to others, in place.
+    """Base class of moves that reassign steps of some states to others, in place.
 
     Parameters
     ----------
     ptr : (n + 1,) array
     states : (N,) array of int
-        Written to.
+        States, changed in place.
     transitions : Transitions
     emission : CollapsedEmission
     rng : (4,) uint64 array
@@ -317,22 +317,22 @@ class Regrouping:
 
 
 class SplitMerge(Regrouping):
-    """Metropolis-Hastings moves on the states and two weights beta, all else summed out or given.
+    """Metropolis-Hastings moves on states and two weights; all else is given or integrated out.
 
-    A split takes a state in use and one that is not, and proposes a path through the two for the
-    steps of the first; a merge gives the steps of two states to one of them. Rates of transitions
-    and parameters of observations are summed out, so that those of before say nothing after a move
-    was accepted. The weights are those of the transitions, and written to.
+    A split takes a state in use and an unused state, and proposes a path through the two for the
+    steps of the first; a merge assigns the steps of two states to one of them. Transition rates and
+    parameters of observations are integrated out, so that their previous values are stale after an
+    accepted move. The weights are those of the transitions, changed in place.
 
-    Similarities that depend on the parameters of the observations change with them. Those of the
-    two states are then proposed from their posterior given the states and the observations, so that
-    the evidence, with parameters summed out, is all that counts of observations here, too.
+    Similarities that depend on the parameters of the observations change with them. The parameters
+    of the two states are then proposed from their posterior given the states and the observations,
+    so that observations still enter only through the evidence, with parameters integrated out.
 
     Parameters
     ----------
     ptr, states, transitions, emission, rng : as for `Regrouping`
     similarity : EmissionCoupledSampler or None, default=None
-        What such similarities come from.
+        Sampler of such similarities.
     """
 
     def __init__(
@@ -363,7 +363,7 @@ class SplitMerge(Regrouping):
         if model is None:
             return False
         groups = model.draw(self._rng)
-        if next_double(self._rng) < 0.5:  # which group keeps the name
+        if next_double(self._rng) < 0.5:  # which group keeps state a
             groups = splitter.exchange(groups)
         sizes_of_groups = splitter.sizes(groups)
         if min(sizes_of_groups) == 0:
@@ -398,7 +398,7 @@ class SplitMerge(Regrouping):
         return self._transitions.count(self._ptr, self._states)
 
     def _splitter(self, a: int, b: int, other: int) -> Splitter:
-        """Return what splits the steps of a and b, whose weights, with the other's, are shared."""
+        """Return the splitter of the steps of a and b; a and `other` share their weights."""
         transitions = self._transitions
         mass = transitions.alpha * (transitions.weights[a] + transitions.weights[other])
         steps = list_steps(self._ptr, self._states, transitions.n_states, a, b)
@@ -406,9 +406,9 @@ class SplitMerge(Regrouping):
         return Splitter(steps, emission, transitions, mass, self._rng)
 
     def _shapes(self, counts: tuple[Places, Places, Places]) -> Floats:
-        """Return the parameters of the Beta law from which the share of two weights is proposed.
+        """Return the parameters of the Beta distribution that proposes the share of two weights.
 
-        As if each restaurant had one table of a group that its customers eat from.
+        Each restaurant is assumed to have one table for each group that its customers choose.
         """
         into, _, within = counts
         tables = (into > 0).sum(axis=0) + (within > 0).sum(axis=0)
@@ -422,9 +422,9 @@ class SplitMerge(Regrouping):
         Parameters
         ----------
         splitter : Splitter
-            What proposed the states.
+            The splitter that proposed the states.
         groups : two groups of its steps
-            Those proposed and those of now: 0 is a, 1 is b.
+            Proposed and current groups: 0 is a, 1 is b.
         """
         transitions = self._transitions
         pair = [a, b]
@@ -436,7 +436,7 @@ class SplitMerge(Regrouping):
         total = weights[pair].sum()
         shares = np.exp(logs - np.logaddexp(*logs))
         weights[pair] = np.maximum(total * shares, SMALLEST_WEIGHT)
-        # Densities of the logit of the share, as that of beta is one of log ratios.
+        # Densities of the logit of the share, because the density of beta is one of log ratios.
         log_ratio += log_density_of_share(transitions.weights[pair], old)
         log_ratio -= log_density_of_share(weights[pair], new)
         if self._similarity is None:
@@ -462,13 +462,13 @@ class SplitMerge(Regrouping):
 
 
 def regroup(counts: Places, a: int, b: int, among: tuple[Places, Places, Places]) -> Places:
-    """Return the transitions of all states when the steps of two of them are in other groups.
+    """Return the transitions of all states after the steps of two states are regrouped.
 
     Parameters
     ----------
     counts : (J + 1, J) array
     among : three arrays
-        Of `count_groups`: 0 is a, 1 is b.
+        Result of `count_groups`: 0 is a, 1 is b.
     """
     into, out_of, within = among
     pair = [a, b]
@@ -480,19 +480,19 @@ def regroup(counts: Places, a: int, b: int, among: tuple[Places, Places, Places]
 
 
 def pick(choices: Sequence[Any] | NDArray[Any], rng: NDArray[np.uint64]) -> Any:
-    """Return one of several choices, each as likely as the others."""
+    """Return one of several choices, drawn uniformly."""
     return choices[int(next_double(rng) * len(choices))]
 
 
 def log_probability_of_merge(counts: Places, b: int) -> float:
-    """Return the log probability to try to merge state b into a certain other one.
+    """Return the log probability of trying to merge state b into a given other state.
 
-    Small states are tried more often: a few odd steps often make a state of their own.
+    Small states are tried more often, because a few outlying steps often have a state of their own.
     """
     used = counts[counts > 0]
     return float(-np.log(counts[b] * (1.0 / used).sum() * (len(used) - 1)))
 
 
 def log_density_of_share(weights: Floats, shapes: Floats) -> float:
-    """Return the log density of the logit of the first one's share of two weights."""
+    """Return the log density of the logit of the first weight's share of two weights."""
     return float(shapes @ np.log(weights / weights.sum()) - betaln(*shapes))

@@ -1,4 +1,4 @@
-"""What the sampler of a hidden Markov model shows of itself after a sweep."""
+"""Public state of the sampler of a hidden Markov model."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class HMMState:
 
     @property
     def states(self) -> NDArray[np.int64]:
-        """State z of every observation, (N,), the sequences end to end."""
+        """State z of every observation, (N,), with the sequences concatenated."""
         view = self._sampler.states.view()
         view.flags.writeable = False
         return view
 
     @property
     def transition_rates(self) -> NDArray[np.float64]:
-        """Rates pi of transitions, (J, J), rows the states that are left."""
+        """Transition rates pi from row to column, (J, J)."""
         return np.exp(self._sampler.transitions.log_rates[:-1])
 
     @property
@@ -38,7 +38,7 @@ class HMMState:
 
     @property
     def transmat(self) -> NDArray[np.float64]:
-        """Probabilities of transitions P_jj' = pi_jj' phi_jj' / T_j, (J, J)."""
+        """Transition probabilities P_jj' = pi_jj' phi_jj' / T_j, (J, J)."""
         return self._sampler.transitions.matrix()[1]
 
     @property
@@ -63,15 +63,15 @@ class HMMState:
 
     @property
     def similarity(self) -> NDArray[np.float64]:
-        """Similarities phi, (J, J): all 1 where the model has none.
+        """Similarities phi, (J, J): all 1 if the model has none.
 
-        With explicit durations 0 on the diagonal: a state does not follow itself.
+        With explicit durations, the diagonal is 0, because a state does not follow itself.
         """
         return np.exp(self._sampler.transitions.log_similarity[:-1])
 
     @property
     def decay(self) -> float:
-        """Decay lambda of the similarities, 0 where they have none."""
+        """Decay lambda of the similarities, 0 if they have none."""
         return float(getattr(self._sampler.similarity, "decay", 0.0))
 
     @property
@@ -82,8 +82,8 @@ class HMMState:
     def log_joint(self) -> float:
         """Return log p(observations, states, top-level weights) given the concentrations.
 
-        With the densities of what similarities and durations have as parameters. Rates of
-        transitions are summed out, parameters of the observations where they can be.
+        It includes the densities of the parameters of similarities and durations. Transition rates
+        are integrated out, and so are the parameters of the observations if possible.
         """
         return self._sampler.log_joint()
 

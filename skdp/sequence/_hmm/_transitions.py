@@ -22,9 +22,9 @@ LARGEST_CONCENTRATION = 1e12
 
 @dataclass(frozen=True)
 class TransitionPriors:
-    """Concentrations and stickiness, a number each, or None where they are drawn.
+    """Concentrations and stickiness: a number each, or None if it is drawn.
 
-    With a drawn stickiness `transition_concentration` and its prior are those of alpha + kappa.
+    With a drawn stickiness, `transition_concentration` and its prior are those of alpha + kappa.
     """
 
     top_concentration: float | None
@@ -36,14 +36,14 @@ class TransitionPriors:
 
 
 class Transitions(Part):
-    """Sampler of rates of transitions, top-level weights, concentrations and stickiness.
+    """Sampler of transition rates, top-level weights, concentrations and stickiness.
 
     Parameters
     ----------
     n_states : int
     priors : TransitionPriors
     rng : (4,) uint64
-        For the first state, drawn from the prior.
+        Stream for the first rates, which are drawn from the prior.
     self_transitions : bool, default=True
         Whether a state may follow itself. If not, as with explicit durations, phi_jj = 0 and only
         changes of state count as transitions.
@@ -51,14 +51,14 @@ class Transitions(Part):
     Attributes
     ----------
     log_rates : (J + 1, J) array
-        log pi, the initial rates in the last row.
+        log pi, with the initial rates in the last row.
     log_similarity : (J + 1, J) array
-        log phi, <= 0: whoever knows similarities writes them here.
+        log phi, <= 0, which the sampler of similarities writes here.
     weights : (J,) array
         beta.
     alpha, kappa, gamma : float
     counts : (J + 1, J) array
-        Transitions, those to first states in the last row.
+        Transitions, with those to first states in the last row.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Transitions(Part):
         return len(self.weights)
 
     def with_self_transitions(self) -> Self:
-        """Return these, or if a state may not follow itself, a copy in which it may."""
+        """Return these transitions, or a copy with self-transitions if they have none."""
         if self.self_transitions:
             return self
         other = self.copy()
@@ -103,7 +103,7 @@ class Transitions(Part):
 
     @property
     def _plain(self) -> bool:
-        """Whether all similarities are 1: shorter kernels will do."""
+        """Whether all similarities are 1, so that shorter kernels suffice."""
         return not self.log_similarity.any()
 
     def draw(
@@ -120,9 +120,9 @@ class Transitions(Part):
         Parameters
         ----------
         hold : bool, default=False
-            Leave concentrations and stickiness as they are.
+            Keep concentrations and stickiness fixed.
         rates_known : bool, default=True
-            Whether the rates go with these states; if not, they are summed out.
+            Whether the rates belong to these states; if not, they are integrated out.
         """
         self.draw_given(self.count(ptr, states), rng, hold=hold, rates_known=rates_known)
 
@@ -134,7 +134,7 @@ class Transitions(Part):
         hold: bool = False,
         rates_known: bool = True,
     ) -> None:
-        """Draw everything given the transitions, (J + 1, J): all that `draw` needs of states."""
+        """Draw everything given the transitions, (J + 1, J), which are all that `draw` needs."""
         self.counts[:] = counts
         if rates_known:
             kernels.draw_times(
@@ -152,7 +152,7 @@ class Transitions(Part):
         self._draw_rates(rng)
 
     def _draw_tables(self, rng: NDArray[np.uint64]) -> int:
-        """Draw the tables of all restaurants; return how many of them kappa explains."""
+        """Draw the tables of all restaurants; return the number explained by kappa."""
         if self._plain and self.kappa == 0.0:
             kernels.draw_plain_tables(self.counts, self.weights, self.alpha, self._tables, rng)
             return 0
@@ -162,7 +162,7 @@ class Transitions(Part):
         )  # fmt: skip
 
     def counts_and_rates(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return transitions and log rates, -inf for those that cannot be: what phi depends on."""
+        """Return transitions and log rates (-inf if impossible), on which phi depends."""
         if self.self_transitions:
             return self.counts, self.log_rates
         log_rates = self.log_rates.copy()
@@ -170,17 +170,17 @@ class Transitions(Part):
         return self.counts, log_rates
 
     def timed(self) -> TimedTransitions:
-        """Return transitions and the times drawn last: what phi depends on without the rates."""
+        """Return transitions and the times drawn last, on which phi depends without the rates."""
         return TimedTransitions(
             self.counts, self._shapes(self.weights) + self.counts, self._log_times
         )
 
     def redraw_rates(self, rng: NDArray[np.uint64]) -> None:
-        """Draw the rates anew, given the times drawn last: similarities have changed."""
+        """Redraw the rates given the times drawn last, after similarities have changed."""
         self._draw_rates(rng)
 
     def take_similarity(self, similarity: SimilaritySampler, emission: EmissionSampler) -> None:
-        """Let the transitions have the current similarities."""
+        """Store the current similarities."""
         similarity.write(self.log_similarity[:-1], emission)
         self._forbid_self_transitions(self.log_similarity)
 
@@ -195,7 +195,7 @@ class Transitions(Part):
         )  # fmt: skip
 
     def _draw_concentrations(self, overridden: int, rng: NDArray[np.uint64]) -> None:
-        """Draw alpha, kappa and gamma given the tables; weights and rates are summed out."""
+        """Draw alpha, kappa and gamma given the tables; weights and rates are integrated out."""
         priors = self.priors
         others = int(self._tables.sum())
         of_states, of_first = kernels.log_1p_times(self._log_times)
@@ -230,7 +230,7 @@ class Transitions(Part):
         return startprob, transmat
 
     def log_probability(self) -> float:
-        """Return log p(transitions, beta given phi and the concentrations), rates summed out."""
+        """Return log p(transitions, beta given phi, concentrations), integrated over rates."""
         return self.log_probability_of(self.counts, self.weights)
 
     def with_log_similarity(self, log_similarity: NDArray[np.float64]) -> Self:
@@ -247,12 +247,12 @@ class Transitions(Part):
         a: int,
         b: int,
     ) -> float:
-        """Return log p(transitions, beta) of one choice of these less that of another.
+        """Return log p(transitions, beta) of one choice of these less that of a second one.
 
         Parameters
         ----------
         counts, weights : two arrays each
-            States may differ in steps of states a and b, and in how these share their weights.
+            The choices may differ in the steps of states a and b, and in how these share weights.
         """
         if not self._plain:
             new, old = (
@@ -266,7 +266,7 @@ class Transitions(Part):
         return float(terms[0] - terms[1])
 
     def log_probability_of(self, counts: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
-        """Return what `log_probability` would return for other transitions and weights."""
+        """Return `log_probability` for other transitions and weights."""
         if self._plain:
             return kernels.log_probability_of_plain_transitions(
                 counts, weights, self.alpha, self.kappa, self.gamma, np.empty(self.n_states)
@@ -284,7 +284,7 @@ class Transitions(Part):
         return counts
 
     def without_stays(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return transitions that were counted from step to step, as `count` counts them."""
+        """Convert transitions that were counted at every step into those of `count`."""
         if self.self_transitions:
             return counts
         changes = counts.copy()
@@ -299,7 +299,7 @@ class Transitions(Part):
 
 
 def _start(value: float | None, prior: tuple[float, float]) -> float:
-    """Return a fixed value, or the mean of the prior of one that is drawn."""
+    """Return the fixed value, or the prior mean of a value that is drawn."""
     return prior[0] / prior[1] if value is None else value
 
 

@@ -1,4 +1,4 @@
-"""The most probable states of sequences: which kernels find them."""
+"""The most probable states of sequences: calls of the kernels."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def decode(
     else:
         log_pmf, log_survival = (as_readonly(np.ascontiguousarray(table)) for table in durations)
         longest = log_pmf.shape[1]
-        # Row m of a ring is of duration longest - m, or of as much more as there are rows.
+        # Row m of a ring has duration longest - m, or longest more if that is below 1.
         ring = as_readonly(np.ascontiguousarray(log_pmf.T[_durations_of_ring(longest) - 1]))
         scratch = np.empty((longest, len(log_start))), np.empty(len(log_start))
         log_enter, log_end = np.empty((2, *batches.shape))
@@ -95,5 +95,5 @@ def _warn_of_impossible(log_probabilities: Floats) -> None:
         f"{which} probability 0 under the model: there is no most probable path, and states are "
         "-1.",
         UserWarning,
-        stacklevel=4,  # whoever called the public function or method
+        stacklevel=4,  # the caller of the public function or method
     )

@@ -1,1 +1,1 @@
-"""Similarities of states: a module each, and what the sampler asks of them."""
+"""Similarities of states: a module for each kind, and their interface."""

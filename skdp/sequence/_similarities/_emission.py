@@ -36,31 +36,32 @@ class EmissionSimilarity(EstimatorMixin, BaseEstimator):
     ----------
     metric : {"hellinger", "bhattacharyya"} or callable, default="hellinger"
         d. The names are for Gaussian, Poisson, Bernoulli, categorical and multinomial emissions and
-        `IndependentEmissions` of these; multinomial ones count as single events. A callable is your
-        own distance, ``metric(model) -> (K, K) array``: it gets the distributions of K states as an
-        object with their parameters, such as ``model.means`` and ``model.covariances`` of Gaussian
-        ones, those that `emission_` has after `fit`; the user guide lists them. K need not be
-        `n_components`. It returns finite distances >= 0, symmetric, with 0 on the diagonal, and has
-        no randomness. (For a similarity S in (0, 1] return -log S: phi = S^lambda.)
+        `IndependentEmissions` of these; multinomial ones are compared as single events. A callable
+        is your own distance, ``metric(model) -> (K, K) array``: it receives the distributions of K
+        states as an object with the same parameters as `emission_` after `fit`, such as
+        ``model.means`` and ``model.covariances`` for Gaussian emissions; the user guide lists them.
+        K need not be `n_components`. It returns finite distances >= 0, symmetric, with 0 on the
+        diagonal, and has no randomness. (For a similarity S in (0, 1] return -log S: phi =
+        S^lambda.)
     decay : float or "auto", default="auto"
         lambda, from 1e-12 to 1e6: the larger, the stronger the preference for similar states.
         "auto": drawn under `decay_prior`.
     decay_prior : (shape, rate), default=(1.0, 1.0)
-        Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`, which is cut off at
-        1e-12 and 1e6.
+        Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`, which is truncated
+        to [1e-12, 1e6].
 
     Notes
     -----
-    phi depends on the parameters of the observations, so transitions tell of them, too. A sweep
-    proposes new parameters given the observations alone, and accepts or rejects those of each state
-    by what transitions say of phi, rates and failed transitions summed out (Metropolis-Hastings).
-    The trace records the mean acceptance of states in use as "acceptance". Splits and merges of
-    states draw the parameters of the two states with them. The log joint of the trace is
-    log p(x, parameters, states).
+    phi depends on the parameters of the observations, so transitions are informative about these,
+    too. A sweep proposes new parameters given only the observations, and accepts or rejects those
+    of each state by the likelihood of phi given the transitions, with rates and failed transitions
+    integrated out (Metropolis-Hastings). The trace records the mean acceptance of states in use as
+    "acceptance". Splits and merges of states also draw the parameters of the two states. The log
+    joint of the trace is log p(x, parameters, states).
 
     Scores and predictions use the posterior predictive distribution of the observations given the
-    states, as with other similarities: what transitions tell of parameters is in the drawn states
-    and in the transition probabilities, but not in this distribution.
+    states, as with other similarities: the information of transitions about parameters enters the
+    drawn states and the transition probabilities, but not this distribution.
 
     References
     ----------
@@ -109,12 +110,12 @@ class EmissionSimilarity(EstimatorMixin, BaseEstimator):
 
 @dataclass(frozen=True)
 class EmissionDistances:
-    """What similarities come from: phi_jj' = exp(-decay d_jj').
+    """The source of similarities: phi_jj' = exp(-decay d_jj').
 
     Attributes
     ----------
     emission : EmissionModel
-        Distributions of the observations of all states, with their parameters as drawn.
+        Distributions of the observations of all states, with the drawn parameters.
     decay : float
     """
 
@@ -127,7 +128,7 @@ class EmissionDistances:
 
 
 class EmissionSimilaritySampler(Part):
-    """Sampler of the parameters of the observations, where similarities come from them.
+    """Sampler of the parameters of the observations, on which similarities depend.
 
     Parameters
     ----------
@@ -136,18 +137,18 @@ class EmissionSimilaritySampler(Part):
     decay : float or None
         None: drawn.
     prior : (shape, rate)
-        Of a drawn decay.
+        Gamma prior of a drawn decay.
 
     Attributes
     ----------
     distances : (J, J) array
-        Of the parameters drawn last.
+        Distances under the parameters drawn last.
     decay : float
         lambda.
     acceptance : float
-        Share of the states in use that took the parameters proposed last.
+        Share of the states in use that accepted the last proposal of parameters.
     shared_acceptance : float
-        1 or 0: whether what all states share took its last proposal.
+        1 if the last proposal of the parameters shared by all states was accepted, else 0.
     """
 
     def __init__(
@@ -164,10 +165,10 @@ class EmissionSimilaritySampler(Part):
         self.distances = np.zeros((n_states, n_states))
         self.acceptance = self.shared_acceptance = 1.0
 
-    # What a sampler asks
+    # Interface of the sampler
 
     def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
-        """Take the distances of the first parameters."""
+        """Compute the distances of the first parameters."""
         if not isinstance(emission, ComparableEmission) or (
             hasattr(emission, "held") and not hasattr(emission, "move_shared")
         ):
@@ -188,7 +189,7 @@ class EmissionSimilaritySampler(Part):
         *,
         hold: bool = False,
     ) -> None:
-        """Draw nothing given the rates: `draw_with_emission` draws without them."""
+        """Do nothing given the rates: `draw_with_emission` draws without them."""
 
     def draw_with_emission(
         self, transitions: TimedTransitions, states: Places, emission: Any, rng: NDArray[np.uint64]
@@ -221,7 +222,7 @@ class EmissionSimilaritySampler(Part):
     def _move_shared(
         self, transitions: TimedTransitions, emission: Any, rng: NDArray[np.uint64]
     ) -> None:
-        """Draw what all states share, all parameters with it; accept both or none."""
+        """Propose the shared parameters and, with them, all others; accept both or none."""
         before = _copy(emission.parameters())
         shared = emission.move_shared(rng)
         if shared is None:
@@ -291,9 +292,9 @@ class EmissionSimilaritySampler(Part):
         ----------
         emission : EmissionSampler
         pair : CollapsedEmission
-            Restricted to these steps, for two states.
+            Sampler restricted to these steps, for two states.
         groups : (n,) array of int
-            0 or 1: which of the two has a step.
+            0 or 1: the state to which a step belongs.
         places : list of two ints
             The states.
         rng : (4,) uint64 array
@@ -306,7 +307,7 @@ class EmissionSimilaritySampler(Part):
         return ProposedPair(parameters, distances, -self.decay * distances)
 
     def accept_pair(self, emission: Any, proposal: ProposedPair) -> None:
-        """Take what `propose_pair` returned."""
+        """Store the result of `propose_pair`."""
         everywhere = np.ones(len(self.distances), dtype=bool)
         _put_back(emission.parameters(), proposal.parameters, everywhere)
         self.distances = proposal.distances
@@ -324,7 +325,7 @@ class EmissionSimilaritySampler(Part):
 
 @dataclass(frozen=True)
 class ProposedPair:
-    """Parameters of all states, of which two are proposed.
+    """Parameters of all states, two of which are proposed.
 
     Attributes
     ----------
@@ -350,12 +351,12 @@ def _put_back(
 
 
 def check_distances(distances: Any, n_states: int) -> Floats:
-    """Return what a metric of a user's own returned, as an array, or raise.
+    """Return the result of a user's metric as an array, or raise.
 
     Raises
     ------
     ValueError
-        If it is no matrix of distances.
+        If it is not a matrix of distances.
     """
     array = as_floats(distances, "EmissionSimilarity: the array that metric returns")
     if array.shape != (n_states, n_states):

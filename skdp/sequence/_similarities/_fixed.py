@@ -1,4 +1,4 @@
-"""Similarities of states that are known."""
+"""Known similarities of states, from a matrix."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FixedSimilarity(EstimatorMixin, BaseEstimator):
     Parameters
     ----------
     matrix : (J, J) array
-        phi, in (0, 1]: row j holds the similarities of all states to the state j that is left. The
+        phi, in (0, 1]: row j holds the similarities for transitions from state j to all states. The
         matrix need not be symmetric, and its diagonal need not be 1. J is the `n_components` of the
         model.
     """
@@ -109,4 +109,4 @@ class FixedSimilaritySampler(Part):
         return {}
 
     def model(self) -> None:
-        """Return None: the matrix is all there is."""
+        """Return None: there is nothing to keep besides the matrix."""

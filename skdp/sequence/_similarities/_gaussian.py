@@ -18,10 +18,10 @@ from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_
 from skdp.sequence._similarities import _kernels_locations as kernels
 
 FEWEST_STEPS, MOST_STEPS, TRANSITIONS_PER_STEP = 20, 80, 70
-"""Steps of all trajectories of a draw: few where there are few transitions."""
+"""Bounds on the steps of all trajectories of a draw, and the number of transitions per step."""
 
 N_ADAPTING = 1000
-"""Draws after which the length of steps stays what it is."""
+"""Number of draws after which the step size is fixed."""
 
 _START_SCALE = 0.1
 _TARGET_ACCEPTANCE = 0.8
@@ -46,11 +46,11 @@ class GaussianSimilarity(EstimatorMixin, BaseEstimator):
     Notes
     -----
     Locations are drawn by Hamiltonian Monte Carlo, with 4 trajectories of 20 steps per sweep and
-    everything but transitions and their rates summed out. The step size adapts to an acceptance
-    rate of 0.8, more and more slowly, and is fixed after 1000 sweeps of a chain. A drawn decay
-    starts at its prior mean and stays there for the first 100 sweeps, but for at most half of the
-    burn-in. Then it is drawn twice per sweep: given the locations, and given all phi, with the
-    scale of the locations moving along. Locations have no scale of their own: the decay holds that
+    everything except transitions and their rates integrated out. The step size adapts to an
+    acceptance rate of 0.8, more and more slowly, and is fixed after 1000 sweeps of a chain. A drawn
+    decay starts at its prior mean and stays there for the first 100 sweeps, but for at most half of
+    the burn-in. Then it is drawn twice per sweep: given the locations, and given all phi, together
+    with the scale of the locations. Locations have no scale of their own: the decay determines that
     of phi.
     """
 
@@ -96,21 +96,21 @@ class GaussianSimilarity(EstimatorMixin, BaseEstimator):
 
 @dataclass
 class StepAdaptation(Part):
-    """The length of steps, by Robbins and Monro (1951), for `N_ADAPTING` draws.
+    """Adaptation of the step size by Robbins and Monro (1951), for `N_ADAPTING` draws.
 
     Attributes
     ----------
     log_step : float
-        Of the next draw.
+        Log step size of the next draw.
     n_draws : int
-        Draws learned from.
+        Number of draws used so far.
     """
 
     log_step: float = math.log(0.5)
     n_draws: int = 0
 
     def update(self, acceptance: float) -> None:
-        """Learn from a draw, the less the more there were."""
+        """Adapt to a draw, with a weight that decreases with the number of draws."""
         if self.n_draws < N_ADAPTING:
             self.n_draws += 1
             self.log_step += self.n_draws**-0.6 * (acceptance - _TARGET_ACCEPTANCE)
@@ -132,7 +132,7 @@ class GaussianSimilaritySampler(Part):
     locations : (D, J) array
     decay : float
     acceptance : float
-        Mean over the trajectories of the last draw.
+        Mean acceptance of the trajectories of the last draw.
     """
 
     def __init__(self, n_states: int, n_dims: int, decay: float | None, prior: tuple[float, float]):
@@ -144,7 +144,7 @@ class GaussianSimilaritySampler(Part):
         self.adaptation = StepAdaptation()
 
     def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
-        """Draw first locations: close together, so that similarities are nearly 1 at first."""
+        """Draw the first locations close together, so that similarities are nearly 1 at first."""
         normals = [draw_normal(rng) for _ in range(self.locations.size)]
         self.locations[:] = _START_SCALE * np.reshape(normals, self.locations.shape)
 
@@ -159,10 +159,10 @@ class GaussianSimilaritySampler(Part):
     ) -> None:
         """Draw the locations given the decay, then, unless `hold`, the decay given the locations.
 
-        Last comes the decay given all similarities, and with it the scale of locations.
-        Transitions between random states say that nothing is local: the decay falls. Locations then
-        hardly matter and are drawn from their prior, and as to such locations no decay but one near
-        0 explains transitions, none of the two leads back.
+        Finally, the decay is drawn given all similarities, and with it the scale of the locations.
+        Transitions between random states have no local structure, so that the decay falls.
+        Locations then hardly matter and are drawn from their prior; because only a decay near 0
+        explains transitions between such locations, neither recovers.
         """
         rows, counts_, n, log_rates_ = kernels.gather(counts, log_rates)
         inverse_mass = np.empty(self.locations.shape[1])
@@ -203,10 +203,10 @@ class GaussianSimilaritySampler(Part):
     def _draw_scale(self, rng: NDArray[np.uint64]) -> None:
         """Draw the decay given all similarities: as it grows, locations shrink.
 
-        Given locations the decay hardly moves, nor does their scale given the decay. Given
-        z = sqrt(lambda) l, which determine phi, transitions say nothing of log lambda: its density
-        is that of its prior times that of l = z / sqrt(lambda), lambda^(-J D / 2) with the
-        Jacobian, times exp(-|z|^2 / (2 lambda)).
+        Given the locations, the decay hardly moves, and neither does their scale given the decay.
+        Given z = sqrt(lambda) l, which determines phi, transitions are uninformative about log
+        lambda: its density is that of its prior times that of l = z / sqrt(lambda), which is
+        lambda^(-J D / 2), with the Jacobian, times exp(-|z|^2 / (2 lambda)).
         """
         shape, rate = self.prior
         exponent = shape - 0.5 * self.locations.size
@@ -230,7 +230,7 @@ class GaussianSimilaritySampler(Part):
         """Return None: no similarity depends on binary factors."""
 
     def log_density(self) -> float:
-        """Return log p(locations), with a drawn decay plus the log density of log lambda."""
+        """Return log p(locations), plus the log density of log lambda if the decay is drawn."""
         result = -0.5 * float(
             np.sum(self.locations**2) + math.log(2.0 * math.pi) * self.locations.size
         )

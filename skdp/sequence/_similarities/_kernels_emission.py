@@ -1,8 +1,9 @@
-"""Similarities phi_jk = exp(-lambda D_jk) of states, D the distance of their emissions.
+"""Similarities phi_jk = exp(-lambda D_jk) of states, with the distance D of their emissions.
 
-Times u of transitions are given, rates and failed transitions are summed out: each pair of states
-has the likelihood phi^n / (1 + phi u)^(a + n), and none depends on another. Distances are symmetric
-and 0 on the diagonal, where phi = 1 (or 0, if states do not follow themselves) tells nothing.
+Times u of transitions are given, and rates and failed transitions are integrated out: each pair of
+states has the likelihood phi^n / (1 + phi u)^(a + n), independent of all other pairs. Distances are
+symmetric and 0 on the diagonal, where phi = 1 (or 0, if states do not follow themselves) is
+uninformative.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -11,7 +12,7 @@ and 0 on the diagonal, where phi = 1 (or 0, if states do not follow themselves) 
 | counts | n_jk | (J + 1, J) int64 | transitions; the last row has phi = 1 |
 | shapes | a_jk + n_jk | (J + 1, J) | of the posterior of the rates |
 | log_times | log u_j | (J + 1,) | -inf for a state that is never left |
-| taken | | (J,) int64 | 1 where the proposal of a state was accepted, 0 elsewhere |
+| taken | | (J,) int64 | 1 if the proposal of a state was accepted, else 0 |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -46,7 +47,7 @@ def log_likelihood(distances, decay, counts, shapes, log_times):
 
 @njit_loop
 def gain_of_proposal(j, distances, decay, counts, shapes, log_times, taken):
-    """Return by how much the log likelihood grows if state j takes its proposal."""
+    """Return the gain in log likelihood if state j accepts its proposal."""
     n_states = counts.shape[1]
     result = 0.0
     for k in range(n_states):
@@ -65,7 +66,7 @@ def gain_of_proposal(j, distances, decay, counts, shapes, log_times, taken):
 
 @njit_loop
 def accept_proposals(distances, decay, counts, shapes, log_times, taken, rng):
-    """Accept the proposals of some states, one after the other, and write which to `taken`."""
+    """Accept or reject the proposals of all states in turn; write which are accepted to `taken`."""
     for j in range(taken.shape[0]):
         taken[j] = 0
     for j in range(taken.shape[0]):

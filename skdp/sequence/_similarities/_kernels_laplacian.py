@@ -1,7 +1,7 @@
-r"""Draws of lambda in phi_jj' = exp(-lambda D_jj'), D the Hamming distance of states' vectors.
+r"""Draws of lambda in phi_jj' = exp(-lambda D_jj'), with the Hamming distance D of states' vectors.
 
-Given rates pi and transitions n, times and failed transitions summed out, lambda has the likelihood
-prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi_jj'.
+Given rates pi and transitions n, with times and failed transitions integrated out, lambda has the
+likelihood prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi_jj'.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -42,7 +42,7 @@ def gather_rates(log_rates, distances, busy, sums, log_sums):
     n_states, n_distances = distances.shape[0], sums.shape[0]
     for b in range(busy.shape[0]):
         j = busy[b]
-        largest = log_sums[b]  # of every distance, since one may be e^1000 below another
+        largest = log_sums[b]  # of each distance, because one may be e^1000 below another
         for h in range(n_distances):
             largest[h] = -math.inf
             sums[h] = 0.0
@@ -89,7 +89,7 @@ def log_density_of_decay(log_decay, moved, left, log_sums, shape, rate):
 def draw_log_decay(log_decay, moved, left, log_sums, shape, rate, rng):
     """Return a draw of log lambda, by a step of the slice sampler (Neal, 2003).
 
-    The prior is cut off at 1e-12 and 1e6.
+    The prior is truncated to [1e-12, 1e6].
     """
     now = log_density_of_decay(log_decay, moved, left, log_sums, shape, rate)
     level = now - draw_exponential(rng)

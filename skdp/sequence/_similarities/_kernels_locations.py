@@ -1,14 +1,14 @@
-"""Locations of states in a latent space, on which the probabilities of transitions depend.
+"""Locations of states in a latent space, on which transition probabilities depend.
 
-Given rates, states have probability prod (pi phi)^n / prod T_j^n_j., times and failed transitions
-summed out, with phi_jj' = exp(-lambda |l_j - l_j'|^2 / 2). A row without transitions contributes
-nothing: the arrays hold the V rows that have some. They are columns, so that inner loops run over V
-entries of which none depends on another.
+Given the rates, with times and failed transitions integrated out, states have probability prod (pi
+phi)^n / prod T_j^n_j., where phi_jj' = exp(-lambda |l_j - l_j'|^2 / 2). Rows without transitions
+contribute nothing, so that the arrays hold only the V other rows. These are stored as columns, so
+that inner loops run over V independent entries.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | locations | l_j | (D, J) | one row for each dimension |
-| rows | v | (V,) int64 | states that are left at least once |
+| rows | v | (V,) int64 | states with at least one outgoing transition |
 | counts | n_vj | (J, V) | transitions from v to j |
 | n | n_v. | (V,) | transitions from v |
 | log_rates | log pi_vj | (J, V) | less the largest of the row, which cancels |
@@ -33,7 +33,7 @@ from skdp._numeric._typing import Floats
 
 
 class Room(NamedTuple):
-    """Room for a draw of the locations, all of it scratch.
+    """Scratch buffers for a draw of the locations.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Room(NamedTuple):
 
 
 def make_room(n_dims: int, n_states: int, n_rows: int) -> Room:
-    """Return room for a draw of the locations."""
+    """Return scratch buffers for a draw of the locations."""
     tables, moves = np.empty((2, n_states, n_rows)), np.empty((4, n_dims, n_states))
     return Room(*tables, np.empty((2 * n_dims + 2, n_rows)), *moves)
 
@@ -60,7 +60,7 @@ def make_room(n_dims: int, n_states: int, n_rows: int) -> Room:
 def gather(
     counts: np.ndarray, log_rates: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows, counts, n and log_rates of the states that are left, of tables (J + 1, J)."""
+    """Return rows, counts, n and log_rates of states with transitions, given tables (J + 1, J)."""
     rows = np.flatnonzero(counts[:-1].any(axis=1))
     some_counts = counts[rows].astype(np.float64)
     some_rates = log_rates[rows] - log_rates[rows].max(axis=1, keepdims=True)
@@ -103,9 +103,9 @@ def write_log_similarity(locations, decay, out):
 
 @njit_internal_nogc
 def write_shares(halves, log_rates, decay, shares, largest, totals):
-    """Write the logs of the largest pi phi of each row, and all and their sum in units of it.
+    """Write the log of the largest pi phi of each row, and all terms and their sum relative to it.
 
-    Relative to the largest a sum is at least 1, however small the rates nearby are.
+    Relative to the largest, a sum is at least 1, however small the rates nearby are.
     """
     n_states, n_rows = halves.shape
     for v in range(n_rows):
@@ -143,7 +143,7 @@ def log_likelihood(halves, counts, n, log_rates, decay, shares, sums):
 
 @njit_inlined
 def _product_of_differences(weight, source, x):
-    """Return sum_v weight_v (source_v - x), in four sums that do not wait for each other."""
+    """Return sum_v weight_v (source_v - x), computed as four independent partial sums."""
     n = weight.shape[0]
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     for v in range(0, n - 3, 4):
@@ -160,9 +160,9 @@ def _product_of_differences(weight, source, x):
 def write_gradient(locations, rows, counts, n, log_rates, decay, halves, shares, work, gradient):
     """Write the gradient of the log posterior of the locations, (D, J).
 
-    A transition pulls both of its ends, and so does, the other way, an expected one: its derivative
-    in l_v is -lambda sum_j (l_v - l_j) (n_vj - n_v. P_vj), in l_j the same with the other sign.
-    `work`, (2 D + 2, V), is scratch.
+    A transition pulls its two ends together, and an expected transition pushes them apart: the
+    derivative with respect to l_v is -lambda sum_j (l_v - l_j) (n_vj - n_v. P_vj), and its terms
+    with respect to l_j have the opposite sign. `work`, (2 D + 2, V), is scratch.
     """
     n_dims, n_states = locations.shape
     n_rows = rows.shape[0]
@@ -193,7 +193,7 @@ def leapfrog(
     locations, momentum, gradient, rows, counts, n, log_rates, decay, inverse_mass, step,
     n_steps, halves, shares, work,
 ):  # fmt: skip
-    """Move locations and momenta, (D, J), along a trajectory; `gradient` is that where they are."""
+    """Move locations and momenta, (D, J), along a trajectory; `gradient` is updated."""
     n_dims, n_states = locations.shape
     for _ in range(n_steps):
         for d in range(n_dims):
@@ -208,10 +208,10 @@ def leapfrog(
 
 @njit_loop
 def write_inverse_mass(rows, counts, n, decay, out):
-    """Write inverse masses: 1 + lambda (1 + lambda) times the transitions to and from other states.
+    """Write inverses of masses: 1 + lambda (1 + lambda) times transitions to and from other states.
 
-    That is about the curvature, -lambda (n - n P) - lambda^2 n times covariances of where rows go,
-    so that a step as long as the prior wants suits all states.
+    A mass is about the curvature, -lambda (n - n P) - lambda^2 n times covariances of the
+    destinations of rows, so that a step size that suits the prior suits all states.
     """
     factor = decay * (1.0 + decay)
     for j in range(out.shape[0]):
@@ -267,9 +267,9 @@ def draw_locations(
 ):  # fmt: skip
     """Draw the locations, (D, J), by Hamiltonian Monte Carlo; return the mean acceptance.
 
-    The length of steps varies by a fifth: with equal steps a trajectory may end where it began.
-    Those of the last trajectory are a quarter as long: it moves where the others are too bold.
-    `room` is scratch, of type `Room`.
+    The step size varies by a fifth, because with equal steps a trajectory may end where it began.
+    The last trajectory has a quarter of the step size, so that it moves even if the steps of the
+    others are too large. `room` is scratch, of type `Room`.
     """
     halves, shares, work = room.halves, room.shares, room.work
     proposal, momentum = room.proposal, room.momentum
@@ -281,7 +281,7 @@ def draw_locations(
     before -= 0.5 * sum_of_squares(locations)
     acceptance = 0.0
     for i in range(n_trajectories):
-        # Begin where the last trajectory ended, with a momentum of its own.
+        # Begin where the last trajectory ended, with a new momentum.
         draw_momentum(inverse_mass, momentum, rng)
         energy = kinetic_energy(inverse_mass, momentum)
         copy_locations(locations, proposal)
@@ -299,7 +299,7 @@ def draw_locations(
         after -= 0.5 * sum_of_squares(proposal)
         gain = after - before + energy - kinetic_energy(inverse_mass, momentum)
         if not gain > -math.inf:
-            gain = -math.inf  # NaN where a trajectory has left all bounds
+            gain = -math.inf  # NaN if a trajectory has diverged
         probability = math.exp(min(gain, 0.0))
         acceptance += probability / n_trajectories
         # Accept, or stay.

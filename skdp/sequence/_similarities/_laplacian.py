@@ -1,4 +1,4 @@
-"""Similarities that fall with the Hamming distance of binary vectors."""
+"""Similarities that decrease with the Hamming distance of binary vectors."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from skdp.sequence._similarities import _kernels_laplacian as kernels
 
 
 class LaplacianSimilarity(EstimatorMixin, BaseEstimator):
-    r"""phi_jj' = exp(-lambda D_jj'), D the Hamming distance of the binary vectors of two states.
+    r"""phi_jj' = exp(-lambda D_jj'), with the Hamming distance D of two states' binary vectors.
 
     It requires an emission whose states have binary vectors, `BinaryFactorEmission`. The
     transitions then carry information about the vectors, especially those of rare states. As lambda
-    tends to 0, the model tends to the one without similarities. The prior of a drawn lambda is
+    tends to 0, the model tends to the model without similarities. The prior of a drawn lambda is
     truncated to [1e-12, 1e6].
 
     Parameters
@@ -87,7 +87,7 @@ class LaplacianSampler(Part):
         self.decay = min(max(prior[0] / prior[1], 1e-12), 1e6) if decay is None else decay
 
     def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
-        """Begin at the mean of the prior."""
+        """Check that the emission has binary vectors; the decay keeps its prior mean."""
         if not hasattr(emission, "factors"):
             raise TypeError(
                 "LaplacianSimilarity compares the binary vectors of states, which "
@@ -103,9 +103,10 @@ class LaplacianSampler(Part):
         *,
         hold: bool = False,
     ) -> None:
-        """Draw lambda given transitions, times and failed transitions summed out.
+        """Draw lambda given transitions, with times and failed transitions integrated out.
 
-        Also with `hold`: the distances come from observations, not from the first transitions.
+        It is drawn even with `hold`, because the distances come from observations, not from the
+        first transitions.
         """
         if not self.is_drawn:
             return
@@ -128,7 +129,7 @@ class LaplacianSampler(Part):
         out *= -self.decay
 
     def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> Coupling:
-        """Return what the binary vectors must know of transitions."""
+        """Return the coupling of the binary vectors to the transitions."""
         return Coupling(self.decay, counts, log_rates)
 
     def log_density(self) -> float:
@@ -140,8 +141,8 @@ class LaplacianSampler(Part):
         return log_density - math.lgamma(shape)
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars for the trace."""
         return {"decay": self.decay}
 
     def model(self) -> None:
-        """Return None: distances are those of the binary vectors, which observations keep."""
+        """Return None: distances are those of the binary vectors, which the emission keeps."""

@@ -1,4 +1,4 @@
-"""The interface of similarities: what the sampler requires of them."""
+"""The interface of similarities that the sampler requires."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from skdp.emissions._protocol import Coupling
 
 
 class TimedTransitions(NamedTuple):
-    """Transitions and the times that they took, given which similarities do not need the rates.
+    """Transitions and their times, given which similarities do not depend on the rates.
 
-    Given the times u the pairs of states are independent. With rates and failed transitions summed
-    out, phi_jj' has the likelihood phi^n / (1 + phi u_j)^(a + n).
+    Given the times u, the pairs of states are independent. With rates and failed transitions
+    integrated out, phi_jj' has the likelihood phi^n / (1 + phi u_j)^(a + n).
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class TimedTransitions(NamedTuple):
     shapes : (J + 1, J) array
         a_jj' + n_jj', with a the shapes of the prior of the rates.
     log_times : (J + 1,) array
-        log u_j; -inf where no transition leaves.
+        log u_j; -inf if no transition leaves state j.
     """
 
     counts: Places
@@ -82,9 +82,9 @@ class SimilaritySampler(Protocol):
         rng : (4,) array of uint64
             Stream of random numbers.
         hold : bool, default=False
-            True in the first sweeps, when states still follow each other at random. From these,
-            parameters could learn that all states are alike and get stuck there; they may keep
-            their first values.
+            True in the first sweeps, when states still follow each other at random. Parameters
+            drawn given such states could get stuck at values under which all states are alike; they
+            may keep their first values.
         """
 
     def write(self, out: NDArray[np.float64], emission: Any) -> None:
@@ -93,14 +93,14 @@ class SimilaritySampler(Protocol):
         Parameters
         ----------
         out : (J, J) array
-            All <= 0; rows are the states that are left.
+            All <= 0; rows are the states before a transition.
         emission : EmissionSampler
         """
 
     def coupling(
         self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]
     ) -> Coupling | None:
-        """Return what binary factors need to know if similarities depend on them, else None.
+        """Return the coupling of binary factors if similarities depend on them, else None.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class SimilaritySampler(Protocol):
         """
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records.
+        """Return the scalars for the trace.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class SimilaritySampler(Protocol):
         """
 
     def model(self) -> Any:
-        """Return what a stored sample keeps in addition to the matrix of similarities.
+        """Return the object that a stored sample keeps besides the matrix of similarities.
 
         Returns
         -------
@@ -148,10 +148,10 @@ class SimilaritySampler(Protocol):
 
 @runtime_checkable
 class EmissionCoupledSampler(Protocol):
-    """What a `SimilaritySampler` has as well if phi depends on the parameters of the observations.
+    """Further methods of a `SimilaritySampler` if phi depends on parameters of the observations.
 
-    A sampler then leaves the draws of these parameters to it, and draws the rates of transitions
-    afterwards.
+    The sampler of the model then delegates the draws of these parameters to it, and draws the
+    transition rates afterwards.
     """
 
     def draw_with_emission(
@@ -164,13 +164,13 @@ class EmissionCoupledSampler(Protocol):
         transitions : TimedTransitions
         states : (N,) array of int
         emission : ComparableEmission
-            Its parameters are written to.
+            Its parameters are changed in place.
         rng : (4,) array of uint64
             Stream of random numbers.
         """
 
     def model_with_emission(self, emission: Any) -> Any:
-        """Return what a stored sample keeps, as `SimilaritySampler.model` does.
+        """Return the object that a stored sample keeps, as `SimilaritySampler.model` does.
 
         Parameters
         ----------
@@ -186,9 +186,9 @@ class EmissionCoupledSampler(Protocol):
         ----------
         emission : ComparableEmission
         pair : CollapsedEmission
-            Restricted to these steps, for two states.
+            Sampler restricted to these steps, for two states.
         groups : (n,) array of int
-            0 or 1: which of the two has a step.
+            0 or 1: the state to which a step belongs.
         places : list of two ints
             The states.
         rng : (4,) array of uint64
@@ -200,7 +200,7 @@ class EmissionCoupledSampler(Protocol):
         """
 
     def accept_pair(self, emission: Any, proposal: Any) -> None:
-        """Take what `propose_pair` returned.
+        """Store the result of `propose_pair`.
 
         Parameters
         ----------
