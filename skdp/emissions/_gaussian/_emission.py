@@ -60,7 +60,7 @@ class GaussianEmission(PartedEmission):
     Parameters
     ----------
     covariance_type : {"full", "diag"}, default="full"
-        Whether columns are correlated or independent given the state.
+        Whether columns are correlated or independent, given the state.
     mean_prior : (D,) array or None, default=None
         m; None: the mean of the observations.
     mean_precision_prior : float or None, default=None
