@@ -1,4 +1,4 @@
-"""Distributions of observations given a state: shared by sequences and mixtures."""
+"""Distributions of observations given a state, for sequences and mixtures."""
 
 from skdp._numeric._random import make_generator
 from skdp.emissions._autoregressive._emission import AutoregressiveEmission

@@ -1,4 +1,4 @@
-"""Rows, prior and clusters as kernels see them, for models that seat row by row."""
+"""Kernel arguments for models that assign rows to clusters one by one: rows, prior, clusters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class GaussianRows(NamedTuple):
 
 
 class GaussianClusterPrior(NamedTuple):
-    """Prior of means and covariances, by blocks: `GaussianPrior`, and a sum over blocks.
+    """Prior of means and covariances by blocks: `GaussianPrior` and the sum of log determinants.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class GaussianClusterPrior(NamedTuple):
     precision, dof : float
     scale : (B, W, W) array
     log_det : float
-        Sum over blocks of the log determinants of their scales.
+        Sum of the log determinants of the scales of all blocks.
     """
 
     mean: Floats
@@ -48,7 +48,7 @@ class GaussianClusters(NamedTuple):
 
 
 class GaussianParameters(NamedTuple):
-    """What was drawn for clusters: see `_kernels_cluster_draws`."""
+    """Drawn parameters of clusters: see `_kernels_cluster_draws`."""
 
     heads: Floats
     factors: Floats
@@ -56,7 +56,7 @@ class GaussianParameters(NamedTuple):
 
 
 class GaussianScratch(NamedTuple):
-    """What kernels write to and forget."""
+    """Scratch arrays of kernels."""
 
     lines: Floats
     columns: Floats
@@ -79,11 +79,11 @@ class CountClusterPrior(NamedTuple):
     Attributes
     ----------
     shapes : (V,) array
-        Of the Gamma priors, or of the Dirichlet prior.
+        Shapes of the Gamma priors or of the Dirichlet prior.
     total_shape : float
-        Their sum.
+        Sum of the shapes.
     rates : (V,) array
-        Of the Gamma priors; empty of a Dirichlet prior.
+        Rates of the Gamma priors; empty for a Dirichlet prior.
     is_poisson : bool
     """
 
@@ -102,20 +102,20 @@ class CountClusters(NamedTuple):
 
 
 class CountParameters(NamedTuple):
-    """What was drawn for clusters: see `_kernels_cluster_draws`."""
+    """Drawn parameters of clusters: see `_kernels_cluster_draws`."""
 
     heads: Floats
     logs: Floats
 
 
 class CountScratch(NamedTuple):
-    """What kernels write to and forget."""
+    """Scratch arrays of kernels."""
 
     lines: Floats
 
 
 class ClusterTerms(NamedTuple):
-    """All that clusters of an emission follow from.
+    """Rows and prior from which the clusters of an emission are computed.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class ClusterTerms(NamedTuple):
     prior: Any
 
     def make_clusters(self, capacity: int) -> Any:
-        """Return room for so many clusters, or raise ValueError where it would fill the memory."""
+        """Return arrays for `capacity` clusters, or raise ValueError if memory is too small."""
         self._check_room(capacity)
         if self.kind == COUNTS:
             return CountClusters(
@@ -147,7 +147,7 @@ class ClusterTerms(NamedTuple):
         )
 
     def make_parameters(self, n_clusters: int) -> Any:
-        """Return room for the parameters of so many clusters, or raise ValueError."""
+        """Return parameter arrays for `n_clusters` clusters, or raise ValueError."""
         self._check_room(n_clusters)
         if self.kind == COUNTS:
             n_kinds = len(self.prior.shapes)
@@ -161,7 +161,7 @@ class ClusterTerms(NamedTuple):
         )
 
     def _check_room(self, n_clusters: int) -> None:
-        """Raise if the statistics of so many clusters would fill the memory."""
+        """Raise if the statistics of `n_clusters` clusters would fill the memory."""
         if self.kind == COUNTS:
             n_kinds = len(self.prior.shapes)
             check_memory(8.0 * n_kinds * n_clusters, f"X: {n_clusters} clusters of {n_kinds} kinds")
@@ -173,7 +173,7 @@ class ClusterTerms(NamedTuple):
             )
 
     def make_scratch(self, capacity: int) -> Any:
-        """Return what kernels write to and forget."""
+        """Return scratch arrays of kernels."""
         if self.kind == COUNTS:
             return CountScratch(np.empty((1, capacity)))
         width = self.prior.mean.shape[1]
@@ -184,10 +184,13 @@ class ClusterTerms(NamedTuple):
 
 @runtime_checkable
 class ClusterEmission(CollapsedEmission, Protocol):
-    """What samplers offer whose rows can be seated one by one, parameters summed out."""
+    """Additional method of samplers whose rows can be assigned to clusters one by one.
+
+    The parameters of the clusters are integrated out.
+    """
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the attached rows and the prior as kernels of clusters take them."""
+        """Return the attached rows and the prior in the format of the cluster kernels."""
 
 
 def gaussian_terms(
@@ -212,11 +215,11 @@ def count_terms(
     ----------
     events : (ptr, kinds, amounts)
     constants : (N,) array
-        Logarithms of what all clusters' probabilities of a row share.
+        Logarithms of the factor of a row's probability that all clusters share.
     shapes : (V,) array
-        Of the Gamma or Dirichlet prior.
+        Shapes of the Gamma or Dirichlet prior.
     rates : (V,) array or None
-        Of the Gamma prior; None: Dirichlet.
+        Rates of the Gamma prior, or None for a Dirichlet prior.
     """
     ptr, kinds, amounts = events
     running = np.concatenate([[0.0], np.cumsum(amounts)])

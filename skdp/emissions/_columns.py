@@ -1,4 +1,4 @@
-"""Columns of X as users name them: each to one part, none left over."""
+"""Resolution of column selections, and checks that each column of X belongs to one part."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skdp._numeric._typing import Places
 
 
 def find_columns(columns: Any, n_columns: int, names: list[str] | None, where: str) -> Places:
-    """Return the numbers of columns.
+    """Return the indices of the selected columns.
 
     Parameters
     ----------
@@ -20,14 +20,14 @@ def find_columns(columns: Any, n_columns: int, names: list[str] | None, where: s
     n_columns : int
         D.
     names : list of str or None
-        Those of the columns of X, if it has any.
+        Names of the columns of X, if it has any.
     where : str
-        Opens the messages.
+        Prefix of error messages.
 
     Raises
     ------
     ValueError
-        If there is no such column, none at all, or one twice.
+        If a column does not exist or is selected twice, or no column is selected.
     TypeError
         If `columns` is anything else.
     """
@@ -70,7 +70,7 @@ def _find_listed(columns: Any, n_columns: int, names: list[str] | None, where: s
 
 
 def _place(column: Any, names: list[str] | None, where: str) -> int:
-    """Return the number of a column."""
+    """Return the index of a column."""
     if not isinstance(column, str):
         if isinstance(column, Integral) and not isinstance(column, bool):
             return int(column)

@@ -1,12 +1,12 @@
-"""Observations with far values pulled in, so that default priors follow the others.
+"""Observations with far values pulled in, so that default priors are not driven by outliers.
 
-Of each column, m is the median and R the width of the middle four fifths of the values that differ
+In each column, m is the median and R the width of the middle four fifths of the values that differ
 from it: repeated medians, such as the zeros of a column that is mostly zero, have no spread. A
-value x at a distance of more than c = 10 R counts as m + c^2 / (x - m): the farther it is, the
-less it counts. One value, or a few in a hundred, cannot stretch a variance or move a mean then,
-however large they are, while values up to c count as they are: small clusters may be far away. R
-and m follow a column that is shifted or scaled, and they are order statistics, which do not depend
-on how the observations are cut into parts.
+value x at a distance of more than c = 10 R counts as m + c^2 / (x - m), so that its weight falls
+with its distance. A single value, or a few percent of the values, then cannot stretch a variance or
+move a mean, however large they are, whereas values up to the distance c are unchanged: small
+clusters may be far away. R and m are equivariant to shifts and scalings of a column, and they are
+order statistics, which do not depend on how the observations are divided into parts.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from skdp.emissions._gaussian._sums import Ranges, find_column_ranges
 from skdp.emissions._whole import Observations
 
 ROUNDING = 1e-12
-"""A column that varies by less, compared to its size, is constant."""
+"""Relative variation below which a column counts as constant."""
 
 SMALLEST = 1e-150
-"""Squares of smaller ranges lose their digits, or are 0."""
+"""Smallest range of a column: squares of smaller ranges lose digits or underflow to 0."""
 
 _TAIL, _REACH = 0.1, 10.0
 
@@ -34,7 +34,7 @@ _DIGIT_BITS = 8
 
 
 class PulledIn:
-    """Observations with far values pulled in; observations may be in parts.
+    """Observations, possibly in parts, with far values pulled in.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _apply_to_sequences(
 
 
 def pull_in(values: Floats, medians: Floats, cuts: Floats) -> Floats:
-    """Return values, those farther from the medians than the cuts pulled in."""
+    """Return values, pulling in those that are farther from the medians than the cuts."""
     away = values - medians
     far = np.abs(away) > cuts
     if not far.any():
@@ -84,7 +84,7 @@ def pull_in(values: Floats, medians: Floats, cuts: Floats) -> Floats:
 
 
 def _check_ranges(ranges: Ranges) -> None:
-    """Raise a ValueError if squares of how a column varies would underflow."""
+    """Raise a ValueError if squares of a column's variation would underflow."""
     seen = ranges.numbers > 0
     lows, highs = (np.where(seen, ends[:, 0], 0.0) for ends in (ranges.lows, ranges.highs))
     widths = highs - lows
@@ -100,7 +100,7 @@ def _check_ranges(ranges: Ranges) -> None:
 
 
 def _find_bounds(data: Observations, numbers: Places) -> tuple[Floats, Floats]:
-    """Return the medians of all columns, and how far from them values count as they are."""
+    """Return the medians of all columns, and the distances beyond which values are pulled in."""
     (medians,) = find_order_statistics(data, ((numbers - 1) // 2)[np.newaxis])
     below, equal = data.sum(_count_about, medians)
     n_others = numbers - equal
@@ -114,26 +114,26 @@ def _find_bounds(data: Observations, numbers: Places) -> tuple[Floats, Floats]:
 
 
 def _count_about(values: Floats, medians: Floats) -> tuple[Places, Places]:
-    """Return how many values of each column are below the median, and how many equal to it."""
+    """Return the number of values below the median and equal to it, for each column."""
     return (values < medians).sum(axis=0), (values == medians).sum(axis=0)
 
 
 def find_order_statistics(data: Observations, ranks: Places) -> Floats:
-    """Return the values of some ranks of each column; NaN does not count.
+    """Return the values of given ranks in each column, ignoring NaN.
 
-    A float is a whole number of 64 bits in the same order, whose digits are found one by one, from
-    the numbers of values that have each digit.
+    The bits of a float define a 64-bit integer with the same order. Its digits are found one by
+    one, from the number of values with each digit.
 
     Parameters
     ----------
     data : Observations
     ranks : (R, D) array of int
-        From 0.
+        Ranks, counted from 0.
 
     Returns
     -------
     (R, D) array
-        Anything where a column has no such value.
+        Arbitrary if a column has no value of this rank.
     """
     heads = np.zeros(ranks.shape, dtype=np.uint64)
     for shift in range(64 - _DIGIT_BITS, -1, -_DIGIT_BITS):
@@ -147,7 +147,7 @@ def find_order_statistics(data: Observations, ranks: Places) -> Floats:
 
 
 def _count_digits(values: Floats, heads: NDArray[np.uint64], shift: int) -> tuple[Places]:
-    """Return how many values have each next digit, (R, D, 256), of those with given first ones."""
+    """Return the counts of the next digit, (R, D, 256), among values with given leading digits."""
     counts = np.empty((*heads.shape, 1 << _DIGIT_BITS), dtype=np.int64)
     for d, column in enumerate(values.T):
         bits = (column[~np.isnan(column)] + 0.0).view(np.uint64)  # 0.0 and -0.0 are the same

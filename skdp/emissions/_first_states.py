@@ -1,4 +1,4 @@
-"""First states that owe nothing to the observations."""
+"""Random initial states that do not depend on the observations."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 from skdp._numeric._random import next_double
 
 MEAN_RUN = 3.0
-"""Steps in a run of the first states."""
+"""Mean number of steps in a run of the initial states."""
 
 
 def start_in_runs(states: NDArray[np.int64], n_states: int, rng: NDArray[np.uint64]) -> None:
-    """Write states at random, in runs of `MEAN_RUN` steps in the mean.
+    """Write random states in runs of `MEAN_RUN` steps on average.
 
-    States that get steps here and there all look like the whole panel; those of runs know which
-    observations are near each other, and a chain of many states starts much closer to its mode.
+    States with scattered steps all resemble the whole panel, whereas runs group neighboring
+    observations, so that a chain of many states starts much closer to its mode.
 
     Parameters
     ----------
     states : (N,) array of int
-        Written to.
+        Output.
     n_states : int
     rng : (4,) array of uint64
     """

@@ -1,4 +1,4 @@
-"""Observations whose columns are of different kinds."""
+"""Emissions of observations with columns of different kinds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from skdp.emissions._whole import Made, ObservedSequences
 
 
 class IndependentEmissions(EstimatorMixin, BaseComposition):
-    """Columns of several kinds, each kind with an emission of its own, independent given the state.
+    """Columns of several kinds with one emission for each kind, independent given the state.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
     Notes
     -----
     Log densities and log evidences are sums over the parts. If the parameters of all parts can be
-    summed out (`CollapsedEmission`), states are split and merged. They begin as one state if any
-    part would begin so, otherwise as the first part begins them.
+    integrated out (`CollapsedEmission`), states are split and merged. The chain starts with one
+    state if any part alone would do so, otherwise with the initial states of the first part.
 
-    A panel may be in partitions if all parts take them.
+    A panel may be in partitions if all parts support them.
 
-    NaN marks a missing value in the columns of emissions that take it. `BinaryFactorEmission` and
-    emissions that look back in time cannot be parts.
+    NaN marks a missing value in the columns of emissions that allow it. `BinaryFactorEmission` and
+    emissions with lags cannot be parts.
 
     A stored sample holds the models of the parts by name: ``model.emission_.models["name"]``.
     `forecast` gives NaN for columns of categories, which have no order, and their probabilities in
@@ -78,10 +78,10 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
 
     @property
     def _parts(self) -> Any:
-        """Names and emissions, in the shape that scikit-learn's compositions have."""
+        """Names and emissions, in the format of scikit-learn's compositions."""
         try:
             return [(name, emission) for name, emission, _ in self.emissions]
-        except (TypeError, ValueError):  # refused by a fit
+        except (TypeError, ValueError):  # `fit` raises an error
             return self.emissions
 
     @_parts.setter
@@ -92,7 +92,7 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
         ]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return parameters by name, with `deep` those of the parts as ``name__parameter``.
+        """Return parameters by name; if `deep`, include those of the parts as ``name__parameter``.
 
         Parameters
         ----------
@@ -108,8 +108,8 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of the parts as ``name__parameter``, and parts by their names.
 
-        An emission given by its name, such as "gaussian", is first replaced by the object that the
-        name stands for.
+        An emission given by name, such as "gaussian", is first replaced by the corresponding
+        object.
 
         Parameters
         ----------
@@ -132,14 +132,14 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
 
     @property
     def allows_nan(self) -> bool:
-        """Whether NaN is a missing value, in some columns at least."""
+        """Whether NaN marks a missing value in at least some columns."""
         try:
             return any(_takes_nan(_resolve(part)) for _, part in self._parts)
-        except (TypeError, ValueError):  # refused by a fit
+        except (TypeError, ValueError):  # `fit` raises an error
             return False
 
     def with_feature_names(self, names: Any) -> Self:
-        """Return the same emission for columns with names.
+        """Return a copy of the emission that uses the names of columns.
 
         Parameters
         ----------
@@ -172,10 +172,10 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
         Raises
         ------
         ValueError
-            If columns are missing or belong to two parts, names are not unique, or a part refuses
+            If columns are missing or belong to two parts, names are not unique, or a part rejects
             its columns.
         TypeError
-            If a part is no emission, or one that cannot be a part.
+            If a part is not an emission, or cannot be combined with others.
         """
         return self._make_sampler(
             values.shape[1],
@@ -184,15 +184,15 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
         )
 
     def make_sampler_of(self, data: ObservedSequences, n_states: int) -> IndependentSampler:
-        """Return the sampler that `make_sampler` does, for observations that may be in parts.
+        """Return the same sampler as `make_sampler`, for observations that may be in parts.
 
         All emissions must have this method.
 
         Parameters
         ----------
         data : object
-            With ``n_features``, and ``sum_sequences(f, *args)``, which returns the sum over parts
-            of tuples ``f(values, ptr, *args)``.
+            Object with ``n_features`` and ``sum_sequences(f, *args)``, which returns the sum over
+            parts of tuples ``f(values, ptr, *args)``.
         n_states : int
             J.
 
@@ -203,7 +203,7 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
         Raises
         ------
         ValueError, TypeError
-            As `make_sampler` does.
+            Under the same conditions as in `make_sampler`.
         """
         return self._make_sampler(
             data.n_features,
@@ -216,7 +216,7 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
     def _make_sampler(
         self, n_columns: int, n_states: int, make_part: Callable[[Any, Block], Any]
     ) -> IndependentSampler:
-        """Return the sampler, given what makes that of an emission for its columns."""
+        """Return the sampler, given a function that makes the sampler of each emission."""
         validate_parameters(self)
         names: list[str] | None = vars(self).get("_names")
         emissions = self._read_emissions()
@@ -241,7 +241,7 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
         return kind(n_states, tuple(blocks), samplers)
 
     def unsummed(self) -> list[Any]:
-        """Return the emissions that take no observations in parts."""
+        """Return the emissions that do not support observations in parts."""
         return [part for own in self._read_emissions().values() for part in list_unsummed(own)]
 
     def _read_emissions(self) -> dict[str, Any]:
@@ -266,7 +266,7 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
 
 
 def _resolve(emission: Any) -> Any:
-    """Return the emission that a name stands for; anything else as it is."""
+    """Return the emission with a known name; return any other argument unchanged."""
     is_known = isinstance(emission, str) and emission in EMISSIONS
     return EMISSIONS[emission]() if is_known else emission
 
@@ -276,7 +276,7 @@ def _takes_nan(emission: Any) -> bool:
 
 
 def _check_emission(name: str, emission: Any) -> Any:
-    """Return an emission if it can be a part, or raise a TypeError."""
+    """Return an emission if it can be combined with others, or raise a TypeError."""
     where = f"IndependentEmissions: emission {name!r}"
     if isinstance(emission, type):
         kind = emission.__name__
@@ -298,7 +298,7 @@ def _check_emission(name: str, emission: Any) -> Any:
 
 
 def list_unsummed(emission: Any) -> list[Any]:
-    """Return an emission, or those of its parts, that take no observations in parts."""
+    """Return an emission or its components that do not support observations in parts."""
     if isinstance(emission, IndependentEmissions):
         return emission.unsummed()
     return [emission] if getattr(emission, "make_sampler_of", None) is None else []
@@ -320,7 +320,7 @@ class IndependentSampler(Part):
         self.samplers: list[Any] = samplers
 
     def copy(self) -> Self:
-        """Return the same parameters in new arrays."""
+        """Return a sampler with the same parameters in new arrays."""
         other = super().copy()
         other.samplers = [sampler.copy() for sampler in self.samplers]
         return other
@@ -332,14 +332,14 @@ class IndependentSampler(Part):
             sampler.detach()
 
     def attach(self, values: NDArray[np.float64]) -> None:
-        """Take the observations."""
+        """Store the observations."""
         for block, sampler in zip(self.blocks, self.samplers, strict=True):
             with naming(block.name, block.columns):
                 sampler.attach(block.of(values))
         self._scratch = np.empty((len(values), self.n_states))
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write first states as the first part does."""
+        """Write the initial states of the first part."""
         self.samplers[0].start(states, rng)
 
     def draw(
@@ -354,7 +354,7 @@ class IndependentSampler(Part):
 
     @property
     def held(self) -> bool:
-        """Whether parts leave their concentrations as they are."""
+        """Whether parts leave their concentrations unchanged."""
         return any(getattr(sampler, "held", False) for sampler in self.samplers)
 
     @held.setter
@@ -364,7 +364,7 @@ class IndependentSampler(Part):
                 sampler.held = value
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records of the parts, as ``name__scalar``."""
+        """Return the scalars of the parts for the trace, as ``name__scalar``."""
         return {
             f"{block.name}__{name}": value
             for block, sampler in zip(self.blocks, self.samplers, strict=True)
@@ -373,11 +373,11 @@ class IndependentSampler(Part):
         }
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
-        """Write the sums of the parts' log densities of all steps."""
+        """Write the log densities of all steps, summed over the parts."""
         self._add_up("write_log_obs", out)
 
     def _add_up(self, method: str, out: NDArray[np.float64]) -> None:
-        """Write the sum of what a method of all parts writes."""
+        """Write the sum over parts of the output of a method."""
         getattr(self.samplers[0], method)(out)
         for sampler in self.samplers[1:]:
             getattr(sampler, method)(self._scratch)
@@ -388,14 +388,14 @@ class IndependentSampler(Part):
         return float(sum(sampler.log_evidence() for sampler in self.samplers))
 
     def model(self) -> IndependentModel:
-        """Return what the next observation follows given the states."""
+        """Return the distributions of the next observation given the states."""
         names = [block.name for block in self.blocks]
         models = [sampler.model() for sampler in self.samplers]
         return IndependentModel(self.blocks, dict(zip(names, models, strict=True)))
 
 
 class CollapsedIndependentSampler(IndependentSampler):
-    """Samplers of parts whose parameters can all be summed out."""
+    """Samplers of parts whose parameters can all be integrated out."""
 
     def __init__(self, n_states: int, blocks: tuple[Block, ...], samplers: list[Any]):
         super().__init__(n_states, blocks, samplers)
@@ -414,18 +414,18 @@ class CollapsedIndependentSampler(IndependentSampler):
         return other
 
     def condition(self, states: NDArray[np.int64]) -> None:
-        """Take the states of the observations; -1: of no state."""
+        """Set the states of the observations; -1 marks observations without a state."""
         for sampler in self.samplers:
             sampler.condition(states)
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
-        """Write the sums of the parts' log predictive densities, or nearly that."""
+        """Write the log predictive densities, possibly approximate, summed over the parts."""
         self._add_up("write_log_predictive", out)
 
 
 @dataclass(frozen=True, eq=False)
 class Several:
-    """What each part measures or adds up, which is added up one by one."""
+    """Measurements or sums of all parts, with elementwise addition."""
 
     values: tuple[Any, ...]
 
@@ -439,12 +439,12 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
     _data_attributes: ClassVar[tuple[str, ...]] = ("_scratch", "_is_complete")
 
     def attach(self, values: NDArray[np.float64]) -> None:
-        """Take the observations."""
+        """Store the observations."""
         super().attach(values)
         self._is_complete = False
 
     def adopt(self, other: Self) -> None:
-        """Take the values of another one, which are not to be changed, and keep the data."""
+        """Adopt the values of another sampler, which must not be modified, and keep the data."""
         for sampler, own in zip(self.samplers, other.samplers, strict=True):
             sampler.adopt(own)
 
@@ -468,7 +468,7 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
     def complete_with(
         self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
     ) -> None:
-        """Draw the missing values that a key stands for: each part has a key that comes of it."""
+        """Draw the missing values with a given key, from which a key for each part is derived."""
         own = np.empty_like(key)
         for i, sampler in enumerate(self.samplers):
             stream_of_number(key, i, own)
@@ -494,31 +494,31 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
         return other
 
     def measure(self, states: NDArray[np.int64]) -> Several:
-        """Return what `add_up` has to know of all observations; that of parts adds up."""
+        """Return the statistics that `add_up` needs, which are additive over parts of the data."""
         return Several(tuple(sampler.measure(states) for sampler in self.samplers))
 
     def add_up(self, states: NDArray[np.int64], measured: Several) -> tuple[Several]:
-        """Return sums over the observations; those of parts add up, exactly."""
+        """Return sums over the observations, which are exactly additive over parts of the data."""
         each = zip(self.samplers, measured.values, strict=True)
         sums = (Several(sampler.add_up(states, own)) for sampler, own in each)
         return (Several(tuple(sums)),)
 
     def take(self, measured: Several, sums: tuple[Several]) -> None:
-        """Take what all observations come to."""
+        """Store the sums over all observations."""
         for sampler, own, added in zip(self.samplers, measured.values, sums[0].values, strict=True):
             sampler.take(own, added.values)
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw the parameters of all parts given what was taken."""
+        """Draw the parameters of all parts given the stored statistics."""
         for sampler in self.samplers:
             sampler.draw_parameters(rng)
 
 
 class ComparableIndependentSampler(CollapsedIndependentSampler):
-    """Samplers of parts whose drawn parameters can all say how similar states are."""
+    """Samplers of parts whose drawn parameters can all define similarities of states."""
 
     def parameters(self) -> tuple[NDArray[np.float64], ...]:
-        """Return the parameters of all parts, one part after the other."""
+        """Return the parameters of all parts in order."""
         return tuple(array for sampler in self.samplers for array in sampler.parameters())
 
     def _shared_out(
@@ -542,12 +542,12 @@ class ComparableIndependentSampler(CollapsedIndependentSampler):
         return IndependentModel(self.blocks, dict(zip(names, models, strict=True)))
 
     def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
-        """Return log Bhattacharyya coefficients, (K, K): those of independent columns multiply."""
+        """Return log Bhattacharyya coefficients, (K, K), as sums over the independent parts."""
         parts = [sampler.log_affinity(own) for sampler, own in self._shared_out(parameters)]
         return np.sum(parts, axis=0)
 
     def move_shared(self, rng: NDArray[np.uint64]) -> list[Any] | None:
-        """Move what the states share in each part; return what there was, None if nothing is."""
+        """Move the shared parameters of each part; return the previous ones, or None if none."""
         moves = [
             sampler.move_shared(rng) if hasattr(sampler, "held") else None
             for sampler in self.samplers
@@ -555,14 +555,14 @@ class ComparableIndependentSampler(CollapsedIndependentSampler):
         return None if all(before is None for before in moves) else moves
 
     def restore_shared(self, before: list[Any]) -> None:
-        """Put back what `move_shared` returned."""
+        """Restore the shared parameters that `move_shared` returned."""
         for sampler, own in zip(self.samplers, before, strict=True):
             if own is not None:
                 sampler.restore_shared(own)
 
 
 class SummedComparableIndependentSampler(SummedIndependentSampler, ComparableIndependentSampler):
-    """Samplers of parts that can do all of this."""
+    """Samplers of parts whose statistics are exact sums and whose parameters are comparable."""
 
 
 _KINDS: dict[tuple[bool, bool], type[CollapsedIndependentSampler]] = {
@@ -571,4 +571,4 @@ _KINDS: dict[tuple[bool, bool], type[CollapsedIndependentSampler]] = {
     (False, True): ComparableIndependentSampler,
     (True, True): SummedComparableIndependentSampler,
 }
-"""By whether all parts are summed and whether all are comparable."""
+"""Sampler classes by whether all parts are summed and whether all are comparable."""

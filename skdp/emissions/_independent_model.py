@@ -1,4 +1,4 @@
-"""Observations of mixed columns in a stored sample."""
+"""Model of observations with mixed columns in a stored sample."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skdp.emissions._protocol import EmissionModel
 
 @contextmanager
 def naming(name: str, columns: Places) -> Iterator[None]:
-    """Say in a ValueError in which part of the columns the fault is."""
+    """Prepend the name and columns of a part to the message of a ValueError."""
     try:
         yield
     except ValueError as error:
@@ -46,7 +46,7 @@ class Block:
     allows_nan: bool
 
     def of(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return these columns, or raise a ValueError if they must not hold NaN but do."""
+        """Return the block's columns, or raise a ValueError if they contain forbidden NaN."""
         own: NDArray[np.float64] = as_readonly(np.ascontiguousarray(values[:, self.columns]))
         if not self.allows_nan and np.isnan(own).any():
             t, d = np.argwhere(np.isnan(own))[0]
@@ -59,7 +59,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class UnorderedMarginals:
-    """Categories: no order, no moments, no quantiles.
+    """Marginals of categories, which have no order, moments or quantiles.
 
     Attributes
     ----------
@@ -70,16 +70,16 @@ class UnorderedMarginals:
 
     @property
     def means(self) -> Floats:
-        """NaN."""
+        """Means, all NaN."""
         return np.full((self.n_states, 1), np.nan)
 
     @property
     def variances(self) -> Floats:
-        """NaN."""
+        """Variances, all NaN."""
         return self.means
 
     def parameters(self, column: int) -> Floats:
-        """Return the same for all states."""
+        """Return zeros, which are equal for all states."""
         return np.zeros((self.n_states, 1))
 
     def take(self, states: NDArray[np.intp]) -> Self:
@@ -97,13 +97,13 @@ class UnorderedMarginals:
 
 @dataclass(frozen=True, eq=False)
 class IndependentMarginals:
-    """Distributions of single columns, each that of its part.
+    """Distributions of single columns, each from the part it belongs to.
 
     Attributes
     ----------
     parts : list of Marginals
     places : list of (n,) arrays
-        Columns of each part, (D,) in all.
+        Columns of each part, D in total.
     """
 
     parts: Sequence[Marginals]
@@ -126,14 +126,14 @@ class IndependentMarginals:
         return self._gather([part.variances for part in self.parts])
 
     def _find(self, column: int) -> tuple[Marginals, int]:
-        """Return the part of a column, and its number there."""
+        """Return the part of a column, and the column's index within the part."""
         for part, columns in zip(self.parts, self.places, strict=True):
             if column in columns:
                 return part, int(np.flatnonzero(columns == column)[0])
         raise IndexError(column)
 
     def parameters(self, column: int) -> Floats:
-        """Return what tells the states' distributions of a column apart."""
+        """Return the parameters that identify each state's distribution of a column."""
         part, own = self._find(column)
         return part.parameters(own)
 
@@ -142,7 +142,7 @@ class IndependentMarginals:
         return replace(self, parts=[part.take(states) for part in self.parts])
 
     def is_discrete(self, column: int) -> bool:
-        """Tell whether a column holds integers >= 0."""
+        """Return whether a column holds integers >= 0."""
         part, own = self._find(column)
         return part.is_discrete(own)
 
@@ -159,14 +159,14 @@ class IndependentMarginals:
 
 @dataclass(frozen=True, eq=False)
 class IndependentModel:
-    """Blocks of columns, independent given the state, each with a model of its own.
+    """Blocks of columns with separate models, independent given the state.
 
     Attributes
     ----------
     blocks : tuple of Block
         Names and columns.
     models : dict
-        By name.
+        Models by the names of the blocks.
     """
 
     blocks: tuple[Block, ...]
@@ -177,7 +177,7 @@ class IndependentModel:
             yield block, self.models[block.name]
 
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sum of the parts' log densities of every step in every state, (N, J)."""
+        """Return the log density of every step in every state, summed over parts, (N, J)."""
         out: Any = None
         for block, model in self._pairs():
             with naming(block.name, block.columns):
@@ -218,13 +218,17 @@ class IndependentModel:
     def fill(
         self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return observations in which NaN is its mean given the rest of its part's row, (N, D).
+        """Return observations with NaN replaced by its mean given the rest of the part's row.
 
         Parameters
         ----------
         values : (N, D) array
         weights : (N, J) array
             Probabilities of the states.
+
+        Returns
+        -------
+        (N, D) array
         """
         out = np.array(values)
         for block, model in self._pairs():
@@ -235,7 +239,7 @@ class IndependentModel:
         return out
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
+        """Return the model with its states in another order."""
         models = {name: model.reorder(order) for name, model in self.models.items()}
         return replace(self, models=models)
 
@@ -251,13 +255,13 @@ def _require(block: Block, model: Any, method: str, caller: str) -> None:
 def mix_symbols(
     emissions: Sequence[IndependentModel], weights: Sequence[Floats]
 ) -> dict[str, Floats]:
-    """Return the probabilities of the symbols of each part that has any, (H, V), by its name.
+    """Return the probabilities of the symbols of each categorical part, (H, V), by its name.
 
     Parameters
     ----------
     emissions : sequence of IndependentModel
     weights : sequence of (H, J) arrays
-        Probabilities of their states, all of which sum to 1.
+        Probabilities of their states, which sum to 1 over all models and states.
     """
     found: dict[str, Floats] = {}
     for name in emissions[0].symbols:

@@ -1,4 +1,4 @@
-r"""Logs of the Bhattacharyya coefficients of states: int sqrt(p_j(x) p_k(x)) dx, from 0 to 1.
+r"""Logarithms of the Bhattacharyya coefficients of states: int sqrt(p_j(x) p_k(x)) dx, in [0, 1].
 
 All tables are symmetric, with zeros on the diagonal.
 
@@ -10,7 +10,7 @@ All tables are symmetric, with zeros on the diagonal.
 | log_intensities | log lambda_jd | (K, D) float64 | |
 | log_probs | log theta_jv | (K, V) float64 | finite, but perhaps as low as -1e9 |
 | roots | sqrt(theta_jv) | (V, K) float64 | by symbol; 0 where it underflows |
-| bits | log(1 - theta_jd), log theta_jd | (K, 2 D) float64 | the two of a column in turns |
+| bits | log(1 - theta_jd), log theta_jd | (K, 2 D) float64 | alternating, two entries per column |
 | out | log BC_jk | (K, K) float64 | <= 0 |
 """
 
@@ -22,15 +22,15 @@ from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp.emissions._gaussian._kernels import factorise
 
 SMALLEST_SUM = 1e-280
-"""Below, terms that underflow may count."""
+"""Sum below which underflowed terms may matter."""
 
 
 @njit_loop
 def compare_gaussians(means, covariances, half_log_dets, matrix, vector, out):
     """Write log BC of Gaussian states; return whether all covariances are positive definite.
 
-    log BC = (log det Sigma_1 + log det Sigma_2) / 4 - log det M / 2 - Delta^T M^-1 Delta / 8, with
-    M the mean of the covariances and Delta the difference of the means.
+    log BC = (log det Sigma_1 + log det Sigma_2) / 4 - log det M / 2 - Delta^T M^-1 Delta / 8, where
+    M is the mean of the covariances and Delta the difference of the means.
 
     Parameters
     ----------
@@ -66,7 +66,8 @@ def compare_gaussians(means, covariances, half_log_dets, matrix, vector, out):
 def compare_intensities(log_intensities, out):
     """Write log BC of independent Poisson columns: - sum_d (sqrt lambda_j - sqrt lambda_k)^2 / 2.
 
-    The difference of the roots is that of the logs where these are close.
+    The difference of the roots is computed from the difference of the logs, so that no digits are
+    lost if the intensities are close.
     """
     for j in range(out.shape[0]):
         out[j, j] = 0.0
@@ -83,7 +84,7 @@ def compare_intensities(log_intensities, out):
 
 @njit_internal_nogc
 def log_product_of_roots(first, second):
-    """Return log sum_v sqrt(theta_v theta'_v) of two rows of logs, however small all terms are."""
+    """Return log sum_v sqrt(theta_v theta'_v) of two rows of logs, without underflow."""
     largest = -math.inf
     for v in range(first.shape[0]):
         largest = max(largest, 0.5 * (first[v] + second[v]))
@@ -112,7 +113,7 @@ def add_products(roots, out):
 
 @njit_loop
 def compare_probabilities(log_probs, roots, out):
-    """Write log BC of categories: log sum_v sqrt(theta_jv theta_kv)."""
+    """Write log BC of categorical states: log sum_v sqrt(theta_jv theta_kv)."""
     for j in range(out.shape[0]):
         for k in range(out.shape[0]):
             out[j, k] = 0.0

@@ -1,16 +1,17 @@
-r"""Parameters of clusters, drawn given their rows, and rows weighed under what was drawn.
+r"""Draws of cluster parameters given their rows, and log densities of rows given the parameters.
 
-What `_kernels_clusters` sums out is drawn here, for samplers that draw the clusters of many rows at
-once. Of a Gaussian block the posterior is kept as U with U^T U = S_n^-1. With the triangular A of
-Bartlett, V = A U has V^T V ~ Wishart(nu_n, S_n^-1), and V mu = V m_n + y / sqrt(c_n), y normal.
+Parameters that `_kernels_clusters` integrates out are drawn here, for samplers that draw the
+clusters of many rows at once. The posterior of a Gaussian block is stored as U with
+U^T U = S_n^-1. With the triangular A of Bartlett, V = A U has V^T V ~ Wishart(nu_n, S_n^-1), and
+V mu = V m_n + y / sqrt(c_n) with normal y.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | kind, rows, prior, clusters, scratch | | | see `_kernels_clusters` |
-| drawn.heads | | (C,) | what log densities have beside the row |
-| drawn.factors | V / sqrt 2 | (D, W, C) | of Gaussian rows |
-| drawn.offsets | V mu / sqrt 2 | (D, C) | of Gaussian rows |
-| drawn.logs | log theta, log lambda | (V, C) | of rows of counts |
+| drawn.heads | | (C,) | terms of log densities that do not depend on the row |
+| drawn.factors | V / sqrt 2 | (D, W, C) | for Gaussian rows |
+| drawn.offsets | V mu / sqrt 2 | (D, C) | for Gaussian rows |
+| drawn.logs | log theta, log lambda | (V, C) | for rows of counts |
 | lines | | (3, C) | scratch |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
@@ -37,7 +38,7 @@ def draw_parameters(kind, k, prior, clusters, drawn, scratch, rng):
 
 @njit_inlined_source
 def weigh_row_given(kind, i, rows, drawn, lines):
-    """Write log p(x_i | parameters of k) of all clusters to `lines[0]`, but for what they share."""
+    """Write log p(x_i | parameters of k) for all clusters to `lines[0]`, up to shared terms."""
     if kind == GAUSSIAN:
         weigh_gaussian_row_given(rows.values[i], drawn, lines)
     else:
@@ -46,7 +47,7 @@ def weigh_row_given(kind, i, rows, drawn, lines):
 
 @njit_internal_nogc
 def draw_gaussian(k, prior, clusters, drawn, scratch, rng):
-    """Draw mean and covariance of a cluster."""
+    """Draw the mean and covariance of a cluster."""
     n_blocks, width = prior.mean.shape
     size, line = clusters.vectors[SIZE, k], scratch.columns[0]
     dof, error = prior.dof + size, 1.0 / math.sqrt(prior.precision + size)
@@ -72,7 +73,7 @@ def draw_gaussian(k, prior, clusters, drawn, scratch, rng):
 
 @njit_internal_nogc
 def draw_intensities(k, prior, clusters, drawn, rng):
-    """Draw intensities or probabilities of a cluster."""
+    """Draw the intensities or probabilities of a cluster."""
     n_kinds, largest, total = drawn.logs.shape[0], -math.inf, 0.0
     for v in range(n_kinds):
         drawn.logs[v, k] = draw_log_gamma(prior.shapes[v] + clusters.sums[v, k], rng)

@@ -1,14 +1,14 @@
-"""Clusters of rows, parameters summed out, of every kind of emission.
+"""Clusters of rows for every kind of emission, with the parameters integrated out.
 
-These sections choose what a kernel calls by the kind of its rows. Who makes kernels with the kind
-as a constant (`skdp.mixture._kernels`) has nothing compiled that is not called. Numbers of clusters
-become int64: of a constant numba makes a type, for which it would compile all that is called again.
+These functions dispatch on the kind of the rows. In kernels where the kind is a constant
+(`skdp.mixture._kernels`), only the functions that are called are compiled. Numbers of clusters are
+converted to int64, because numba would give a constant its own type and recompile all callees.
 
 | name | meaning |
 |---|---|
 | kind | GAUSSIAN or COUNTS |
-| rows, prior, clusters, scratch | of this kind, see `_kernels_gaussian_clusters` and `_kernels_count_clusters` |
-| n | number of clusters that count, the first ones |
+| rows, prior, clusters, scratch | arrays of this kind, see `_kernels_gaussian_clusters` and `_kernels_count_clusters` |
+| n | number of clusters in use, which come first |
 """  # noqa: E501
 
 # mypy: ignore-errors
@@ -37,7 +37,7 @@ from skdp.emissions._gaussian._kernels_clusters import (
 GAUSSIAN, COUNTS = 0, 1
 
 SIZE = 0
-"""Of `clusters.vectors`, in all kinds."""
+"""Row of `clusters.vectors` that holds the sizes, for all kinds."""
 
 
 @njit_inlined_source
@@ -64,7 +64,7 @@ def move_row(kind, i, k, sign, rows, prior, clusters, scratch):
 
 @njit_inlined_source
 def is_worn(kind, k, clusters):
-    """Tell whether a cluster is to be built from the data again."""
+    """Return whether a cluster has to be rebuilt from the data."""
     worn = False
     if kind == GAUSSIAN:
         worn = clusters.vectors[UPDATES, k] >= MOST_UPDATES
@@ -104,12 +104,12 @@ def log_evidence(kind, k, prior, clusters):
 
 @njit_inlined_source
 def halve(kind, n, members, by_means, rows, prior, clusters, sides):
-    """Bring n rows on sides 0 and 1, or on none (-1), but the last two on one side each.
+    """Assign n rows to side 0, side 1 or neither (-1), and the last two rows to sides 0 and 1.
 
     Parameters
     ----------
     by_means : bool
-        Whether the sides are those of two means, where rows have means.
+        Whether the sides are found by two means, for kinds of rows that have means.
     clusters : room for two
     sides : (N,) int8, output
     """

@@ -1,9 +1,9 @@
-r"""What transitions tell of binary vectors: similarities fall with the vectors' distances.
+r"""Likelihood of binary vectors given transitions: similarities decay with vector distances.
 
-phi_jj' = exp(-lambda D_jj'), D the Hamming distance of the binary vectors of states.
+phi_jj' = exp(-lambda D_jj'), where D is the Hamming distance of the binary vectors of states.
 
-Given rates pi and transitions n, times and failed transitions summed out, the vectors have the
-likelihood prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi_jj'.
+Given rates pi and transitions n, with times and failed transitions integrated out, the vectors have
+the likelihood prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi_jj'.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -14,13 +14,13 @@ likelihood prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi
 | counts | n_jj' | (J + 1, J) int64 | transitions; the last row, of first states, has phi = 1 |
 | log_rates | log pi_jj' | (J + 1, J) | they may be as low as -1e300 |
 | left | n_j. | (J,) float64 | transitions out of a state |
-| log_totals | log T_j | (J,) | kept for busy states: those with n_j. > 0 |
+| log_totals | log T_j | (J,) | maintained for busy states, which have n_j. > 0 |
 | rng | | (4,) uint64 | stream, advanced in place |
 
-A change of the vector of state j touches row j and column j of phi. T_j is summed anew, any other
-T_i changes by one term. The terms of row and column j, relative to T, are kept while the bits of j
-are drawn, so that a proposal needs no exponentials. A row whose sum loses digits to a change is
-summed anew.
+A change of the vector of state j affects row j and column j of phi. T_j is recomputed, and any
+other T_i changes by one term. The terms of row and column j, relative to T, are stored while the
+bits of j are drawn, so that a proposal needs no exponentials. If a change costs a row's sum too
+many digits, the sum is recomputed.
 """
 
 # mypy: ignore-errors
@@ -34,24 +34,24 @@ from numpy.typing import NDArray
 from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 
 NEGLIGIBLE = -42.0
-"""Terms below exp(-42) = 6e-19 of a sum do not change it in double precision."""
+"""Terms below exp(-42) = 6e-19 times a sum do not change it in double precision."""
 
 LOST_IN_PROPOSAL = -0.999
 LOST_IN_STATE = -0.5
-"""Relative changes of T_i below which it is summed anew, in a proposal and when it is kept."""
+"""Relative changes of T_i below which it is recomputed, in a proposal and on acceptance."""
 
 LARGEST_FAST_DECAY = 100.0
-"""Above it terms are weighed in logs: one that underflowed might grow by exp(2 lambda)."""
+"""Decay above which terms are handled as logs: an underflowed one might grow by exp(2 lambda)."""
 
 SMALLEST_TOTAL = 1e-200
-"""A sum of terms below is made anew: some of them may have underflowed."""
+"""A smaller sum of terms is recomputed, because some of them may have underflowed."""
 
 SMALL_GAIN = 1e-4
-"""Below it four terms of the series of log(1 + x) are exact."""
+"""Largest |x| for which four terms of the series of log(1 + x) are exact."""
 
 
 class Links(NamedTuple):
-    """What the transitions tell of binary vectors, and what follows from the current vectors.
+    """Transition statistics, and quantities that follow from the current binary vectors.
 
     Attributes
     ----------
@@ -65,17 +65,17 @@ class Links(NamedTuple):
         The states j with n_j. > 0.
     log_totals : (J,) array
     distances : (J,) array
-        Those of one state, j.
+        Distances of one state j.
     terms : (J,) array
-        Transitions from j, pi_jk phi_jk / T_j; 0 unless j is busy.
+        Terms of transitions from j, pi_jk phi_jk / T_j; 0 unless j is busy.
     terms_into : (J,) array
-        Transitions into j, pi_ij phi_ij / T_i; 0 unless i is busy.
+        Terms of transitions into j, pi_ij phi_ij / T_i; 0 unless i is busy.
     change : (J,) array
-        What a proposal adds to the distances of j.
+        Proposed increments of the distances of j.
     growth : (J,) array
-        By what it multiplies similarities to j.
+        Factors by which the proposal multiplies similarities to j.
     steps : (J,) array
-        What it adds to log T; 0 for states that are not busy.
+        Increments of log T under the proposal; 0 for states that are not busy.
     row : (J,) array
         Scratch: distances of another state.
     all_distances : (J, J) array
@@ -140,7 +140,7 @@ def write_distances_of(j, spins, out):
 
 @njit_loop
 def start_links(links, factors, counts, decay):
-    """Write what follows from transitions and vectors to `links`."""
+    """Initialize `links` from transitions and vectors."""
     n_states = factors.shape[0]
     write_distances(factors, links.all_distances)
     for j in range(n_states):
@@ -156,7 +156,7 @@ def start_links(links, factors, counts, decay):
 
 @njit_inlined
 def exp_or_0(x):
-    """Return exp(x), without numbers so small that they lose digits."""
+    """Return exp(x), or 0 instead of subnormal numbers."""
     return math.exp(x) if x > -700.0 else 0.0
 
 
@@ -168,7 +168,7 @@ def write_terms(links, j, decay):
     for b in range(links.busy.shape[0]):
         i = links.busy[b]
         links.terms_into[i] = exp_or_0(log_rates_into[i] - decay * distances[i] - log_totals[i])
-    links.terms_into[j] = 0.0  # no change reaches it
+    links.terms_into[j] = 0.0  # the distance to itself never changes
     for k in range(distances.shape[0]):
         links.terms[k] = 0.0
         if links.left[j] > 0.0:
@@ -177,7 +177,7 @@ def write_terms(links, j, decay):
 
 @njit_internal_nogc
 def turn_to(links, spins, j, decay):
-    """Make state j the one whose vector may change."""
+    """Prepare `links` for changes of the vector of state j."""
     write_distances_of(j, spins, links.distances)
     write_terms(links, j, decay)
 
@@ -190,7 +190,7 @@ def small_log_1p(x):
 
 @njit_inlined
 def dot(x, y):
-    """Return a sum of products, in four sums that do not wait for each other."""
+    """Return a dot product, computed as four independent sums."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     n = x.shape[0] // 4 * 4
     for k in range(0, n, 4):
@@ -205,7 +205,7 @@ def dot(x, y):
 
 @njit_internal_nogc
 def log_total_after(links, spins, i, j, decay):
-    """Return log T_i after the change of state j, by the sum of all terms."""
+    """Return log T_i after the change of state j, summing all terms."""
     write_distances_of(i, spins, links.row)
     links.row[j] += links.change[i]
     return log_total(links.log_rates[i], links.row, decay)
@@ -225,7 +225,7 @@ def log_own_total_after(links, j, decay):
 
 @njit_internal_nogc
 def weigh_in_logs(links, spins, i, j, decay):
-    """Return what log T_i gains by the change of state j."""
+    """Return the increment of log T_i due to the change of state j."""
     log_term = links.log_rates_into[j, i] - decay * links.distances[i]
     old = log_term - links.log_totals[i]
     new = old - decay * links.change[i]
@@ -241,9 +241,9 @@ def weigh_in_logs(links, spins, i, j, decay):
 
 @njit_internal_nogc
 def weigh_change(links, spins, j, size, decay):
-    """Return the log ratio of likelihoods if `links.change` were added to the distances of state j.
+    """Return the log likelihood ratio of adding `links.change` to the distances of state j.
 
-    What it would add to log T is written to `links.steps`. The last call of `turn_to` was for j.
+    The increments of log T are written to `links.steps`. The last call of `turn_to` was for j.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def weigh_change(links, spins, j, size, decay):
         farther, nearer = math.exp(-decay * size), math.exp(decay * size)
         for i in range(change.shape[0]):
             growth[i] = farther if change[i] > 0.0 else (nearer if change[i] < 0.0 else 1.0)
-        # First as if all gains were small: a loop of vector instructions.
+        # The first loop assumes that all gains are small, so that it can be vectorized.
         for i in range(change.shape[0]):
             steps[i] = small_log_1p(terms[i] * (growth[i] - 1.0))
         for b in range(links.busy.shape[0]):
@@ -277,7 +277,10 @@ def weigh_change(links, spins, j, size, decay):
 
 @njit_internal_nogc
 def make_change(links, spins, j, decay):
-    """Add `links.change` to the distances of state j, after `weigh_change`; then change `spins`."""
+    """Add `links.change` to the distances of state j, after `weigh_change`.
+
+    The caller changes `spins` afterwards.
+    """
     log_lost = math.log1p(LOST_IN_STATE)
     for b in range(links.busy.shape[0]):
         i = links.busy[b]
@@ -294,12 +297,12 @@ def make_change(links, spins, j, decay):
 
 @njit_internal_nogc
 def flip_spin(links, spins, j):
-    """Flip one bit of state j, and update the distances; totals stay behind.
+    """Flip one bit of state j and update the distances, but not the totals.
 
     Parameters
     ----------
     spins : (J,) float64
-        Those of the factor.
+        Spins of the factor.
     """
     for k in range(spins.shape[0]):
         if k != j:
@@ -310,7 +313,7 @@ def flip_spin(links, spins, j):
 
 @njit_internal_nogc
 def weigh_totals(links, decay):
-    """Return the log ratio of prod T^-n after distances have changed; write steps of log T."""
+    """Return the log ratio of prod T^-n after distances changed; write increments of log T."""
     result = 0.0
     for b in range(links.busy.shape[0]):
         i = links.busy[b]

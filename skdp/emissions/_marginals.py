@@ -1,4 +1,4 @@
-"""What the next observation of each state follows, column by column: moments, cdf, quantiles.
+"""Marginal distributions of the next observation of each state: moments, cdf, quantile bounds.
 
 Forecasts mix these distributions over states and stored samples.
 """
@@ -16,7 +16,7 @@ from skdp._numeric._typing import Floats
 from skdp._numeric._unique_rows import unique_rows
 
 _BLOCK = 1000
-"""Rows at a time where arrays of all of them would be many."""
+"""Number of rows processed at a time, to limit the size of temporary arrays."""
 
 
 class Marginals(Protocol):
@@ -25,7 +25,7 @@ class Marginals(Protocol):
     Attributes
     ----------
     means, variances : (J, D) arrays
-        NaN and infinite where they do not exist.
+        Means that do not exist are NaN, and variances that do not exist are infinite.
     """
 
     @property
@@ -37,26 +37,25 @@ class Marginals(Protocol):
         """(J, D) array."""
 
     def parameters(self, column: int) -> Floats:
-        """Return what tells the states' distributions of a column apart, (J, any)."""
+        """Return the parameters that identify each state's distribution of a column, (J, any)."""
 
     def take(self, states: NDArray[np.intp]) -> Self:
         """Return the distributions of some states."""
 
     def is_discrete(self, column: int) -> bool:
-        """Tell whether a column holds integers >= 0."""
+        """Return whether a column holds integers >= 0."""
 
     def cdf(self, x: Floats, column: int) -> Floats:
         """Return P(X <= x), (..., J), for x of shape (...)."""
 
 
 class NumberMarginals(Marginals, Protocol):
-    """Distributions of single columns, of which some hold any numbers."""
+    """Distributions of single columns, some of which hold arbitrary numbers."""
 
     def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
-        """Return bounds of the quantiles q, (Q,), of all states: two (Q,) arrays.
+        """Return lower and upper bounds of the quantiles q, (Q,), of all states: two (Q,) arrays.
 
-        They bound the quantiles of every mixture of states, too. They are for columns that are not
-        discrete.
+        They also bound the quantiles of every mixture of states. The column must not be discrete.
         """
 
 
@@ -68,7 +67,7 @@ class StudentMarginals:
     ----------
     locations, scales : (J, D) arrays
     freedoms : (J, D) array or None
-        Degrees of freedom; None: Gaussian.
+        Degrees of freedom, or None for Gaussian distributions.
     """
 
     locations: Floats
@@ -92,7 +91,7 @@ class StudentMarginals:
         return self.scales**2 * ratios
 
     def parameters(self, column: int) -> Floats:
-        """Return what tells the states' distributions of a column apart."""
+        """Return the parameters that identify each state's distribution of a column."""
         return _of_column(column, self.locations, self.scales, self.freedoms)
 
     def take(self, states: NDArray[np.intp]) -> Self:
@@ -114,7 +113,7 @@ class StudentMarginals:
         return np.asarray(stdtr(self.freedoms[:, column], z))
 
     def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
-        """Return bounds of the quantiles of all states, a little wider than they are."""
+        """Return bounds of the quantiles of all states, with a small margin."""
         p = q[:, np.newaxis]
         z = ndtri(p) if self.freedoms is None else stdtrit(self.freedoms[:, column], p)
         x, margins = self.locations[:, column] + self.scales[:, column] * z, np.abs(z) + 1.0
@@ -130,7 +129,7 @@ class CountMarginals:
     ----------
     intensities : (J, D) array
     shapes : (J, D) array or None
-        Of the Gamma distributions of the intensities; None: Poisson.
+        Shapes of the Gamma distributions of the intensities, or None for Poisson counts.
     """
 
     intensities: Floats
@@ -149,7 +148,7 @@ class CountMarginals:
         return self.intensities + self.intensities**2 / self.shapes
 
     def parameters(self, column: int) -> Floats:
-        """Return what tells the states' distributions of a column apart."""
+        """Return the parameters that identify each state's distribution of a column."""
         return _of_column(column, self.intensities, self.shapes)
 
     def take(self, states: NDArray[np.intp]) -> Self:
@@ -179,7 +178,7 @@ class BinaryMarginals:
     Attributes
     ----------
     probs : (J, D) array
-        Of 1.
+        Probabilities of 1.
     """
 
     probs: Floats
@@ -195,7 +194,7 @@ class BinaryMarginals:
         return self.probs * (1.0 - self.probs)
 
     def parameters(self, column: int) -> Floats:
-        """Return what tells the states' distributions of a column apart."""
+        """Return the parameters that identify each state's distribution of a column."""
         return self.probs[:, [column]]
 
     def take(self, states: NDArray[np.intp]) -> Self:
@@ -219,9 +218,9 @@ class FactorMarginals:
     Attributes
     ----------
     normal : StudentMarginals
-        Of all columns as if they were Gaussian.
+        Distributions of all columns, treated as Gaussian.
     probs : (J, D) array
-        Of 1, in binary columns; NaN in others.
+        Probabilities of 1 in binary columns; NaN in the other columns.
     """
 
     normal: StudentMarginals
@@ -240,7 +239,7 @@ class FactorMarginals:
         )
 
     def parameters(self, column: int) -> Floats:
-        """Return what tells the states' distributions of a column apart."""
+        """Return the parameters that identify each state's distribution of a column."""
         return self.normal.parameters(column)
 
     def take(self, states: NDArray[np.intp]) -> Self:
@@ -248,7 +247,7 @@ class FactorMarginals:
         return replace(self, normal=self.normal.take(states), probs=self.probs[states])
 
     def is_discrete(self, column: int) -> bool:
-        """Tell whether a column holds 0 and 1."""
+        """Return whether a column is binary."""
         return not np.isnan(self.probs[0, column])
 
     def cdf(self, x: Floats, column: int) -> Floats:
@@ -263,14 +262,16 @@ class FactorMarginals:
 
 
 def _of_column(column: int, *arrays: Floats | None) -> Floats:
-    """Return a column of some arrays side by side."""
+    """Return one column of each array, stacked side by side; arrays may be None."""
     return np.column_stack([array[:, column] for array in arrays if array is not None])
 
 
 def fill_by_means(
     values: NDArray[np.float64], weights: NDArray[np.float64], means: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return observations in which NaN is the weighted mean of states, columns independent.
+    """Return observations with NaN replaced by the weighted mean over states.
+
+    Columns are independent given the state.
 
     Parameters
     ----------
@@ -291,16 +292,16 @@ def fill_by_regression(
     means: NDArray[np.float64],
     scales: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return observations in which NaN is the mean of states, given the rest of the row.
+    """Return observations with NaN replaced by its mean over states given the rest of the row.
 
-    That of missing columns u given seen ones s is m_u + S_us S_ss^-1 (x_s - m_s), under Gaussian
-    and Student t distributions alike.
+    The mean of missing columns u given observed columns s is m_u + S_us S_ss^-1 (x_s - m_s), for
+    both Gaussian and Student t distributions.
 
     Parameters
     ----------
     values, weights, means : as in `fill_by_means`
     scales : (J, D, D) array
-        S, but for a factor: covariances, or scale matrices.
+        S up to a factor: covariances or scale matrices.
     """
     out = np.array(values)
     hidden = np.isnan(values)

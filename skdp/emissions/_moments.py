@@ -1,4 +1,4 @@
-"""Means and covariances of observations, from which priors are made."""
+"""Means and covariances of observations, from which default priors are computed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from skdp.emissions._gaussian._sums import Ranges, find_moments
 from skdp.emissions._whole import Observations, Whole
 
 SHRINKAGE = 1e-4
-"""Of the data's correlations: collinear columns leave a positive definite matrix."""
+"""Shrinkage of the data's correlations, so that collinear columns have a definite matrix."""
 
 
 def moments(
     values: NDArray[np.float64], shrinkage: float = SHRINKAGE
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean and a positive definite covariance of what was observed, far values apart."""
+    """Return the mean and a positive definite covariance of the observed values.
+
+    Far values are pulled in.
+    """
     return moments_of(Whole(values), shrinkage)
 
 
@@ -25,7 +28,7 @@ def moments_of(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the moments of observations that may be in parts; far values are pulled in.
 
-    Missing values count as means: correlations stay those of a positive definite matrix.
+    Missing values count as means, so that the correlation matrix stays positive definite.
     """
     ranges, mean, squares = find_moments(PulledIn(data))
     return mean, find_covariance(ranges, squares, shrinkage)
@@ -34,7 +37,7 @@ def moments_of(
 def find_covariance(
     ranges: Ranges, squares: NDArray[np.float64], shrinkage: float = SHRINKAGE
 ) -> NDArray[np.float64]:
-    """Return a positive definite covariance, given sums of products of distances from means."""
+    """Return a positive definite covariance, given sums of products of deviations from means."""
     sums, varies = np.diag(squares), find_varying(ranges, squares)
     variances = sums / np.maximum(ranges.numbers, 1)
     lengths = np.sqrt(np.where(varies, sums, 1.0))
@@ -47,7 +50,7 @@ def find_covariance(
 
 
 def find_varying(ranges: Ranges, squares: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which columns vary, (D,), given sums of products of distances from means."""
+    """Return whether each column varies, (D,), given sums of products of deviations from means."""
     variances = np.diag(squares) / np.maximum(ranges.numbers, 1)
     largest = np.maximum(np.abs(ranges.lows), np.abs(ranges.highs))[:, 0]
     roundings = (ROUNDING * np.where(ranges.numbers > 0, largest, 0.0)) ** 2

@@ -21,4 +21,4 @@ EMISSIONS: dict[str, Any] = {
     "multinomial": MultinomialEmission,
     "student_t": StudentTEmission,
 }
-"""What names stand for, with defaults."""
+"""Emission classes by name; a name stands for an emission with default parameters."""

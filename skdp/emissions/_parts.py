@@ -1,4 +1,4 @@
-"""Parts of a model as users give them: each in its place, and able to do what a sampler asks."""
+"""Checks of the parts of a model that users pass as parameters."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 
 def resolve_part(part: Any, named: Mapping[str, Callable[[], Any]]) -> Any:
-    """Return a new part that a name stands for; anything else as it is."""
+    """Return a new part if `part` is a known name, otherwise `part` itself."""
     return named[part]() if isinstance(part, str) and part in named else part
 
 
 def check_part(part: Any, name: str) -> None:
-    """Raise if a part is a class, where an object of it is meant.
+    """Raise if a part is a class instead of an instance.
 
     Parameters
     ----------
     part : object
-        With `make_sampler`, or something else that the caller knows.
+        Object with `make_sampler`, or another part that the caller accepts.
     name : str
-        The parameter: "emission", "similarity" or "duration".
+        Name of the parameter: "emission", "similarity" or "duration".
 
     Raises
     ------
@@ -41,9 +41,9 @@ def make_part_for(protocol: type, part: Any, name: str, *args: Any) -> Any:
     protocol : type
     part : object with `make_sampler`
     name : str
-        The parameter.
+        Name of the parameter.
     *args
-        What `make_sampler` gets.
+        Arguments of `make_sampler`.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def make_part_for(protocol: type, part: Any, name: str, *args: Any) -> Any:
     Raises
     ------
     TypeError
-        If the part is one of another kind.
+        If `make_sampler` cannot be called with these arguments, or a method is missing.
     """
     kind = type(part).__name__
     names = ("n_states",) if len(args) == 1 else ("values", "n_states", "ptr")[: len(args)]

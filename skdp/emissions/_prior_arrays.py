@@ -12,7 +12,7 @@ from skdp.emissions._gaussian._model import LARGEST
 
 
 def is_symmetric(matrix: NDArray[np.float64]) -> bool:
-    """Tell whether a matrix is symmetric, but for rounding on the scale of its diagonal."""
+    """Return whether a matrix is symmetric up to rounding on the scale of its diagonal."""
     deviations = np.sqrt(np.abs(np.diag(matrix)))
     bound = 1e-8 * np.multiply.outer(deviations, deviations)
     return bool(np.all(np.abs(matrix - matrix.T) <= bound))

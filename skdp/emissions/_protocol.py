@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 
 class Coupling(NamedTuple):
-    """What binary factors of states need to know about transitions that depend on them.
+    """Transition statistics for emissions with binary factors on which transitions depend.
 
     Attributes
     ----------
     decay : float
         lambda: phi_jj' = exp(-lambda times the Hamming distance of the factors).
     counts : (J + 1, J) array of int
-        Transitions; the last row holds those to first states.
+        Transition counts; the last row counts first states.
     log_rates : (J + 1, J) array
         log pi.
     """
@@ -27,15 +27,16 @@ class Coupling(NamedTuple):
 
 
 def looks_back(part: Any) -> bool:
-    """Tell whether observations depend on earlier ones, under an emission, a sampler or a model.
+    """Return whether observations depend on earlier ones, under an emission, a sampler or a model.
 
-    Such a part has an attribute `n_lags`, and is told where sequences begin: see `EmissionSampler`.
+    Such a part has an attribute `n_lags`, and its methods take the offsets of sequences: see
+    `EmissionSampler`.
     """
     return getattr(part, "n_lags", None) is not None
 
 
 def values_for(part: Any, values: NDArray[Any], ptr: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Return what a method that takes values takes: with offsets, if its part looks back."""
+    """Return the arguments of a method that takes values: with offsets if the part has lags."""
     return (values, ptr) if looks_back(part) else (values,)
 
 
@@ -44,15 +45,15 @@ class EmissionModel(Protocol):
 
     `HDPHMMLT.forecast` requires one more method, ``marginals()``: an object with ``means`` and
     ``variances``, (J, D), and the methods ``is_discrete(column)``, ``cdf(x, column)``, which
-    returns P(X <= x) in each state, of shape (..., J), ``parameters(column)``, which tell equal
-    states, ``take(states)``, and for numbers ``brackets(q, column)``, bounds of the quantiles of
-    all states. `HDPHMMLT.impute` requires ``fill(values, weights)``,
-    which replaces NaN by its mean, given (N, J) probabilities of the states.
+    returns P(X <= x) in each state, of shape (..., J), ``parameters(column)``, by which equal
+    states are found, ``take(states)``, and for numbers ``brackets(q, column)``, bounds of the
+    quantiles of all states. `HDPHMMLT.impute` requires ``fill(values, weights)``, which replaces
+    NaN by its mean, given (N, J) probabilities of the states.
 
     Models of observations that depend on earlier ones have an attribute ``n_lags`` and the methods
     ``log_obs(values, ptr)`` and ``sample(states, rng, before=None)``, with the last `n_lags` values
-    before the first state, (n_lags, D), or None at the beginning of a sequence. `HDPHMMLT.forecast`
-    requires of them what `AutoregressiveModel` has beside.
+    before the first state, (n_lags, D), or None at the beginning of a sequence. For these models
+    `HDPHMMLT.forecast` requires the other methods of `AutoregressiveModel`.
     """
 
     def log_obs(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -86,7 +87,7 @@ class EmissionModel(Protocol):
         """
 
     def reorder(self, order: NDArray[Any]) -> Self:
-        """Return the same states in another order.
+        """Return the model with its states in another order.
 
         Parameters
         ----------
@@ -99,16 +100,16 @@ class EmissionModel(Protocol):
 
 
 class EmissionSampler(Protocol):
-    """Sampler of the parameters of the observations of all states; made by an emission.
+    """Sampler of the observation parameters of all states, made by an emission.
 
-    It draws this part of a sampler's state given the rest. An emission is an estimator that only
-    holds parameters. Its method ``make_sampler(values, n_states)`` checks them and the
+    It draws these parameters given the rest of a chain's state. An emission is an estimator that
+    only holds parameters. Its method ``make_sampler(values, n_states)`` checks them and the
     observations, (N, D), and returns an object with these methods. If the class of the emission
     has ``allows_nan = True``, observations may hold NaN, which marks missing values.
 
-    Where observations depend on earlier ones, the emission, the sampler and the model have an
-    attribute ``n_lags``, an int >= 1: so many first steps of each sequence count as given, and
-    their log densities are 0. The methods that take values then take the offsets of sequences, too:
+    If observations depend on earlier ones, the emission, the sampler and the model have an
+    attribute ``n_lags``, an int >= 1: the first `n_lags` steps of each sequence count as given, and
+    their log densities are 0. The methods that take values then also take the offsets of sequences:
     ``make_sampler(values, n_states, ptr)``, ``attach(values, ptr)``, and ``log_obs(values, ptr)``
     of the model. Sequence s is ``values[ptr[s]:ptr[s + 1]]``; none has NaN or `n_lags` steps or
     fewer.
@@ -119,10 +120,10 @@ class EmissionSampler(Protocol):
 
     Notes
     -----
-    Two things are optional. An attribute ``held`` of a sampler is set before each `draw`: True in
-    the first sweeps, when states still follow each other at random; concentrations and the like
-    should then stay as they are. If it has a method ``scalars()``, the numbers that this returns by
-    name are recorded in the trace.
+    Two members are optional. An attribute ``held`` of a sampler is set before each `draw`: it is
+    True in the first sweeps, when states still follow each other at random, and concentrations and
+    similar parameters should then stay unchanged. If a sampler has a method ``scalars()``, the
+    numbers that it returns by name are recorded in the trace.
     """
 
     def attach(self, values: NDArray[Any]) -> None:
@@ -137,12 +138,12 @@ class EmissionSampler(Protocol):
         """Drop the observations and everything derived from them."""
 
     def start(self, states: NDArray[Any], rng: NDArray[Any]) -> None:
-        """Write the first states.
+        """Write the initial states.
 
         Parameters
         ----------
         states : (N,) array of int
-            Written to.
+            Output.
         rng : (4,) array of uint64
             Stream of random numbers.
         """
@@ -150,7 +151,7 @@ class EmissionSampler(Protocol):
     def draw(
         self, states: NDArray[Any], rng: NDArray[Any], coupling: Coupling | None = None
     ) -> None:
-        """Draw the parameters given the states, and given transitions if these depend on them.
+        """Draw the parameters given the states, and given the transitions if they are coupled.
 
         Parameters
         ----------
@@ -158,11 +159,11 @@ class EmissionSampler(Protocol):
         rng : (4,) array of uint64
             Stream of random numbers.
         coupling : Coupling or None
-            What the similarity returns for binary factors; other emissions ignore it.
+            Transition statistics from the similarity of binary factors; other emissions ignore it.
         """
 
     def write_log_obs(self, out: NDArray[Any]) -> None:
-        """Write log p(x_t given state j) under the parameters that were drawn last.
+        """Write log p(x_t given state j) under the last drawn parameters.
 
         Parameters
         ----------
@@ -170,7 +171,7 @@ class EmissionSampler(Protocol):
         """
 
     def log_evidence(self) -> float:
-        """Return log p(x given the states that were passed last), parameters integrated out.
+        """Return log p(x given the last passed states), with the parameters integrated out.
 
         Returns
         -------
@@ -178,10 +179,10 @@ class EmissionSampler(Protocol):
         """
 
     def model(self) -> EmissionModel:
-        """Return what the next observation follows, given the states that were passed last.
+        """Return the distributions of the next observation given the last passed states.
 
-        Best with the parameters integrated out (the posterior predictive distribution): with their
-        posterior means alone, scores of small states suffer.
+        They should be posterior predictive distributions, with the parameters integrated out:
+        posterior means alone give worse scores for small states.
 
         Returns
         -------
@@ -189,7 +190,7 @@ class EmissionSampler(Protocol):
         """
 
     def copy(self) -> Self:
-        """Return the same parameters in new arrays.
+        """Return a sampler with the same parameters in new arrays.
 
         Returns
         -------
@@ -199,18 +200,18 @@ class EmissionSampler(Protocol):
 
 @runtime_checkable
 class CollapsedEmission(Protocol):
-    """What samplers offer whose parameters can be summed out; moves of whole states need it.
+    """Additional methods of samplers whose parameters can be integrated out.
 
-    States of an `EmissionSampler` that has these methods as well are split and merged by moves.
+    If an `EmissionSampler` also has these methods, its states can be split and merged.
     """
 
     starts_with_one_state: bool
-    """Whether the first states come from splits of one, or from `EmissionSampler.start`."""
+    """Whether the initial states come from splits of one state, or from `EmissionSampler.start`."""
 
     def complete(self, states: NDArray[Any], rng: NDArray[Any]) -> None:
-        """Draw the missing values given the parameters, which are about to be summed out.
+        """Draw the missing values given the parameters, which will then be integrated out.
 
-        The next `draw` keeps them.
+        The next `draw` keeps these values.
 
         Parameters
         ----------
@@ -219,12 +220,12 @@ class CollapsedEmission(Protocol):
         """
 
     def restrict(self, steps: NDArray[Any], n_states: int) -> Self:
-        """Return a sampler with the same prior for some of the observations, as last completed.
+        """Return a sampler with the same prior for a subset of the completed observations.
 
         Parameters
         ----------
         steps : (n,) array of int
-            Which ones.
+            Indices of the subset.
         n_states : int
 
         Returns
@@ -233,16 +234,16 @@ class CollapsedEmission(Protocol):
         """
 
     def condition(self, states: NDArray[Any]) -> None:
-        """Take the states of the observations without a draw of parameters.
+        """Set the states of the observations without drawing parameters.
 
         Parameters
         ----------
         states : (N,) array of int
-            -1: of no state.
+            -1 marks observations without a state.
         """
 
     def write_log_predictive(self, out: NDArray[Any]) -> None:
-        """Write log p(x_t given the observations of state j), or nearly that: for proposals only.
+        """Write log p(x_t given the observations of state j), possibly approximate, for proposals.
 
         Parameters
         ----------
@@ -250,56 +251,61 @@ class CollapsedEmission(Protocol):
         """
 
     def log_evidence(self) -> float:
-        """Return log p(x given the states), parameters summed out, without those of no state."""
+        """Return log p(x given the states) with the parameters integrated out.
+
+        Observations without a state do not count.
+        """
 
 
 @runtime_checkable
 class SummedEmission(CollapsedEmission, Protocol):
-    """What samplers offer whose statistics are exact sums: a panel may then be in partitions.
+    """Additional methods of samplers whose statistics are exact sums, for partitioned panels.
 
-    All that they need to know of observations and states is a sum over steps, whose bits do not
-    depend on how it is cut. Their emission has a method ``make_sampler_of(data, n_states)``, which
-    does what `make_sampler` does for `Observations`, or for `ObservedSequences` if it looks back.
+    These samplers depend on observations and states only through sums over steps, whose bits do
+    not depend on the partitions. Their emission has a method ``make_sampler_of(data, n_states)``,
+    the counterpart of `make_sampler` for `Observations`, or for `ObservedSequences` if the emission
+    has lags.
     """
 
     is_incomplete: bool
     """Whether `complete` draws anything."""
 
     def of_states(self, n_states: int) -> Self:
-        """Return a sampler with the same prior for so many states, without observations."""
+        """Return a sampler with the same prior for `n_states` states, without observations."""
 
     def complete_with(self, states: NDArray[Any], key: NDArray[Any], first: int) -> None:
-        """Draw the missing values, as `complete` does with a key that it draws.
+        """Draw the missing values with a given key, whereas `complete` draws the key itself.
 
         Parameters
         ----------
         states : (N,) array of int
         key : (4,) array of uint64
         first : int
-            Number of the first of these observations in the whole panel.
+            Index of the first of these observations in the whole panel.
         """
 
     def measure(self, states: NDArray[Any]) -> Any:
-        """Return what `add_up` has to know of all observations: an object that can be added up.
+        """Return the additive summary of all observations that `add_up` needs.
 
         Parameters
         ----------
         states : (N,) array of int
-            -1: of no state.
+            -1 marks observations without a state.
         """
 
     def add_up(self, states: NDArray[Any], measured: Any) -> tuple[NDArray[Any], ...]:
-        """Return sums over the observations given what all of them `measure`.
+        """Return sums over the observations.
 
         Parameters
         ----------
         states : (N,) array of int
-            -1: of no state.
+            -1 marks observations without a state.
         measured : object
+            Result of `measure`, added up over all observations.
         """
 
     def take(self, measured: Any, sums: tuple[NDArray[Any], ...]) -> None:
-        """Take the sums over all observations: the rest of `condition`.
+        """Store the sums over all observations, which completes `condition`.
 
         Parameters
         ----------
@@ -308,7 +314,7 @@ class SummedEmission(CollapsedEmission, Protocol):
         """
 
     def draw_parameters(self, rng: NDArray[Any]) -> None:
-        """Draw the parameters given what was taken: the rest of `draw`.
+        """Draw the parameters given the stored statistics, which completes `draw`.
 
         Parameters
         ----------
@@ -318,29 +324,30 @@ class SummedEmission(CollapsedEmission, Protocol):
 
 @runtime_checkable
 class ComparableEmission(Protocol):
-    """What samplers offer whose drawn parameters may say how similar states are.
+    """Additional methods of samplers whose drawn parameters can define similarities of states.
 
-    `EmissionSimilarity` needs an `EmissionSampler` that has these methods as well. It takes what
-    `draw` drew for a proposal, state by state, and puts back what it does not accept.
+    `EmissionSimilarity` needs an `EmissionSampler` that also has these methods. It uses the
+    parameters from `draw` as proposals, state by state, and restores those that it rejects.
 
     Notes
     -----
-    Given the states, and what all of them share, `draw` has to draw the parameters of each state
-    from their posterior, independent of each other and of the parameters before. What a sampler
-    with an attribute ``held`` draws for all states at once, such as a concentration, it leaves as
-    it is while that is True; such a sampler has two more methods. ``move_shared(rng)`` moves it and
-    the parameters of all states, by a step that would leave their posterior invariant and have the
-    same probability density forward and back; it returns what was shared before, or None if nothing
-    is drawn. ``restore_shared(before)`` puts that back.
+    Given the states and the shared parameters, `draw` has to draw the parameters of each state
+    from their posterior, independent of each other and of the previous parameters. A sampler with
+    shared parameters, such as a concentration, has an attribute ``held`` and leaves them unchanged
+    while it is True; such a sampler has two more methods. ``move_shared(rng)`` moves the shared
+    parameters and those of all states by a step that would leave their posterior invariant and have
+    the same probability density forward and back; it returns the previous shared parameters, or
+    None if nothing is drawn. ``restore_shared(before)`` restores them.
     """
 
     def parameters(self) -> tuple[NDArray[Any], ...]:
-        """Return the parameters drawn last, states first: views, which may be written to."""
+        """Return writable views of the last drawn parameters, with states along the first axis."""
 
     def log_posterior(self) -> float:
-        """Return the log density of the drawn parameters given the states passed last.
+        """Return the log density of the drawn parameters given the last passed states.
 
-        Of logarithms, or log odds, of those that are positive, or are probabilities.
+        It is the density of the logarithms of positive parameters and of the log odds of
+        probabilities.
         """
 
     def known_model(self, parameters: tuple[NDArray[Any], ...]) -> EmissionModel:
@@ -355,7 +362,7 @@ class ComparableEmission(Protocol):
     def log_affinity(self, parameters: tuple[NDArray[Any], ...]) -> NDArray[Any]:
         """Return log int sqrt(p_j(x) p_k(x)) dx, the log Bhattacharyya coefficients of states.
 
-        Only `EmissionSimilarity` with a metric that has a name calls it. It raises a TypeError if
+        Only `EmissionSimilarity` with a named metric calls this method. It raises a TypeError if
         there is no closed form.
 
         Parameters

@@ -1,4 +1,4 @@
-"""Observations in one part or in several, and emissions that take either."""
+"""Observations in one or several parts, and emissions that accept both."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from skdp._sklearn_compat import EstimatorMixin, validate_parameters
 
 
 class Observations(Protocol):
-    """Observations, in one part or in several."""
+    """Observations in one or several parts."""
 
     @property
     def n_features(self) -> int:
         """Number D of columns."""
 
     def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(values, *args)``, place by place."""
+        """Return the elementwise sum over parts of tuples ``f(values, *args)``."""
 
 
 class ObservedSequences(Observations, Protocol):
-    """Observations that know where sequences begin."""
+    """Observations with the offsets of sequences."""
 
     def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(values, ptr, *args)``, place by place."""
+        """Return the elementwise sum over parts of tuples ``f(values, ptr, *args)``."""
 
 
 class Whole:
@@ -36,7 +36,7 @@ class Whole:
     ----------
     values : (N, D) array
     ptr : (n + 1,) array or None, default=None
-        Sequence s is ``values[ptr[s]:ptr[s + 1]]``; None: nobody asks for sequences.
+        Sequence s is ``values[ptr[s]:ptr[s + 1]]``; None if the offsets are not needed.
     """
 
     def __init__(self, values: Floats, ptr: Places | None = None):
@@ -58,14 +58,14 @@ class Whole:
 
 
 class Made:
-    """Rows that are made of observations, where these are.
+    """Rows derived from observations, computed part by part.
 
     Parameters
     ----------
     data : ObservedSequences
     n_features : int
     make : callable
-        ``make(values, ptr, *args)`` returns an array of so many columns.
+        ``make(values, ptr, *args)`` returns an array of `n_features` columns.
     *args
     """
 
@@ -92,19 +92,19 @@ def apply_to_made(
     f: Callable[..., Any],
     args: tuple[Any, ...],
 ) -> Any:
-    """Return what `f` makes of what `make` makes of observations."""
+    """Apply `f` to the rows that `make` returns for observations."""
     return f(make(values, ptr, *of), ptr, *args)
 
 
 def without_ptr(rows: Floats, ptr: Places, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """Return what `f`, which needs no offsets, makes of rows."""
+    """Apply `f`, which takes no offsets, to rows."""
     return f(rows, *args)
 
 
 class PartedEmission(EstimatorMixin, BaseEstimator):
-    """Base class of emissions that take observations in parts, whatever sequences these are of.
+    """Base class of emissions that accept observations in parts and do not depend on sequences.
 
-    A subclass gives `_make_sampler_of`, and `_check_values` if there is anything to check.
+    A subclass defines `_make_sampler_of`, and `_check_values` if there is anything to check.
     """
 
     def make_sampler(self, values: Floats, n_states: int) -> Any:
@@ -131,13 +131,13 @@ class PartedEmission(EstimatorMixin, BaseEstimator):
         return self._make_sampler_of(Whole(values), n_states)
 
     def make_sampler_of(self, data: Observations, n_states: int) -> Any:
-        """Return the sampler that `make_sampler` does, for observations that may be in parts.
+        """Return the same sampler as `make_sampler`, for observations that may be in parts.
 
         Parameters
         ----------
         data : object
-            With ``n_features`` and ``sum(f, *args)``, which returns the sum over parts of tuples
-            ``f(values, *args)``.
+            Object with ``n_features`` and ``sum(f, *args)``, which returns the sum over parts of
+            tuples ``f(values, *args)``.
         n_states : int
             J.
 
@@ -154,7 +154,7 @@ class PartedEmission(EstimatorMixin, BaseEstimator):
         return self._make_sampler_of(data, n_states)
 
     def _check_values(self, values: Floats) -> None:
-        """Raise a ValueError for what cannot be observed."""
+        """Raise a ValueError for impossible observations."""
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> Any:
         """Return the sampler; parameters are valid."""

@@ -1,4 +1,4 @@
-"""Observations that are vectors and depend on those before them."""
+"""Emissions of vectors that depend linearly on earlier ones."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ from skdp.emissions._prior_arrays import is_symmetric, read_array
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Made, Observations, ObservedSequences, Whole
 
-# Priors from the data. States are expected to move as the data do on the whole, and to have a share
-# of the noise that is left then, of one column this one; of D columns the D-th root. In units of
-# their noise, predictions of a state are expected to differ from those for all data by a squared
-# distance of D K / C; this is 2: few columns allow that much, so that many are not asked for more.
+# Default priors are computed from the data. States are expected to have the dynamics of the whole
+# data set and this share of the residual variance for one column, or its D-th root for D columns.
+# In units of its noise, the predictions of a state are expected to differ from those for all data
+# by a squared distance of D K / C. Few columns allow a value of 2, which is used for any number.
 _SHARE = 0.2
 _DISTANCE = 2.0
-_SHRINKAGE = 1e-8  # of the correlations of lags, which of smooth series are all but the same
-_LEAST = 1e-6  # of the deviations of the data: that of noise is at least as large
-_LEAST_OF_FAR = 1e-5  # the same if values are far out: products with these must leave some digits
-_WIDTH, _N_PASSES = 10, 5  # of windows that are given first states, and how often
+_SHRINKAGE = 1e-8  # of the correlations of lags, which are nearly 1 for smooth series
+_LEAST = 1e-6  # smallest deviation of the noise relative to that of the data
+_LEAST_OF_FAR = 1e-5  # the same with far values: products with these must leave some digits
+_WIDTH, _N_PASSES = 10, 5  # width of the windows of initial states, and number of passes
 
 
 class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
-    r"""Vectors that depend linearly on the L before them: x_t ~ N(A_j a_t, Sigma_j) in state j.
+    r"""Vectors that depend linearly on the last L: x_t ~ N(A_j a_t, Sigma_j) in state j.
 
     a_t = [x_t-1, ..., x_t-L, 1] has K = D L + 1 numbers. The prior is matrix-normal
     inverse-Wishart: Sigma_j ~ IW(nu, S), with density proportional to
     \|Sigma\|^(-(nu + D + 1) / 2) exp(-tr(S Sigma^-1) / 2), and A_j ~ MN(M, Sigma_j, C^-1): row d
-    has the covariance C^-1 times the variance of column d. States differ in how things move, not
-    only in where they are.
+    has the covariance C^-1 times the variance of column d. States differ in their dynamics, not
+    only in their levels.
 
-    The first `n_lags` steps of each sequence count as given: their densities are 1, and what is
-    known of their states comes from the steps after them.
+    The first `n_lags` steps of each sequence count as given: their densities are 1, and their
+    states are inferred from the steps after them only.
 
     Parameters
     ----------
@@ -63,27 +63,27 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
         longer.
     coef_prior : (D, D L + 1) array or None, default=None
         M: coefficients of lag 1, then of the others, and the intercepts in the last column. None:
-        those of a linear regression on all the data.
+        the coefficients of a linear regression on all the data.
     coef_precision_prior : float, (D L + 1, D L + 1) array or None, default=None
         C, symmetric and positive definite, in the order of `coef_prior`. A number from 1e-8 to 1e8:
-        how many observations the prior coefficients are worth; C is so many times the mean of
-        a_t a_t^T. None: D (D L + 1) / 2, with which the squared distance between what a state and
-        `coef_prior` predict is expected to be 2, in units of the state's noise.
+        how many observations the prior coefficients are worth; C is this number times the mean of
+        a_t a_t^T. None: D (D L + 1) / 2, with which the squared distance between the predictions of
+        a state and of `coef_prior` is expected to be 2, in units of the state's noise.
     degrees_of_freedom_prior : float or None, default=None
-        nu > D - 1. None: 2 D + 1. With fewer, small states of many columns claim to have found
-        combinations of columns that hardly vary.
+        nu > D - 1. None: 2 D + 1. With fewer, small states of many columns overfit combinations of
+        columns that hardly vary.
     covariance_prior : (D, D) array or None, default=None
         S, symmetric and positive definite. The prior mean of a covariance is S / (nu - D - 1).
-        None: this mean is 0.2^(1 / D) times the covariance of what `coef_prior` leaves unexplained
-        of the data. (S for nu below D + 2 is that for D + 2.)
+        None: this mean is 0.2^(1 / D) times the covariance of the residuals of `coef_prior`. (S for
+        nu below D + 2 is that for D + 2.)
 
     Notes
     -----
-    Missing values (NaN) are refused. `GaussianEmission` allows them.
+    Missing values (NaN) are rejected. `GaussianEmission` allows them.
 
-    Default priors do not follow outliers, as those of `GaussianEmission`. Outliers a million times
-    as far as the others are too far for the products of a regression: a warning tells to replace
-    them, and the default prior follows them then.
+    Like those of `GaussianEmission`, default priors are robust to outliers. Outliers a million
+    times as far out as the other values exceed the precision of the products of a regression: then
+    the default prior follows them, and a warning recommends replacing them.
 
     The posterior is of the same kind as the prior [1]_: with n_j observations in state j,
 
@@ -96,8 +96,8 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
     (1 + a_t^T C_n^-1 a_t) S_n / f. `coefs`, `intercepts` and `covariances` are posterior means
     (S_n / nu_n instead where Sigma has no mean, nu_n <= D + 1).
 
-    Nothing keeps a state from growing without bounds when sampled or forecast for long: look at the
-    eigenvalues of its `coefs`.
+    A state may grow without bounds in long samples or forecasts: inspect the eigenvalues of its
+    `coefs`.
 
     References
     ----------
@@ -155,13 +155,14 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
         return self.make_sampler_of(Whole(values, ptr), n_states)
 
     def make_sampler_of(self, data: ObservedSequences, n_states: int) -> AutoregressiveSampler:
-        """Return the sampler that `make_sampler` does, for observations that may be in parts.
+        """Return the same sampler as `make_sampler`, for observations that may be in parts.
 
         Parameters
         ----------
         data : object
-            With ``n_features``, ``sum(f, *args)``, which returns the sum over parts of tuples
-            ``f(values, *args)``, and ``sum_sequences(f, *args)`` for ``f(values, ptr, *args)``.
+            Object with ``n_features``, ``sum(f, *args)``, which returns the sum over parts of
+            tuples ``f(values, *args)``, and ``sum_sequences(f, *args)`` for
+            ``f(values, ptr, *args)``.
         n_states : int
             J.
 
@@ -223,7 +224,7 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
         return AutoregressiveSampler(n_states, n_lags, prior, start)
 
     def _read_precision(self, lags: StartingLags, n_dims: int) -> Floats:
-        """Return the Cholesky factor of C, the intercept first."""
+        """Return the Cholesky factor of C, with the intercept first."""
         precision = self.coef_precision_prior
         n = len(lags.mean) + 1
         if precision is not None and not isinstance(precision, Real):
@@ -250,7 +251,7 @@ def count_steps(values: Floats) -> tuple[list[int]]:
 
 
 def check_sequences(values: Floats, ptr: Places, n_lags: int) -> tuple[int]:
-    """Raise a ValueError as `check_lags` does."""
+    """Call `check_lags`, which may raise a ValueError, and return (0,)."""
     check_lags(values, ptr, n_lags)
     return (0,)
 
@@ -263,13 +264,13 @@ def make_rows(
     precision_root: Floats | None = None,
     scale_root: Floats | None = None,
 ) -> Floats:
-    """Return lags, and what coefficients leave unexplained, in units of a prior; NaN if given.
+    """Return lags and residuals in units of a prior; rows of given steps are NaN.
 
     Parameters
     ----------
     values, ptr, n_lags : as in `check_lags`
     coefs, precision_root, scale_root : arrays
-        As in `AutoregressivePrior`; None: the units are those of the values.
+        Prior as in `AutoregressivePrior`; if None, the units are those of the values.
     """
     roots = (
         np.eye(n) if root is None else np.ascontiguousarray(root)
@@ -285,19 +286,19 @@ def make_rows(
 
 
 def make_residuals(values: Floats, ptr: Places, n_lags: int, coefs: Floats) -> Floats:
-    """Return what coefficients leave unexplained; NaN of steps that are given."""
+    """Return the residuals of a regression; rows of given steps are NaN."""
     return np.ascontiguousarray(make_rows(values, ptr, n_lags, coefs)[:, -len(coefs) :])
 
 
 def regress(means: Floats, covariance: Floats, cross: Floats) -> Floats:
-    """Return the least-squares coefficients of values given lags, (D, K), the intercepts first.
+    """Return the least-squares coefficients of values given lags, (D, K), intercepts first.
 
     Parameters
     ----------
     means : (D L + D,) array
-        Of the lags and the values.
+        Means of the lags and the values.
     covariance : (D L, D L) array
-        Of the lags; positive definite, so that collinear lags have coefficients, too.
+        Covariance of the lags; positive definite, so that collinear lags also have coefficients.
     cross : (D, D L) array
         Covariances of the values with the lags.
     """
@@ -307,12 +308,12 @@ def regress(means: Floats, covariance: Floats, cross: Floats) -> Floats:
 
 
 def find_least_deviations(data: Observations, near: Observations) -> Floats:
-    """Return the least deviations of lags and of noise that products of values can resolve.
+    """Return the smallest deviations of lags and of noise that products of values can resolve.
 
     Parameters
     ----------
     data, near : Observations
-        All values, and with the far ones pulled in.
+        The observations, and the same with far values pulled in.
     """
     everywhere, nearby = (find_deviations(values) for values in (data, near))
     floors: Floats = np.where(everywhere > nearby, _LEAST_OF_FAR * everywhere, _LEAST * nearby)
@@ -334,24 +335,24 @@ def find_deviations(data: Observations) -> Floats:
 
 
 def widen(covariance: Floats, least: Floats) -> Floats:
-    """Return a covariance with at least these deviations and the same correlations."""
+    """Return a covariance with the same correlations and at least the given deviations."""
     deviations = np.sqrt(np.diag(covariance))
     ratios = np.maximum(deviations, least) / deviations
     return covariance * np.multiply.outer(ratios, ratios)
 
 
 class AutoregressivePrior(NamedTuple):
-    """Parameters of the prior; the intercept comes first.
+    """Parameters of the prior, with the intercept first.
 
     Attributes
     ----------
     coefs : (D, K) array
         M.
     precision_root : (K, K) array
-        Lower triangular, times its transpose C.
+        Lower triangular Cholesky factor of C.
     dof : float
     scale_root : (D, D) array
-        Lower triangular, times its transpose S.
+        Lower triangular Cholesky factor of S.
     """
 
     coefs: Floats
@@ -383,7 +384,7 @@ class AutoregressiveSampler(Part):
         self.log_dets = np.zeros(n_states)
 
     def attach(self, values: Floats, ptr: Places) -> None:
-        """Take the observations."""
+        """Store the observations."""
         check_lags(values, ptr, self.n_lags)
         coefs, precision_root, _, scale_root = self.prior
         self._rows = make_rows(values, ptr, self.n_lags, coefs, precision_root, scale_root)
@@ -393,32 +394,32 @@ class AutoregressiveSampler(Part):
         return AutoregressiveSampler(n_states, self.n_lags, self.prior, self.starting_lags)
 
     def restrict(self, steps: Places, n_states: int) -> AutoregressiveSampler:
-        """Return a sampler for some of the observations, each with the values before it."""
+        """Return a sampler for some of the observations, with their lags."""
         other = self.of_states(n_states)
         other._rows = as_readonly(self._rows[steps])
         return other
 
     def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
-        """No value is missing."""
+        """Do nothing, because no value is missing."""
 
     def complete_with(self, states: Places, key: NDArray[np.uint64], first: int = 0) -> None:
-        """No value is missing."""
+        """Do nothing, because no value is missing."""
 
     def condition(self, states: Places) -> None:
-        """Take the states of the observations; -1: of no state."""
+        """Set the states of the observations; -1 marks observations without a state."""
         measured = self.measure(states)
         self.take(measured, self.add_up(states, measured))
 
     def measure(self, states: Places) -> Ranges:
-        """Return what `add_up` has to know of all observations; that of parts adds up."""
+        """Return the ranges that `add_up` needs, which are additive over parts of the data."""
         return Ranges.of(self._rows, states, self.n_states, self.products.shape[1] - 1)
 
     def add_up(self, states: Places, measured: Ranges) -> Sums:
-        """Return sums over the observations; those of parts add up, exactly."""
+        """Return sums over the observations, which are exactly additive over parts of the data."""
         return measured.add_up(self._rows, states)
 
     def take(self, measured: Ranges, sums: Sums) -> None:
-        """Take what all observations come to."""
+        """Store the statistics of all observations."""
         firsts, seconds = sums
         centres, scatter = np.empty(firsts.shape), np.empty(seconds.shape)
         measured.settle(sums, self.counts, centres, scatter)
@@ -436,14 +437,14 @@ class AutoregressiveSampler(Part):
         )
 
     def start(self, states: Places, rng: NDArray[np.uint64]) -> None:
-        """Write first states: those of windows, which choose the regression that suits them best.
+        """Write initial states, by assigning windows of steps to the regressions that fit best.
 
-        Each state begins with a window of its own.
+        Each state begins with one random window.
         """
         n_windows = -(-len(states) // _WIDTH)
         windows = np.arange(len(states)) // _WIDTH
         places = np.arange(n_windows)
-        for i in range(min(self.n_states, n_windows - 1)):  # the first ones of a random order
+        for i in range(min(self.n_states, n_windows - 1)):  # a partial random permutation
             j = i + int(next_double(rng) * (n_windows - i))
             places[[i, j]] = places[[j, i]]
         chosen = np.full(n_windows, -1)
@@ -465,7 +466,7 @@ class AutoregressiveSampler(Part):
         self.draw_parameters(rng)
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw A and Sigma given what was taken."""
+        """Draw A and Sigma given the stored statistics."""
         possible = kernels.draw_regressions(
             self.counts, self.products, self.prior.dof, self.maps, self.log_dets,
             np.empty(self.products.shape[1:]), rng,
@@ -477,7 +478,7 @@ class AutoregressiveSampler(Part):
             )
 
     def write_log_obs(self, out: Floats) -> None:
-        """Write the log densities of all steps given those before; 0 of those that are given."""
+        """Write the log densities of all steps given the preceding ones; 0 for given steps."""
         n_dims, width, n_states = self.n_dims, self._rows.shape[1], self.n_states
         kernels.weigh_regressions(
             self._rows, self._first, self.maps, self.log_dets, self._shift,
@@ -485,14 +486,14 @@ class AutoregressiveSampler(Part):
         )  # fmt: skip
 
     def log_evidence(self) -> float:
-        """Return log p(x | z) of all steps that are not given."""
+        """Return log p(x | z) over all steps that do not count as given."""
         return kernels.log_evidence_of_regressions(
             self.counts, self.products, self.prior.dof, self._shift, self.n_dims,
             np.empty(self.products.shape[1:]),
         )  # fmt: skip
 
     def model(self) -> AutoregressiveModel:
-        """Return what the next observation follows given the states."""
+        """Return the distributions of the next observation given the states."""
         coefs, precision_root, dof, scale_root = self.prior
         n_dims, n_regressors = coefs.shape
         lower = np.tril(self.products)

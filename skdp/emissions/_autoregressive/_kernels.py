@@ -1,31 +1,31 @@
-r"""Vectors that depend on those before them: regressions, with a conjugate prior.
+r"""Autoregressive vectors: regressions with a conjugate prior.
 
 In state j, r_t = M_j p_t + noise of covariance Sigma_j: r are D responses, p are K regressors, the
 first of which is a constant. Both are scaled so that the prior is the simplest one, Sigma_j ~
-IW(nu, I), and M_j ~ MN(0, Sigma_j, I). All that counts of the observations of a state are their
-number and the products of y_t = [p_t, r_t], a vector of Y = K + D. With L the Cholesky factor of I
-plus the sum of y y^T, of blocks L_pp, L_rp and L_rr,
+IW(nu, I), and M_j ~ MN(0, Sigma_j, I). Sufficient statistics of a state are the number of its
+observations and the products of y_t = [p_t, r_t], a vector of Y = K + D. With L the Cholesky factor
+of I plus the sum of y y^T, with blocks L_pp, L_rp and L_rr,
 
     M_n = L_rp L_pp^-1,   Psi_n = L_rr L_rr^T,   V_n^-1 = L_pp L_pp^T
 
-are the parameters of the posterior, so that one factor tells everything. A draw is [E, B] L^-1: B
-is Bartlett's triangle, E are standard normal, and the product is U [-M, I] with U^T U = Sigma^-1,
-which maps y_t to D independent standard normal numbers.
+are the parameters of the posterior, so that one factor determines all of them. A draw is
+[E, B] L^-1, where B is Bartlett's triangle and E is standard normal. The product is U [-M, I] with
+U^T U = Sigma^-1, which maps y_t to D independent standard normal numbers.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | values, ptr | x_t | (N, D), (n + 1,) | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
-| rows | y_t | (N, Y - 1) float64 | without the constant; the first is NaN: not to be explained |
+| rows | y_t | (N, Y - 1) float64 | without the constant; NaN in given steps |
 | first | | float | the constant |
-| states | z_t | (N,) integers | -1: of no state |
+| states | z_t | (N,) integers | -1: no state |
 | counts, centres, scatter | | (J,), (J, Y - 1), (J, Y - 1, Y - 1) | of the rows of a state |
 | products | | (J, Y, Y) | sum of y y^T; lower triangle |
 | dof | nu | float | |
 | maps | U [-M, I] | (J, D, Y) | of a draw; lower triangular in its last D columns |
 | inverses | L^-1 | (J, Y, Y) | lower triangular |
-| log_dets | | (J,) | log det U, or that of L_rr^-1 |
+| log_dets | | (J,) | log det U, or log det L_rr^-1 |
 | shift | | float | added to the log density of each observation, for its scale |
-| log_obs | log L_tj | (N, J) | log p(x_t given state j and what was before), output; 0 if given |
+| log_obs | log L_tj | (N, J) | log p(x_t given state j and earlier steps), output; 0 if given |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -56,7 +56,7 @@ from skdp.emissions._gaussian._kernels_student import fast_log_1p, log_normalise
 
 @njit_inlined_source
 def solve(root, first, x):
-    """Replace x by the solution y of root y = x, root being the rest of a triangle from `first`."""
+    """Replace x by the solution of T y = x, where T is the triangle root[first:, first:]."""
     for d in range(x.shape[0]):
         y = x[d]
         for e in range(d):
@@ -66,14 +66,14 @@ def solve(root, first, x):
 
 @njit_loop
 def write_rows(values, ptr, n_lags, coefs, precision_root, scale_root, rows):
-    """Write the lags of all steps, and what the prior leaves unexplained of them, in its units.
+    """Write the lags of all steps and their residuals under the prior, in units of the prior.
 
-    The numbers of a step are the same whatever is done with others.
+    The row of a step does not depend on the other steps that are processed.
 
     Parameters
     ----------
     coefs, precision_root, scale_root : (D, K), (K, K), (D, D) float64
-        Of the prior: M, and the factors of C and S.
+        Parameters of the prior: M, and the Cholesky factors of C and S.
     """
     n_dims, n_lagged = values.shape[1], n_lags * values.shape[1]
     for s in range(ptr.shape[0] - 1):
@@ -99,7 +99,7 @@ def write_rows(values, ptr, n_lags, coefs, precision_root, scale_root, rows):
 
 @njit_loop
 def complete(first, counts, centres, scatter, products):
-    """Write the sums of products that numbers, means and products about the means stand for."""
+    """Write the sums of products, given counts, means and scatter about the means."""
     for j in range(products.shape[0]):
         n = counts[j]
         products[j, 0, 0] = n * first * first
@@ -111,7 +111,7 @@ def complete(first, counts, centres, scatter, products):
 
 @njit_internal_nogc
 def factorise_posterior(products, factor):
-    """Write L of a state; return False if rounding has left nothing to factorise."""
+    """Write L of a state; return False if the matrix is not positive definite to rounding."""
     width = factor.shape[0]
     for d in range(width):
         for e in range(d):
@@ -122,7 +122,7 @@ def factorise_posterior(products, factor):
 
 @njit_inlined
 def divide(row, factor, n):
-    """Replace the first n numbers of a row by those times L^-1, all others being 0."""
+    """Multiply a row, which is 0 after its first n entries, by L^-1 in place."""
     for e in range(n - 1, -1, -1):
         x = row[e]
         for f in range(e + 1, n):
@@ -170,7 +170,7 @@ def draw_regressions(counts, products, dof, maps, log_dets, factor, rng):
 def invert_factors(products, n_dims, inverses, log_dets, factor):
     """Write L^-1 of all states.
 
-    Where a matrix is not positive definite, that of no observations is written.
+    If a matrix is not positive definite, the identity is written, as without observations.
 
     Parameters
     ----------
@@ -192,9 +192,9 @@ def invert_factors(products, n_dims, inverses, log_dets, factor):
 
 @njit_loop
 def log_evidence_of_regressions(counts, products, dof, shift, n_dims, factor):
-    """Return log p(x | z), coefficients and covariances summed out.
+    """Return log p(x | z) with coefficients and covariances integrated out.
 
-    Returns NaN if a matrix is not positive definite.
+    The result is NaN if a matrix is not positive definite.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def log_evidence_of_regressions(counts, products, dof, shift, n_dims, factor):
 
 @njit_inlined
 def lay_out_rows(maps, first, j, by_state, offsets):
-    """Write the rows of a map, by sqrt 2, where those of state j are; less their first column.
+    """Write the rows of a map, divided by sqrt 2, for state j; the first column gives offsets.
 
     Parameters
     ----------
@@ -239,14 +239,14 @@ def lay_out_rows(maps, first, j, by_state, offsets):
 
 @njit_outlined
 def subtract_squares_of_rows(x, by_state, offsets, sums, out):
-    """Subtract half the squares of n rows of a map, each a column longer than the one before.
+    """Subtract half the squares of n rows of a map, each one column longer than the previous.
 
-    As `subtract_squares` does it for Gaussian vectors.
+    This is the counterpart of `subtract_squares` for Gaussian vectors.
 
     Parameters
     ----------
     x : (Y - 1,) float64
-        The last row has all of these columns.
+        The last row of a map has all of these columns.
     by_state, offsets : (n, Y - 1, J), (n, J) float64
         See `lay_out_rows`.
     sums : (J,) float64, scratch
@@ -267,7 +267,7 @@ def subtract_squares_of_rows(x, by_state, offsets, sums, out):
 def add_products_of_four(rows, begin, maps, sums):
     """Add four products x[e] maps[e] to the sums of each of four steps.
 
-    As `add_products`, with maps read once where four steps would read them four times.
+    Unlike four calls of `add_products`, it reads the maps only once.
     """
     a0, b0, c0, d0 = rows[0, begin], rows[0, begin + 1], rows[0, begin + 2], rows[0, begin + 3]
     a1, b1, c1, d1 = rows[1, begin], rows[1, begin + 1], rows[1, begin + 2], rows[1, begin + 3]
@@ -283,7 +283,7 @@ def add_products_of_four(rows, begin, maps, sums):
 
 @njit_inlined_source
 def subtract_squares_of_four(rows, by_state, offsets, sums, out):
-    """Do what `subtract_squares_of_rows` does for four steps, with the same numbers.
+    """Apply `subtract_squares_of_rows` to four steps at once, with identical results.
 
     Parameters
     ----------
@@ -345,8 +345,8 @@ def weigh_matrix_students(
         log p(r) = log Gamma((f + D) / 2) - log Gamma(f / 2) - D / 2 log pi - log det Psi_n / 2
                    - D / 2 log(1 + h) - (f + D) / 2 log(1 + q / (1 + h)),
 
-    a Student t distribution with f = nu_n - D + 1 degrees of freedom, `freedoms`. L^-1 y has the
-    squared length h in its first K numbers, and q in the others.
+    a Student t distribution with f = nu_n - D + 1 degrees of freedom, `freedoms`. The first K
+    entries of L^-1 y have the squared length h, and the others have the squared length q.
 
     Parameters
     ----------

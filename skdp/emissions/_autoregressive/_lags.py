@@ -1,4 +1,4 @@
-"""Values of earlier steps as columns."""
+"""Lagged values as columns, and checks of sequences for autoregressive emissions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skdp.emissions._gaussian._model import check_numbers
 
 
 def check_lags(values: Floats, ptr: Places, n_lags: int) -> None:
-    """Raise a ValueError if a value is missing, or a sequence has no step after its first ones.
+    """Raise a ValueError if a value is missing, or a sequence is not longer than `n_lags`.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def check_lags(values: Floats, ptr: Places, n_lags: int) -> None:
 
 
 def stack_lags(values: Floats, ptr: Places, n_lags: int) -> tuple[Floats, Any]:
-    """Return the values before each step, (N, L D), lag 1 first, and which steps have them.
+    """Return the lagged values of each step, lag 1 first, and whether the step has all lags.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def stack_lags(values: Floats, ptr: Places, n_lags: int) -> tuple[Floats, Any]:
     Returns
     -------
     lags : (N, L D) array
-        0 where a lag is before the first step.
+        Zeros for lags before the first step.
     has_lags : (N,) array of bool
     """
     n_steps, n_dims = values.shape

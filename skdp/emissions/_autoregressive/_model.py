@@ -1,4 +1,4 @@
-"""Autoregressive vectors in a stored sample: what the next observation of a state follows."""
+"""Model of autoregressive vectors in a stored sample: predictive distributions of states."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StartingLags:
     ----------
     mean : (L D,) array
     root : (L D, L D) array
-        Lower triangular; times its transpose it is the covariance.
+        Lower triangular Cholesky factor of the covariance.
     """
 
     mean: Floats
@@ -33,7 +33,7 @@ class StartingLags:
 
 
 class Steps(NamedTuple):
-    """What a step does to a = [1, lags]: E[a'] = G a, and noise of covariance (1 + a^T V a) S.
+    """Transition moments of a = [1, lags]: E[a'] = G a, and noise of covariance (1 + a^T V a) S.
 
     Attributes
     ----------
@@ -71,30 +71,30 @@ def write_predictives(
 
 @dataclass(frozen=True, eq=False)
 class AutoregressiveModel:
-    r"""Linear predictions from the values before, and what is left unknown of them.
+    r"""Linear predictions from the preceding values, and the uncertainty of their coefficients.
 
     Given a = [1, x_t-1, ..., x_t-L], the next observation x_t of a state follows a multivariate
-    Student t distribution: its posterior predictive. The location is
+    Student t distribution, its posterior predictive. The location is
     ``intercepts + coefs @ [x_t-1, ..., x_t-L]``, and the scale matrix is ``scales`` times
-    1 + h, where h = \|F a\|^2, F in `coef_factors`, is large where few lags of the state have been
-    near.
+    1 + h, where h = \|F a\|^2, with F in `coef_factors`, is large if few observations of the state
+    have had similar lags.
 
     Attributes
     ----------
     coefs : (J, D, D L) array
-        Posterior means of the coefficients of each state, those of lag 1 first.
+        Posterior means of the coefficients of each state, lag 1 first.
     intercepts : (J, D) array
         Posterior means of the constants.
     covariances : (J, D, D) array
-        Of the noise of each state.
+        Covariances of the noise of each state.
     degrees_of_freedom : (J,) array
     scale_ratios : (J,) array
-        What `covariances` are multiplied by in `scales`.
+        Ratios of `scales` to `covariances`.
     coef_factors : (J, D L + 1, D L + 1) array
         F, lower triangular. F^T F is V_n, the covariance of the coefficients of one equation
         (intercept first) in units of its noise.
     starting_lags : StartingLags
-        What new sequences begin with.
+        Distribution of the first values of new sequences.
     """
 
     coefs: Floats
@@ -112,18 +112,18 @@ class AutoregressiveModel:
 
     @property
     def scales(self) -> Floats:
-        """(J, D, D) array: scale matrices where h = 0."""
+        """(J, D, D) array: scale matrices for h = 0."""
         return self.covariances * self.scale_ratios[:, np.newaxis, np.newaxis]
 
     def log_obs(self, values: Floats, ptr: Places | None = None) -> Floats:
-        """Return the log density of every step given those before, in every state, (N, J).
+        """Return the log density of every step given the preceding steps, by state, (N, J).
 
         Parameters
         ----------
         values : (N, D) array
         ptr : (n + 1,) array or None, default=None
-            Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``. Of its first `n_lags` steps, which
-            count as given, the log density is 0. None: one sequence.
+            Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``. Its first `n_lags` steps count as
+            given, so their log density is 0. None: one sequence.
         """
         if ptr is None:
             ptr = np.array([0, len(values)])
@@ -135,7 +135,7 @@ class AutoregressiveModel:
         width = rows.shape[1] + 1
         freedoms = np.array(self.degrees_of_freedom)
         factors = factorise_precisions(self.scales * freedoms[:, np.newaxis, np.newaxis])
-        # Rows of L^-1: F, then U [-M, I].
+        # The rows of L^-1 are those of F, then those of U [-M, I].
         inverses = np.zeros((n_states, width, width))
         n_regressors = width - n_dims
         inverses[:, :n_regressors, :n_regressors] = self.coef_factors
@@ -151,15 +151,15 @@ class AutoregressiveModel:
     def sample(
         self, states: NDArray[np.int64], rng: np.random.Generator, before: Floats | None = None
     ) -> Floats:
-        """Return an observation for each state, one after the other, (N, D).
+        """Return a sequence with one observation for each state, (N, D).
 
         Parameters
         ----------
         states : (N,) array of int
         rng : numpy.random.Generator
         before : (L, D) array or None, default=None
-            The last `n_lags` values before, in time order. None: a new sequence, whose first
-            `n_lags` values are drawn from `starting_lags`.
+            The preceding `n_lags` values in time order. None: a new sequence, whose first `n_lags`
+            values are drawn from `starting_lags`.
         """
         n_dims, n_lags = self.intercepts.shape[1], self.n_lags
         out = np.empty((len(states), n_dims))
@@ -182,7 +182,7 @@ class AutoregressiveModel:
     def draw_next(
         self, states: NDArray[np.int64], lags: Floats, rng: np.random.Generator
     ) -> Floats:
-        """Return an observation for each state and its own lags, (n, D).
+        """Return an observation for each state, given its lags, (n, D).
 
         Parameters
         ----------
@@ -210,9 +210,9 @@ class AutoregressiveModel:
         return StudentMarginals(self.intercepts + self.coefs @ lags, np.sqrt(variances), freedoms)
 
     def steps_about(self, origin: Floats) -> Steps:
-        """Return what steps do to a = [1, lags] if values are taken as distances to a point.
+        """Return the transition moments of a = [1, lags] for values relative to an origin.
 
-        Moments are followed about a point nearby, so that no digits are lost.
+        Moments are propagated relative to a nearby point, so that no digits are lost.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class AutoregressiveModel:
         return Steps(maps, factors.swapaxes(1, 2) @ factors, covariances)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
+        """Return the model with its states in another order."""
         return replace(
             self,
             coefs=self.coefs[order],

@@ -1,6 +1,7 @@
-"""Amplitudes of binary factors: all 1, or varying from step to step. Two strategies, one interface.
+"""Fixed and varying amplitudes of binary factors: two strategies with one interface.
 
-What they tell of vectors, weights and noise differs; `BinaryFactorSampler` asks the same of both.
+They differ in the statistics on which vectors, weights and noise depend; `BinaryFactorSampler` uses
+both in the same way.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-12, 1e12
 
 
 class Parameters(NamedTuple):
-    """What the sampler of binary factors has drawn.
+    """Drawn parameters of the sampler of binary factors.
 
     Attributes
     ----------
@@ -39,7 +40,7 @@ class Parameters(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What the observations tell of vectors: one of the two."""
+    """Statistics of the observations on which vectors depend; one of the two fields is None."""
 
     moments: factors.Moments | None
     projections: kernels.Projections | None
@@ -65,7 +66,7 @@ def find_patterns(values: NDArray[np.float64]) -> list[Pattern]:
 
 
 class _Weighed(NamedTuple):
-    """What steps of one pattern tell, with the amplitudes summed out."""
+    """Statistics of steps of one pattern, with the amplitudes integrated out."""
 
     rows: NDArray[np.int64]
     projections: NDArray[np.float64]
@@ -141,7 +142,7 @@ class FixedAmplitudes(Part):
         self._totals = np.zeros((n_states, len(probit)))
 
     def attach(self, values: Floats) -> None:
-        """Take the observations."""
+        """Store the observations."""
         self._values = as_readonly(values)
 
     def fill(self, states: Places, known: Parameters, rng: NDArray[np.uint64]) -> Floats:
@@ -149,7 +150,7 @@ class FixedAmplitudes(Part):
         return self._values
 
     def add_up(self, filled: Floats, states: Places, known: Parameters) -> None:
-        """Add up what the observations tell of vectors."""
+        """Add up the statistics of the observations on which vectors depend."""
         factors.add_up_observed(as_readonly(filled), states, self.counts, self.means, self._scatter)
 
     def is_seen(self) -> NDArray[np.bool_]:
@@ -157,7 +158,7 @@ class FixedAmplitudes(Part):
         return np.any(self.counts > 0.0, axis=1)
 
     def evidence(self, known: Parameters) -> Evidence:
-        """Return what the observations tell of vectors."""
+        """Return the statistics of the observations on which vectors depend."""
         moments = factors.Moments(
             self.counts, self.means, known.weights, known.precisions, self.probit,
             *np.empty((2, len(self.probit))),
@@ -176,7 +177,7 @@ class FixedAmplitudes(Part):
         )
 
     def weights_given(self, known: Parameters, scales: Floats, normals: Floats) -> Floats:
-        """Return a draw of the weights made of standard normal draws; their mean if these are 0."""
+        """Return weights drawn with the given standard normals; zeros give their mean."""
         weights = np.empty(normals.shape)
         factor = np.empty((len(normals), len(normals)))
         factors.write_weights(
@@ -186,7 +187,7 @@ class FixedAmplitudes(Part):
         return weights
 
     def add_up_residuals(self, filled: Floats, weights: Floats) -> None:
-        """Add up nothing: the moments tell of residuals, too."""
+        """Do nothing, because residuals follow from the moments."""
 
     def noise(self, known: Parameters) -> tuple[Floats, Floats]:
         """Return the number of values of every column, and their squared distances from m."""
@@ -197,7 +198,7 @@ class FixedAmplitudes(Part):
         return seen, residuals
 
     def add_up_likelihood(self, states: Places, known: Parameters) -> None:
-        """Add up nothing: the moments tell of the likelihood, too."""
+        """Do nothing, because the likelihood follows from the moments."""
 
     def log_likelihood(self, known: Parameters) -> float:
         """Return log p(y given the states last given and parameters)."""
@@ -283,7 +284,7 @@ class VaryingAmplitudes(Part):
         self._deviations = 0, 0.0
 
     def attach(self, values: Floats) -> None:
-        """Take the observations."""
+        """Store the observations."""
         self._values = as_readonly(values)
         self._patterns = find_patterns(values)
         self._all = np.arange(len(values))
@@ -305,7 +306,7 @@ class VaryingAmplitudes(Part):
         return filled
 
     def add_up(self, filled: Floats, states: Places, known: Parameters) -> None:
-        """Add up what the observations tell of vectors."""
+        """Add up the statistics of the observations on which vectors depend."""
         n_factors = len(self._products)
         kernels.write_products(known.weights, known.precisions, self._products)
         projections, rests = np.empty((len(filled), n_factors)), np.empty(len(filled))
@@ -319,7 +320,7 @@ class VaryingAmplitudes(Part):
         return self._counts > 0.0
 
     def evidence(self, known: Parameters) -> Evidence:
-        """Return what the observations tell of vectors."""
+        """Return the statistics of the observations on which vectors depend."""
         n_factors = len(self._products)
         projections = kernels.Projections(
             self.variance, self._products, self._counts, self._totals, self._outer,
@@ -346,7 +347,7 @@ class VaryingAmplitudes(Part):
         """Draw nothing: no column is probit."""
 
     def weights_given(self, known: Parameters, scales: Floats, normals: Floats) -> Floats:
-        """Return a draw of the weights made of standard normal draws; their mean if these are 0."""
+        """Return weights drawn with the given standard normals; zeros give their mean."""
         weights = np.empty(normals.shape)
         kernels.write_regression_weights(
             self._gram, self._cross, known.precisions, scales, normals, weights,

@@ -99,13 +99,13 @@ class BinaryFactorSampler(Part):
         self.precisions = np.ones(n_dims) if noise_variance is None else 1.0 / noise_variance
 
     def attach(self, values: NDArray[np.float64]) -> None:
-        """Take the observations."""
+        """Store the observations."""
         values, middles = check_outputs(values, self.probit), self.prior.middles
         self._values = as_readonly(values - middles if middles.any() else values)
         self.amplitudes.attach(self._values)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write first states, and begin with vectors, weights and noise that fit them."""
+        """Write initial states, and initialize vectors, weights and noise to fit them."""
         self._draw_idle_factors(np.ones(len(self.factors), dtype=np.bool_), rng)
         if self.init == "random":
             n_states = len(self.factors)
@@ -163,8 +163,8 @@ class BinaryFactorSampler(Part):
     def model(self) -> BinaryFactorModel:
         """Return the vectors last drawn, with means of weights and precisions given them.
 
-        Those of weights are given the latent normals of probit columns, too, and those of
-        precisions the weights last drawn: exact in turn, no draws of their own.
+        The means of weights are also conditional on the latent normals of probit columns, and the
+        means of precisions on the last drawn weights. They are exact and involve no further draws.
         """
         weights, variances = self.all_weights(), 1.0 / self.precisions
         if self.draws_weights:
@@ -197,7 +197,7 @@ class BinaryFactorSampler(Part):
         return Parameters(self.factors, self.weights, self.precisions)
 
     def _fill(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Return the observations as amplitudes need them, and add up what they tell."""
+        """Return the observations, completed if amplitudes vary, and add up their statistics."""
         filled = self.amplitudes.fill(states, self._known, rng)
         self.amplitudes.add_up(filled, states, self._known)
         return filled
@@ -205,7 +205,7 @@ class BinaryFactorSampler(Part):
     def _draw_factors(self, coupling: Coupling | None, rng: NDArray[np.uint64]) -> None:
         """Draw the vectors of all states, those of idle ones last.
 
-        Idle are states that no value and no transition tells of.
+        Idle states have no values and no informative transitions.
         """
         idle = ~self.amplitudes.is_seen()
         links, decay = None, 0.0
@@ -276,9 +276,9 @@ class BinaryFactorSampler(Part):
         self.precisions[:] = np.where(self.probit, 1.0, 1.0 / _spreads(self._values))
 
     def _threshold_activities(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Let the most frequent vectors of a fit by least squares be states.
+        """Initialize the states to the most frequent vectors of a least-squares fit.
 
-        A step whose vector is none of them goes to the one at the least Hamming distance.
+        A step with any other vector is assigned to the state at the least Hamming distance.
         """
         n_states = len(self.factors)
         vectors, labels, counts = np.unique(
@@ -316,7 +316,7 @@ class BinaryFactorSampler(Part):
 
 
 def make_links(coupling: Coupling) -> Links:
-    """Return room for what transitions tell of vectors; `start_links` fills it."""
+    """Return arrays for the likelihood of vectors given transitions; `start_links` fills them."""
     n_states = coupling.counts.shape[1]
     left = coupling.counts[:-1].sum(axis=1)
     square, row = (n_states, n_states), n_states

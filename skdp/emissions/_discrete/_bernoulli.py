@@ -1,4 +1,4 @@
-"""Observations that are columns of 0 and 1."""
+"""Emissions of columns of 0 and 1."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class BernoulliEmission(PartedEmission):
 
 
 def find_places(values: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the rows of the table of logarithms that observations name, or raise a ValueError."""
+    """Return the rows of `log_table` for the observations, or raise a ValueError."""
     missing, ones = np.isnan(values), values == 1.0
     wrong = ~(missing | ones | (values == 0.0))
     if wrong.any():
@@ -82,16 +82,16 @@ class BernoulliSampler(Part):
         self.log_probs = np.zeros(self.counts.shape)
 
     def attach(self, values: NDArray[np.float64]) -> None:
-        """Take the observations."""
+        """Store the observations."""
         self._places = find_places(values)
 
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Leave missing values out: those of a column tell of nothing else."""
+        """Do nothing: missing values are left out, since they carry no information."""
 
     def complete_with(
         self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
     ) -> None:
-        """Leave missing values out."""
+        """Do nothing: missing values are left out."""
 
     def of_states(self, n_states: int) -> BernoulliSampler:
         """Return a sampler with the same prior, without observations."""
@@ -104,21 +104,21 @@ class BernoulliSampler(Part):
         return other
 
     def condition(self, states: NDArray[np.int64]) -> None:
-        """Take the states of the observations; -1: of no state."""
+        """Set the states of the observations; -1 marks observations without a state."""
         self.take(0, self.add_up(states, 0))
 
     def measure(self, states: NDArray[np.int64]) -> int:
-        """Return 0: sums of whole numbers are exact as they are."""
+        """Return 0: sums of integers are exact without further information."""
         return 0
 
     def add_up(self, states: NDArray[np.int64], measured: int) -> tuple[NDArray[np.int64]]:
-        """Return how often each state has each value of each column, (2 D + 1, J)."""
+        """Return the number of times each state has each value of each column, (2 D + 1, J)."""
         counts = np.empty_like(self.counts)
         kernels.count_bits(self._places, states, counts)
         return (counts,)
 
     def take(self, measured: int, sums: tuple[NDArray[np.int64], ...]) -> None:
-        """Take the sums over all observations."""
+        """Store the sums over all observations."""
         (self.counts,) = sums
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
@@ -126,7 +126,7 @@ class BernoulliSampler(Part):
         kernels.add_rows(self._places, log_table(self._expect()), out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write first states at random, in runs."""
+        """Write random initial states in runs."""
         start_in_runs(states, self.counts.shape[1], rng)
 
     def draw(
@@ -140,11 +140,11 @@ class BernoulliSampler(Part):
         self.draw_parameters(rng)
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw theta given what was taken."""
+        """Draw theta given the stored statistics."""
         kernels.draw_log_probs_of_bits(self.counts, *self.prior, self.log_probs, rng)
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
-        """Write the log probabilities of what was observed of all steps."""
+        """Write the log probabilities of the observed values of all steps."""
         kernels.add_rows(self._places, self.log_probs, out)
 
     def log_evidence(self) -> float:
@@ -165,7 +165,7 @@ class BernoulliSampler(Part):
         return np.asarray((of_one + ones) / (of_one + of_zero + ones + zeros))
 
     def parameters(self) -> tuple[NDArray[np.float64], ...]:
-        """Return log(1 - theta) and log theta in turns, (J, 2 D)."""
+        """Return alternating log(1 - theta) and log theta, (J, 2 D)."""
         return (self.log_probs[:-1].T,)
 
     def log_posterior(self) -> float:
@@ -187,7 +187,7 @@ class BernoulliSampler(Part):
 
 
 def log_table(probs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the logarithms of 1 - theta, theta in turns and a row of zeros, (2 D + 1, J)."""
+    """Return alternating rows of log(1 - theta) and log theta, and a row of zeros, (2 D + 1, J)."""
     table = np.zeros((2 * probs.shape[1] + 1, len(probs)))
     with np.errstate(divide="ignore"):
         table[0:-1:2] = np.log1p(-probs.T)
@@ -208,7 +208,7 @@ class BernoulliModel:
     probs: NDArray[np.float64]
 
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the log probability of what was observed of every step in every state, (N, J)."""
+        """Return the log probability of the observed values of every step in every state."""
         out = np.empty((len(values), len(self.probs)))
         kernels.add_rows(find_places(values), log_table(self.probs), out)
         return out
@@ -225,7 +225,7 @@ class BernoulliModel:
     def fill(
         self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return observations in which NaN is its mean, the probability of 1, (N, D).
+        """Return observations, (N, D), with NaN replaced by its mean, the probability of 1.
 
         Parameters
         ----------
@@ -236,5 +236,5 @@ class BernoulliModel:
         return fill_by_means(values, weights, self.probs)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
+        """Return the model with its states in another order."""
         return replace(self, probs=self.probs[order])

@@ -1,4 +1,4 @@
-"""Observations that are categories."""
+"""Emissions of categories."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from skdp.emissions._whole import Observations, PartedEmission
 class CategoricalEmission(PartedEmission):
     """Categories: theta_j ~ Dirichlet(A b) are the probabilities of the symbols in state j.
 
-    A, the concentration, is shared by all states, and drawn by default; b is the base, a
-    distribution over the symbols.
+    The concentration A is shared by all states and drawn by default; the base b is a distribution
+    over the symbols.
 
     Parameters
     ----------
@@ -39,27 +39,29 @@ class CategoricalEmission(PartedEmission):
         "auto": A is drawn. A number is the mean parameter of a symbol, from 1e-8 to 1e8: A is V
         times as large. An array holds the parameters A b themselves, each in this range.
     concentration_prior : (shape, rate), default=(1.0, 0.1)
-        Gamma prior under which A is drawn if `prior` is "auto"; shape and rate from 1e-8 to 1e8. It
-        is a prior of the total A, whatever V is. (The prior is cut off where a parameter A b would
-        be outside of 1e-8 to 1e8.)
+        Gamma prior of A if `prior` is "auto"; shape and rate from 1e-8 to 1e8. It is a prior of the
+        total A and does not depend on V. (The prior is truncated so that all parameters A b are
+        from 1e-8 to 1e8.)
     base : {"uniform", "empirical"} or (V,) array, default="uniform"
-        b. "uniform": all symbols alike. "empirical": the frequencies of the symbols in `fit`, where
-        every symbol is counted once more than it occurs. Or positive numbers, which are normalized.
+        b. "uniform": equal weights of all symbols. "empirical": the frequencies of the symbols in
+        `fit`, with 1 added to the count of every symbol. An array of positive numbers is
+        normalized.
 
     Notes
     -----
     Observations are one column without missing values: integers from 0, or text (strings, pandas
     Categorical of strings, polars Categorical and Enum, dictionaries of Arrow). The estimator then
     has `categories_`: code k of the model stands for ``categories_[0][k]``, in sorted order.
-    Categories that were not in `fit` are refused. Categories that are numbers are these numbers.
+    Categories that were not in `fit` are rejected. Numeric categories are used as their own codes.
 
-    A drawn A begins at the square root of V. `HDPHMMLT` leaves it there during the sweeps in which
-    it holds its other concentrations, since random states, which all have all symbols, call for a
-    large A. Then it is drawn once a sweep by slice sampling, theta summed out.
+    A drawn A begins at the square root of V. `HDPHMMLT` keeps it there during the sweeps in which
+    its other concentrations are fixed, because random states, all of which contain all symbols,
+    would favor a large A. Then A is drawn once a sweep by slice sampling, with theta integrated
+    out.
 
     A stored sample holds A and the posterior means of theta given A and the states, which are the
-    probabilities of the next symbol. With the base "empirical", symbols that are new in held-out
-    sequences are unlikely in all states.
+    probabilities of the next symbol. With the base "empirical", symbols that occur only in held-out
+    sequences are improbable in all states.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -98,7 +100,7 @@ class CategoricalEmission(PartedEmission):
         if n_symbols is None:
             n_symbols = max(data.sum(find_largest)[0]) + 1
         is_drawn = isinstance(self.prior, str)
-        # A begins at sqrt(V), between states of one symbol and states of all of them alike.
+        # A begins at sqrt(V), between states of one symbol and states of uniform symbols.
         prior = n_symbols**-0.5 if is_drawn else self.prior
         prior = as_floats(prior, "CategoricalEmission: prior")
         in_range = np.all((prior >= SMALLEST) & (prior <= LARGEST))
@@ -107,7 +109,7 @@ class CategoricalEmission(PartedEmission):
                 f"CategoricalEmission: prior must be 'auto', a positive number or {n_symbols} of "
                 f"them, from {SMALLEST:g} to {LARGEST:g}, got {self.prior!r}."
             )
-        # A mixture gives no number of states: it has room for a cluster and one more.
+        # A mixture has no fixed number of states: it needs memory for at least two clusters.
         check_memory(
             24.0 * n_symbols * max(n_states, 2),
             f"X: CategoricalEmission of {n_symbols} symbols (one more than the largest in X, "
@@ -132,7 +134,7 @@ class CategoricalEmission(PartedEmission):
         return CategoricalSampler(n_states, prior, concentration_prior if is_drawn else None)
 
     def _base_weights(self, data: Observations, n_symbols: int) -> NDArray[np.float64] | None:
-        """Return the base times the number of symbols; None: ones."""
+        """Return the base times the number of symbols, or None if all are 1."""
         if isinstance(self.base, str):
             if self.base == "uniform":
                 return None
@@ -163,12 +165,12 @@ def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDA
 
 
 def find_largest(values: NDArray[np.float64]) -> tuple[list[int]]:
-    """Return the largest symbol of observations, 0 without any."""
+    """Return the largest observed symbol, or 0 if there are no observations."""
     return ([int(as_symbols(values).max(initial=0))],)
 
 
 def count_all(values: NDArray[np.float64], n_symbols: int) -> tuple[NDArray[np.intp]]:
-    """Return how often each symbol occurs."""
+    """Return the number of occurrences of each symbol."""
     return (np.bincount(as_symbols(values, n_symbols), minlength=n_symbols),)
 
 
@@ -179,14 +181,14 @@ class CategoricalSampler(Part):
     ----------
     n_states : int
     prior : (V,) array
-        Parameters of the Dirichlet prior, or where they begin.
+        Parameters of the Dirichlet prior, or their initial values.
     concentration_prior : (shape, rate) or None, default=None
-        Gamma prior of their sum, which is drawn then; their ratios stay. None: they are known.
+        Gamma prior of their sum if it is drawn; their ratios stay fixed. None: they are known.
 
     Attributes
     ----------
     held : bool
-        Whether `draw` leaves the concentration as it is.
+        Whether `draw` leaves the concentration unchanged.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols",)
@@ -214,19 +216,19 @@ class CategoricalSampler(Part):
         return float(self.prior.sum())
 
     def attach(self, values: NDArray[np.float64]) -> None:
-        """Take the observations."""
+        """Store the observations."""
         self._symbols = as_symbols(values, len(self.prior))
 
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """No value is missing."""
+        """Do nothing, because no value is missing."""
 
     def complete_with(
         self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
     ) -> None:
-        """No value is missing."""
+        """Do nothing, because no value is missing."""
 
     def of_states(self, n_states: int) -> CategoricalSampler:
-        """Return a sampler with the current prior as one that is known, without observations."""
+        """Return a sampler without observations, whose prior is fixed at the current one."""
         return CategoricalSampler(n_states, self.prior)
 
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> CategoricalSampler:
@@ -236,21 +238,21 @@ class CategoricalSampler(Part):
         return other
 
     def condition(self, states: NDArray[np.int64]) -> None:
-        """Take the states of the observations; -1: of no state."""
+        """Set the states of the observations; -1 marks observations without a state."""
         self.take(0, self.add_up(states, 0))
 
     def measure(self, states: NDArray[np.int64]) -> int:
-        """Return 0: sums of whole numbers are exact as they are."""
+        """Return 0: sums of integers are exact without further information."""
         return 0
 
     def add_up(self, states: NDArray[np.int64], measured: int) -> tuple[NDArray[np.int64]]:
-        """Return how often each state has each symbol, (V, J)."""
+        """Return the number of occurrences of each symbol in each state, (V, J)."""
         counts = np.empty_like(self.counts)
         kernels.count_symbols(self._symbols, states, counts)
         return (counts,)
 
     def take(self, measured: int, sums: tuple[NDArray[np.int64], ...]) -> None:
-        """Take the sums over all observations."""
+        """Store the sums over all observations."""
         (self.counts,) = sums
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
@@ -259,7 +261,7 @@ class CategoricalSampler(Part):
         kernels.look_up(self._symbols, np.log(predictive / predictive.sum(axis=0)), out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write first states at random, in runs."""
+        """Write random initial states in runs."""
         start_in_runs(states, self.counts.shape[1], rng)
 
     def draw(
@@ -273,14 +275,14 @@ class CategoricalSampler(Part):
         self.draw_parameters(rng)
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw the concentration and theta given what was taken."""
+        """Draw the concentration and theta given the stored statistics."""
         if self.concentration_prior is not None and not self.held:
             self._draw_concentration(*self.concentration_prior, rng)
         sums = np.empty((2, self.counts.shape[1]))
         kernels.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
 
     def _draw_concentration(self, shape: float, rate: float, rng: NDArray[np.uint64]) -> None:
-        """Draw the concentration given the counts, theta summed out."""
+        """Draw the concentration given the counts, with theta integrated out."""
         keys = np.empty(np.count_nonzero(self.counts), dtype=np.int64)
         sizes = np.empty(self.counts.shape[1], dtype=np.int64)
         n = kernels.list_cells(self.counts, self._group, len(self._base_values), keys, sizes)
@@ -307,7 +309,7 @@ class CategoricalSampler(Part):
         kernels.look_up(self._symbols, self.log_probs, out)
 
     def log_evidence(self) -> float:
-        """Return log p(x | z), with a drawn concentration plus the log density of its log."""
+        """Return log p(x | z), plus the log density of log A if A is drawn."""
         result = kernels.log_evidence_of_symbols(self.counts, self.prior)
         if self.concentration_prior is not None:
             shape, rate = self.concentration_prior
@@ -317,7 +319,7 @@ class CategoricalSampler(Part):
         return result
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars for the trace."""
         if self.concentration_prior is None:
             return {}
         return {"emission_concentration": self.concentration}
@@ -329,7 +331,7 @@ class CategoricalSampler(Part):
         return CategoricalModel(probs.astype(np.float32), self.concentration)
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior as kernels of clusters take them."""
+        """Return the rows and the prior in the format of the cluster kernels."""
         n = len(self._symbols)
         events = np.arange(n + 1), self._symbols, np.ones(n)
         return count_terms(events, np.zeros(n), self.prior)
@@ -360,9 +362,9 @@ class CategoricalSampler(Part):
         return compare_probabilities(parameters[0])
 
     def move_shared(self, rng: NDArray[np.uint64]) -> NDArray[np.float64] | None:
-        """Draw the concentration, theta summed out, and move theta along; return the prior before.
+        """Draw the concentration with theta integrated out, then move theta accordingly.
 
-        None: the concentration is known or frozen.
+        The result is the previous prior, or None if the concentration is known or frozen.
         """
         if self.concentration_prior is None or self.held:
             return None
@@ -379,7 +381,7 @@ class CategoricalSampler(Part):
         return before
 
     def restore_shared(self, before: NDArray[np.float64]) -> None:
-        """Put back the prior that `move_shared` returned."""
+        """Restore the prior that `move_shared` returned."""
         self.prior = before
 
 
@@ -411,7 +413,7 @@ class CategoricalModel:
     probs : (J, V) array
         Probabilities of the symbols in each state.
     concentration : float
-        A, the sum of the parameters of their Dirichlet prior; NaN where there is none.
+        A, the sum of the parameters of their Dirichlet prior; NaN if there is no prior.
     """
 
     probs: NDArray[np.floating]
@@ -419,7 +421,7 @@ class CategoricalModel:
 
     @property
     def emissionprob_(self) -> NDArray[np.floating]:
-        """(J, V) read-only array: `probs`, by hmmlearn's name."""
+        """(J, V) read-only array: `probs` under hmmlearn's name."""
         probs: NDArray[np.floating] = as_readonly(self.probs)
         return probs
 
@@ -437,5 +439,5 @@ class CategoricalModel:
         return symbols.astype(np.float64).reshape(-1, 1)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
+        """Return the model with its states in another order."""
         return replace(self, probs=self.probs[order])

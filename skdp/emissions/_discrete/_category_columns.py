@@ -1,4 +1,4 @@
-"""Which columns of X hold categories, and these as codes."""
+"""Columns of X that hold categories, and their conversion to codes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from skdp.emissions._independent import IndependentEmissions
 
 
 def code_categories(estimator: Any, emission: Any, X: Any, *, reset: bool) -> Any:
-    """Return X with codes in columns of text that an emission takes for categories.
+    """Return X with codes in the columns of text that an emission treats as categories.
 
     Parameters
     ----------
     estimator : estimator
-        Of a model with this emission.
+        Estimator of a model with this emission.
     emission : object
     X : as the estimator takes it
     reset : bool
-        True (in ``fit``): set `categories_`, or remove it where there is no text. False: the codes
-        are those of `categories_`.
+        True (in ``fit``): set `categories_`, or remove it if there is no text. False: use the codes
+        of `categories_`.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def code_categories(estimator: Any, emission: Any, X: Any, *, reset: bool) -> An
 
 
 def _find_columns(emission: Any, n_columns: int, names: list[str] | None) -> list[int]:
-    """Return the columns that an emission takes for categories."""
+    """Return the columns that an emission treats as categories."""
     if isinstance(emission, CategoricalEmission):
         return list(range(n_columns))
     found: list[int] = []

@@ -1,4 +1,4 @@
-"""Numbers of events of single kinds, where the number of all events has a distribution."""
+"""Distributions of the number of events of one kind when the total number is random."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from skdp.emissions._discrete._poisson import log_deviation, log_negative_binomi
 _SMALLEST = 1e-300
 
 _SMALLEST_SHIFT = 12
-"""Up to 2^12 numbers are a single cell."""
+"""Up to 2^12 numbers share a single cell."""
 
 _MANY = 2**19
-"""Events from which on probabilities are integrated."""
+"""Number of events from which probabilities are integrated."""
 
 _ENDS = 1024
-"""Numbers at either end that are added up one by one even so."""
+"""Numbers at either end whose probabilities are nevertheless added up one by one."""
 
 _N_NODES = 24
-"""Of a panel."""
+"""Number of nodes of a panel."""
 
 
 class Totals(NamedTuple):
@@ -35,9 +35,9 @@ class Totals(NamedTuple):
     Attributes
     ----------
     numbers : (K,) array
-        Ascending.
+        Possible numbers in ascending order.
     shares : (K,) array
-        Their probabilities.
+        Probabilities of the numbers.
     """
 
     numbers: Floats
@@ -47,7 +47,7 @@ class Totals(NamedTuple):
 def log_rising(shapes: Floats, counts: Floats) -> Floats:
     """Return log Gamma(a + x) - log Gamma(a), of broadcast arrays, for x >= 0.
 
-    By Stirling's formula and what that leaves: the difference of two large terms would lose digits.
+    It uses Stirling's formula and its remainder, because a difference of large terms loses digits.
     """
     sums = shapes + counts
     result = (shapes - 0.5) * np.log1p(counts / shapes) + counts * (np.log(sums) - 1.0)
@@ -56,7 +56,7 @@ def log_rising(shapes: Floats, counts: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class EventMarginals:
-    """Numbers of events of a kind: (beta-)binomial, mixed over the number of all events.
+    """Marginals of the number of events of a kind: (beta-)binomial, mixed over the total number.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class EventMarginals:
         Expected probabilities of the kinds.
     totals : Totals
     concentrations : (J,) array or None
-        a + b of the Beta distributions of the probabilities; None: these are known.
+        a + b of the Beta distributions of the probabilities, or None if these are known.
     """
 
     probs: Floats
@@ -93,7 +93,7 @@ class EventMarginals:
         return self.probs * (1.0 - self.probs) * spread + self.probs**2 * (square - mean**2)
 
     def parameters(self, column: int) -> Floats:
-        """Return what tells the states' distributions of a column apart."""
+        """Return the parameters that identify each state's distribution of a column."""
         if self.concentrations is None:
             return self.probs[:, [column]]
         return np.column_stack([self.probs[:, column], self.concentrations])
@@ -111,8 +111,8 @@ class EventMarginals:
     def cdf(self, x: Floats, column: int) -> Floats:
         """Return P(X <= x), (..., J), for integers x.
 
-        Probabilities are added up one by one up to half a million events, and integrated beyond,
-        where time and room grow with the logarithm of the number of events. Sums are exact but for
+        Probabilities are added up one by one up to half a million events. Beyond, they are
+        integrated, in time and memory logarithmic in the number of events. Sums are exact up to
         rounding, about 1e-13.
         """
         if column not in self._tables:
@@ -120,7 +120,7 @@ class EventMarginals:
         return np.asarray(sum(share * table.cdf(x) for share, table in self._tables[column]))
 
     def _make_tables(self, column: int) -> list[tuple[float, EventTable | EventPanels]]:
-        """Return the distributions given few events and given many, and the shares of both."""
+        """Return the shares and distributions of few and of many events."""
         tables: list[tuple[float, EventTable | EventPanels]] = []
         is_large = self.totals.numbers >= _MANY
         for kind, chosen in ((EventTable, ~is_large), (EventPanels, is_large)):
@@ -133,7 +133,7 @@ class EventMarginals:
 
 
 class EventChances:
-    """Probabilities of the numbers of events of a kind, given the numbers of all events.
+    """Probabilities of the numbers of events of a kind, given the total numbers of events.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class EventChances:
         self.modes = self._find_modes()
 
     def _find_modes(self) -> NDArray[np.int64]:
-        """Return the likeliest numbers, (K, J); 0 where there is one at either end."""
+        """Return the most probable numbers, (K, J); 0 if both ends are modes."""
         n = self.numbers[:, np.newaxis]
         if self.is_learned:
             a, b = self.shapes
@@ -172,9 +172,9 @@ class EventChances:
         return _log_binomial(k, n, self.probs[states])
 
     def add(self, table: Floats, first: int, last: int, shift: int, i: Any = slice(None)) -> None:
-        """Add the probabilities of the numbers from `first` to `last`, 2^shift of them a row.
+        """Add the probabilities of the numbers from `first` to `last`, 2^shift of them per row.
 
-        Those of some numbers of all events, i.
+        The index i selects some of the total numbers.
         """
         numbers = self.numbers[i]
         n = numbers[:, np.newaxis]
@@ -190,8 +190,8 @@ class EventChances:
 class EventTable:
     """Cumulative probabilities of the numbers of events of a kind.
 
-    There may be many numbers. They are cut into cells; what lies before each cell is known, and
-    what is within one is added up when it is asked for.
+    Because there may be many numbers, they are divided into cells. The cumulative probability
+    before each cell is stored, and probabilities within a cell are added up on demand.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ class EventTable:
 
     def cdf(self, x: Floats) -> Floats:
         """Return P(X <= x), (..., J), for integers x."""
-        ends = np.clip(x, -1.0, self._last).astype(np.int64) + 1  # how many numbers count
+        ends = np.clip(x, -1.0, self._last).astype(np.int64) + 1  # number of terms in the sum
         out = self._before[np.minimum(ends >> self._shift, len(self._before) - 1)]
         out[ends > self._last] = 1.0
         within = ends & ((1 << self._shift) - 1)
@@ -236,15 +236,15 @@ class EventTable:
 class EventPanels:
     """Cumulative probabilities of the numbers of events of a kind, given many events.
 
-    By the formula of Euler and Maclaurin, the sum of f over successive integers is the integral of
-    f - D^2 f / 24 + 7 D^4 f / 5760 between half-integers, where f changes little from one to the
-    next. In panels f is taken as the polynomial through its values at Chebyshev nodes. The numbers
-    next to either end, where that does not hold, are added up one by one.
+    By the Euler-Maclaurin formula, the sum of f over successive integers is the integral of
+    f - D^2 f / 24 + 7 D^4 f / 5760 between half-integers, if f changes little from one integer to
+    the next. In each panel, f is approximated by the polynomial through its values at Chebyshev
+    nodes. Near both ends, where f changes more, probabilities are added up one by one.
 
     Parameters
     ----------
     chances : EventChances
-        All numbers of events are large.
+        Probabilities whose total numbers of events are all large.
     """
 
     def __init__(self, chances: EventChances):
@@ -275,7 +275,7 @@ class EventPanels:
         return np.ascontiguousarray(edges[:, :, : n_edges + 1])
 
     def _integrate(self, chances: EventChances) -> tuple[Floats, Floats]:
-        """Return the sums before panels, and the series of those within."""
+        """Return the sums before each panel, and the series of the sums within panels."""
         edges = self._edges
         shape = (*edges.shape[:2], edges.shape[2] - 1)
         before, coefs = np.zeros(shape), np.zeros((*shape, _N_NODES + 1))
@@ -310,10 +310,10 @@ class EventPanels:
 
 
 def _integrals() -> tuple[Floats, Floats, Floats, Floats]:
-    """Return Chebyshev nodes in [-1, 1], (nodes, 1), and matrices from values there to series.
+    """Return Chebyshev nodes in [-1, 1], (nodes, 1), and matrices that map values there to series.
 
-    The series are those of the integrals, from -1 on, of the polynomial through the values, of its
-    second derivative and of its fourth, each (nodes + 1, nodes).
+    The series are those of the integrals from -1 of the polynomial through the values, of its
+    second derivative and of its fourth derivative; each matrix is (nodes + 1, nodes).
     """
     orders = np.arange(_N_NODES)
     angles = np.pi * (orders + 0.5) / _N_NODES
@@ -329,7 +329,7 @@ def _integrals() -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def _log_binomial(k: Floats, n: Floats, p: Floats) -> Floats:
-    """Return log probabilities of k of n events, each with probability p: Loader (2000)."""
+    """Return binomial log probabilities of k of n events, by Loader's (2000) method."""
     hits, others = np.maximum(k, 1.0), np.maximum(n - k, 1.0)
     result = stirling_rest(np.maximum(n, 1.0)) - stirling_rest(hits) - stirling_rest(others)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -341,9 +341,9 @@ def _log_binomial(k: Floats, n: Floats, p: Floats) -> Floats:
 
 
 def _log_beta_binomial(k: Floats, n: Floats, a: Floats, b: Floats) -> Floats:
-    """Return log probabilities of k of n events, their probability ~ Beta(a, b).
+    """Return log probabilities of k of n events, whose probability is ~ Beta(a, b).
 
-    The sum of two negative binomial counts with the same odds is one, too.
+    The sum of two negative binomial counts with the same odds is also negative binomial.
     """
     odds = np.maximum(n, 1.0) / (a + b)
     result = log_negative_binomial(k, a * odds, a) + log_negative_binomial(n - k, b * odds, b)

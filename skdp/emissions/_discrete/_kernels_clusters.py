@@ -1,21 +1,21 @@
-r"""Clusters of rows of counts, intensities or probabilities summed out: what one row changes.
+r"""Single-row updates of clusters of counts, with intensities or probabilities integrated out.
 
-Rows are lists of events: those of Poisson counts are the columns that are not 0, and a category is
-one event. Probabilities have a Dirichlet prior, intensities Gamma priors.
+Rows are lists of events: for Poisson counts these are the nonzero columns, and a category is a
+single event. Probabilities have a Dirichlet prior, and intensities have Gamma priors.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| ptr, kinds, amounts | v, x_iv | (N + 1,), (E,), (E,) | events of a row, how many of each |
+| ptr, kinds, amounts | v, x_iv | (N + 1,), (E,), (E,) | kinds and numbers of events of a row |
 | totals | x_i. | (N,) | sums of the amounts |
-| constants | | (N,) | what all clusters' log probabilities of a row share |
+| constants | | (N,) | terms of a row's log probability that all clusters share |
 | prior | | | see `CountClusterPrior` |
-| vectors | | (3, C) | SIZE, TOTAL, HEAD of C clusters at most |
+| vectors | | (3, C) | SIZE, TOTAL, HEAD of at most C clusters |
 | sums | s_kv | (V, C) | events of a cluster |
-| slopes | | (V, C) | of Poisson counts; otherwise (0, C) |
+| slopes | | (V, C) | for Poisson counts; otherwise (0, C) |
 | lines | | (1, C) | scratch |
 
-Of a cluster SIZE is its number of rows, TOTAL that of its events. HEAD and slopes give what the log
-probability of Poisson counts has beside rising factorials: HEAD plus the sum of slopes_v x_iv.
+SIZE is the number of rows of a cluster, and TOTAL its number of events. The log probability of
+Poisson counts consists of rising factorials, HEAD and the sum of slopes_v x_iv.
 """
 
 # mypy: ignore-errors
@@ -28,7 +28,7 @@ from skdp._numeric._numba import njit_internal_nogc, njit_outlined
 SIZE, TOTAL, HEAD = range(3)
 
 FEW_EVENTS = 8
-"""Up to here a rising factorial is a product."""
+"""Largest amount for which a rising factorial is computed as a product."""
 
 
 @njit_outlined
@@ -49,7 +49,7 @@ def log_rising(shape, amount):
 
 @njit_internal_nogc
 def stirling_tail(x):
-    """Return what Stirling's formula lacks of log Gamma(x), x >= 16."""
+    """Return the remainder of Stirling's formula for log Gamma(x), for x >= 16."""
     square = 1.0 / (x * x)
     series = (1.0 / 1260.0 - square / 1680.0) * square - 1.0 / 360.0
     return (series * square + 1.0 / 12.0) / x
@@ -62,7 +62,7 @@ def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
     Parameters
     ----------
     own : int
-        The cluster of row i, which must have others, too; it counts without the row. -1: none.
+        The cluster of row i, which counts without the row and must have other rows. -1: none.
     """
     products, totals = scratch.lines[0], clusters.vectors[TOTAL]
     total, own_logs = rows.totals[i], rows.constants[i]
@@ -94,7 +94,7 @@ def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
             size = clusters.vectors[SIZE, own] - 1.0
             own_logs += sum_heads(size, own, prior, clusters)
             for place in range(rows.ptr[i], rows.ptr[i + 1]):
-                # `sum_heads` counts this row, too
+                # `sum_heads` includes this row
                 own_logs -= rows.amounts[place] * math.log(prior.rates[rows.kinds[place]] + size)
             out[own] = own_logs
         return
@@ -106,7 +106,7 @@ def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
 
 @njit_internal_nogc
 def refresh_counts(k, prior, clusters):
-    """Compute what follows from the numbers of a cluster."""
+    """Update the quantities that depend on the counts of a cluster."""
     clusters.vectors[HEAD, k] = 0.0
     if prior.is_poisson:
         size = clusters.vectors[SIZE, k]
@@ -127,7 +127,7 @@ def sum_heads(size, k, prior, clusters):
 
 @njit_internal_nogc
 def add_row_of_counts(i, k, sign, rows, clusters):
-    """Add row i to the numbers of cluster k (sign 1.0), or take it out (-1.0)."""
+    """Add row i to the counts of cluster k (sign 1.0), or remove it (-1.0)."""
     for place in range(rows.ptr[i], rows.ptr[i + 1]):
         clusters.sums[rows.kinds[place], k] += sign * rows.amounts[place]
     clusters.vectors[TOTAL, k] += sign * rows.totals[i]
@@ -136,14 +136,14 @@ def add_row_of_counts(i, k, sign, rows, clusters):
 
 @njit_internal_nogc
 def move_row_of_counts(i, k, sign, rows, prior, clusters):
-    """Add row i to cluster k (sign 1.0), or take it out (-1.0)."""
+    """Add row i to cluster k (sign 1.0), or remove it (-1.0)."""
     add_row_of_counts(i, k, sign, rows, clusters)
     refresh_counts(k, prior, clusters)
 
 
 @njit_internal_nogc
 def build_counts(k, members, rows, prior, clusters):
-    """Write the statistics of a cluster of some rows; none: of an empty one."""
+    """Write the statistics of a cluster of the given rows, which may be empty."""
     for v in range(clusters.sums.shape[0]):
         clusters.sums[v, k] = 0.0
     clusters.vectors[SIZE, k] = clusters.vectors[TOTAL, k] = 0.0

@@ -1,18 +1,18 @@
-r"""Observations of hidden Markov models, given their states.
+r"""Categories and Poisson counts, given their states.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | symbols | x_t | (N,) int32 | categories |
 | values | x_t | (N, D) | numbers |
-| states | z_t | (N,) int64 | -1: of none, which does not count |
+| states | z_t | (N,) int64 | -1: no state; does not count |
 | counts | n_jv, n_j | (V, J), (J,) | symbol v in state j; steps in state j |
-| log_probs | log theta_jv | (V, J) | by symbol, so that a step reads one row |
+| log_probs | log theta_jv | (V, J) | ordered by symbol, so that a step reads one row |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
 | totals | | (J, D) | sums of the values of a state |
-| concentration | A | scalar | theta_j ~ Dirichlet(A b), b the base |
-| base_values, group | b | (G,), (V,) int64 | different values of b, and which one symbol v has |
-| cells, n_cells | n G + g | (C,) int64 | different counts of a symbol; how many of each |
-| sizes, n_sizes | n_j | (S,) int64 | different steps in a state; states of each |
+| concentration | A | scalar | theta_j ~ Dirichlet(A b), where b is the base |
+| base_values, group | b | (G,), (V,) int64 | distinct values of b, and the index of symbol v's |
+| cells, n_cells | n G + g | (C,) int64 | distinct counts of a symbol, and their frequencies |
+| sizes, n_sizes | n_j | (S,) int64 | distinct numbers of steps of a state, and their frequencies |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -25,7 +25,7 @@ from skdp._numeric._numba import njit_loop
 from skdp._numeric._random import draw_log_gamma, draw_log_small_gamma, gamma_constants
 
 NEGLIGIBLE = -40.0
-"""Of logarithms: a sum has no digits for a term that is so much smaller."""
+"""Difference of logarithms at which the smaller term of a sum is lost to rounding."""
 
 # Categorical: theta_j ~ Dirichlet(prior)
 
@@ -43,7 +43,7 @@ def count_symbols(symbols, states, counts):
 
 @njit_loop
 def draw_log_probs(counts, prior, log_probs, sums, rng):
-    """Draw log theta_j ~ Dirichlet(prior + n_j), for all states.
+    """Draw log theta_j for all states, theta_j ~ Dirichlet(prior + n_j).
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def draw_log_probs(counts, prior, log_probs, sums, rng):
         sums[0, j] = -math.inf
         sums[1, j] = 0.0
     for v in range(n_symbols):
-        # Most states have never emitted this symbol: draws of one shape, which may share constants.
+        # Most states have never emitted this symbol: their draws share one shape and constants.
         small = prior[v] < 1.0
         d, c = gamma_constants(1.0 + prior[v])
         reciprocal = 1.0 / prior[v]
@@ -82,8 +82,8 @@ def draw_log_probs(counts, prior, log_probs, sums, rng):
 def move_log_probs(counts, before, after, log_probs, sums, rng):
     """Move theta_j from Dirichlet(before + n_j) to Dirichlet(after + n_j), for all states.
 
-    theta is g over its sum, g_v ~ Gamma(before_v + n_v), which a Gamma process leads through all
-    values of a parameter: g grows by Gamma(after_v - before_v), or a Beta share of it is left. Such
+    theta is g over its sum, with g_v ~ Gamma(before_v + n_v). A Gamma process connects g for all
+    values of a parameter: g grows by Gamma(after_v - before_v), or shrinks to a Beta share. Such
     pairs have the same density in both directions.
 
     Parameters
@@ -99,7 +99,7 @@ def move_log_probs(counts, before, after, log_probs, sums, rng):
         sums[1, j] = 0.0
         for v in range(n_symbols):
             sums[1, j] += before[v] + counts[v, j]
-        sums[1, j] = draw_log_gamma(sums[1, j], rng)  # of the sum of g, which theta does not know
+        sums[1, j] = draw_log_gamma(sums[1, j], rng)  # sum of g, independent of theta
         sums[0, j] = -math.inf
     for v in range(n_symbols):
         away = abs(after[v] - before[v])
@@ -142,7 +142,7 @@ def look_up(symbols, log_probs, log_obs):
 
 @njit_loop
 def log_evidence_of_symbols(counts, prior):
-    """Return log p(x | z), theta summed out."""
+    """Return log p(x | z) with theta integrated out."""
     n_symbols, n_states = counts.shape
     total_prior = 0.0
     for v in range(n_symbols):
@@ -161,13 +161,13 @@ def log_evidence_of_symbols(counts, prior):
 
 @njit_loop
 def list_cells(counts, group, n_groups, cells, sizes):
-    """Write a key n G + g for each count n > 0 and n_j for each state; return how many keys.
+    """Write a key n G + g for each count n > 0 and n_j for each state; return the number of keys.
 
     Parameters
     ----------
     counts : (V, J) int64
     cells : int64, output
-        As long as there are steps.
+        Array with one entry per step.
     sizes : (J,) int64, output
     """
     n = 0
@@ -184,7 +184,7 @@ def list_cells(counts, group, n_groups, cells, sizes):
 
 @njit_loop
 def log_evidence_of_concentration(concentration, base_values, cells, n_cells, sizes, n_sizes):
-    """Return log p(x | z), theta summed out, from the numbers of equal counts."""
+    """Return log p(x | z) with theta integrated out, from the frequencies of counts."""
     n_groups = base_values.shape[0]
     result = 0.0
     for i in range(cells.shape[0]):

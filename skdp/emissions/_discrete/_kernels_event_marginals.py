@@ -1,28 +1,28 @@
-r"""Sums of probabilities of numbers of events.
+r"""Cumulative probabilities of numbers of events.
 
 P(k + 1) / P(k) = m (a + s k) / ((k + 1) (b + s (m - 1))), m = n - k, where s = 1 for beta-binomial
 counts, with probabilities ~ Beta(a, b), and s = 0, a = p, b = 1 - p for binomial ones.
 
-Millions of steps must not add up their rounding. a + k has the same one for thousands of k in a
-row; m (k + 1) + (a - 1) m has not.
+Rounding errors must not accumulate over millions of steps. The rounding error of a + k is the same
+for thousands of successive k; that of m (k + 1) + (a - 1) m is not.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | numbers | n | (K,) int64 | numbers of all events |
-| starts | | (K, J) int64 | the likeliest number k from `first` to `last` of each n and state |
-| probs | P | (K, J) | probabilities of these |
+| starts | | (K, J) int64 | most probable k from `first` to `last` for each n and state |
+| probs | P | (K, J) | probabilities of `starts` |
 | a, b | | (J,) | shapes, or probabilities |
 | slope | s | | 1 or 0 |
-| first, last | | | which k count |
-| shift | | | k goes to row (k - first) / 2^shift |
-| out | | (R, J) | added to |
+| first, last | | | range of k that is added up |
+| shift | | | k is added to row (k - first) / 2^shift |
+| out | | (R, J) | incremented |
 
-Of many events, sums are integrals over panels:
+For many events, sums are integrals over panels:
 
 | name | shape | meaning |
 |---|---|---|
-| edges | (K, J, P + 1) | where panels begin and end, rising; infinite after the last one |
-| before | (K, J, P) | sums over the panels before each one |
+| edges | (K, J, P + 1) | ascending edges of panels; infinite after the last one |
+| before | (K, J, P) | sums over the preceding panels |
 | coefs | (K, J, P, C) | Chebyshev series of the sums within panels |
 """
 
@@ -37,7 +37,7 @@ from skdp._numeric._numba import njit, njit_loop
 NEGLIGIBLE = 1e-20
 
 FEW = 64
-"""Below, a + k is rounded in as many ways as there are k."""
+"""Largest k for which the rounding errors of a + k are not systematic."""
 
 
 @njit_loop
@@ -52,8 +52,9 @@ def weigh_next(k, m, a, slope):
 def add_numbers_of_events(numbers, starts, probs, a, b, slope, first, last, shift, out):
     """Add the probabilities of the numbers of events from `first` to `last`.
 
-    From the likeliest one both ways, until all that is left is less than 1e-20. (Where both shapes
-    are below 1, probabilities fall and rise again, but never so low: shapes are at least 1e-8.)
+    The sum runs from the most probable number in both directions, until the remaining probability
+    is less than 1e-20. (If both shapes are below 1, probabilities fall and then rise, but never
+    fall that low, because shapes are at least 1e-8.)
     """
     for i in range(numbers.shape[0]):
         n = numbers[i]
@@ -77,10 +78,10 @@ def add_numbers_of_events(numbers, starts, probs, a, b, slope, first, last, shif
 
 
 MOST_PANELS = 128
-"""More than any distribution takes."""
+"""Upper bound of the number of panels of a distribution."""
 
 LOG_NEGLIGIBLE = -60.0
-"""Of probabilities, relative to the one at the start."""
+"""Log probability, relative to the start, below which probabilities are neglected."""
 
 
 @njit
@@ -98,13 +99,13 @@ def _panel_width(k, n, a, b, slope, share_left, share_right):
 
 @njit
 def find_panels(n, start, low, high, a, b, slope, out):
-    """Write the edges of panels between `low` and `high`, from a start both ways.
+    """Write the edges of panels between `low` and `high`, from a start in both directions.
 
-    In a panel the logarithm of the probability is nearly a parabola and changes little. Panels end
-    where the probability is less than exp(-60) of that at the start.
+    In a panel, the log probability is nearly parabolic and changes little. Panels end where the
+    probability is less than exp(-60) times that at the start.
     """
     count = 0
-    if a <= 0.0 or b <= 0.0:  # known probabilities of 0 or 1: all is at one end
+    if a <= 0.0 or b <= 0.0:  # known probabilities of 0 or 1: all mass is at one end
         out[0] = start
         return
     k, log_p = start, 0.0

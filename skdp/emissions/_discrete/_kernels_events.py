@@ -1,19 +1,19 @@
-r"""Observations of many columns that happen or not, or happen several times, given their states.
+r"""Bits and counts of events in many columns, given their states.
 
-Bits (Bernoulli): theta_jd ~ Beta(a, b). A step is a sum of rows of one table of logarithms, a row
-for each column and value, so that the loops over states are the inner ones and become vector
-instructions. Row 2 d is "0 in column d", row 2 d + 1 is "1 in column d", row 2 D, of zeros, is
-"missing".
+Bits (Bernoulli): theta_jd ~ Beta(a, b). The log probabilities of a step are a sum of rows of one
+table of logarithms with a row for each column and value, so that the inner loops run over states
+and are vectorized. Row 2 d is "0 in column d", row 2 d + 1 is "1 in column d", and row 2 D, which
+holds zeros, is "missing".
 
-Counts (multinomial): theta_j ~ Dirichlet(prior). The counts of a step are listed without zeros.
+Counts (multinomial): theta_j ~ Dirichlet(prior). Only nonzero counts of a step are listed.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | places | | (N, D) int32 | row of the table of each column of each step |
-| states | z_t | (N,) int64 | -1: of no state |
-| counts | n_dj | (2 D + 1, J) int64 | how often each state shows each column and value |
+| states | z_t | (N,) int64 | -1: no state |
+| counts | n_dj | (2 D + 1, J) int64 | occurrences of each column and value in each state |
 | log_probs | log theta | (2 D + 1, J) | by column and value; or (V, J) by kind of event |
-| ptr, kinds, amounts | v, x_tv | (N + 1,), (E,), (E,) | events of a step, how many of each |
+| ptr, kinds, amounts | v, x_tv | (N + 1,), (E,), (E,) | kinds and numbers of events of a step |
 | log_coefficients | | (N,) | log of the multinomial coefficient of a step |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
 | rng | | (4,) uint64 | stream, advanced in place |
@@ -29,7 +29,7 @@ from skdp._numeric._random import draw_log_beta
 
 @njit_loop
 def count_bits(places, states, counts):
-    """Write how often each state shows each value of each column, without steps of no state."""
+    """Write the number of times each state has each value of each column."""
     for i in range(counts.shape[0]):
         for j in range(counts.shape[1]):
             counts[i, j] = 0
@@ -75,7 +75,7 @@ def add_rows(places, rows, out):
 
 @njit_loop
 def count_events(ptr, kinds, amounts, states, counts):
-    """Write how many events of each kind each state has to `counts`, (V, J) int64."""
+    """Write the number of events of each kind in each state to `counts`, (V, J) int64."""
     for v in range(counts.shape[0]):
         for j in range(counts.shape[1]):
             counts[v, j] = 0

@@ -1,4 +1,4 @@
-"""Observations that are rows of counts: how many events of each kind happen at a step."""
+"""Emissions of rows of counts: the numbers of events of each kind at a step."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
 
 _MOST = 2.0**53
-"""Counts beyond are no longer whole numbers in double precision."""
+"""Largest count: not all larger integers are representable in double precision."""
 
 _N_TOTALS = 100
-"""Numbers of events of a step that are stored at most."""
+"""Largest number of distinct totals of events per step that are stored."""
 
 _BLOCK = 1000
-"""Rows at a time where arrays of all of them would be many."""
+"""Number of rows processed at a time, to limit the size of temporary arrays."""
 
 
 class MultinomialEmission(PartedEmission):
@@ -51,16 +51,16 @@ class MultinomialEmission(PartedEmission):
 
     Notes
     -----
-    Observations are integers >= 0, a column for each kind. A row of NaN marks a missing step. Rows
-    that are missing in part are refused: their number of events is unknown. A row of zeros has
-    probability 1 in all states, as has any row of a single column: counts of one kind are for
+    Observations are integers >= 0, with a column for each kind. A row of NaN marks a missing step.
+    Partly missing rows are rejected, because their number of events is unknown. A row of zeros has
+    probability 1 in all states, as does any row of a single column: counts of one kind are for
     `PoissonEmission`.
 
-    Log probabilities are those of rows given their sums, multinomial coefficients included. Scores
+    Log probabilities are those of rows given their sums, including multinomial coefficients. Scores
     and probabilities of states come from the posterior predictive distribution, which is
     Dirichlet-multinomial; a stored sample holds the posterior means of theta given the states.
-    Draws and forecasts need numbers of events: they are those of the rows in `fit`, whatever the
-    state (100 of them, evenly spaced in size, if more than 100 differ).
+    Draws and forecasts need numbers of events: they use those of the rows in `fit`, independent of
+    the state (100 of them, at evenly spaced quantiles, if there are more than 100 distinct ones).
     """
 
     allows_nan = True
@@ -87,7 +87,7 @@ class MultinomialEmission(PartedEmission):
 
 
 def summarise(data: Observations) -> Totals:
-    """Return which numbers of events there are, and their shares of the steps."""
+    """Return the distinct numbers of events, and their shares of the steps."""
     found, sizes = data.sum(count_totals)
     if len(found) == 0:
         return Totals(np.zeros(1), np.ones(1))
@@ -103,14 +103,14 @@ def summarise(data: Observations) -> Totals:
 
 
 def count_totals(values: NDArray[np.float64]) -> tuple[list[float], list[int]]:
-    """Return the numbers of events of steps that are not missing, and how often each occurs."""
+    """Return the distinct numbers of events of observed steps, and their frequencies."""
     totals = values[~np.isnan(values).any(axis=1)].sum(axis=1)
     numbers, counts = np.unique(totals, return_counts=True)
     return numbers.tolist(), counts.tolist()
 
 
 class Events(NamedTuple):
-    """The counts of all steps without zeros: see `_kernels_events`."""
+    """Nonzero counts of all steps: see `_kernels_events`."""
 
     ptr: NDArray[np.int64]
     kinds: NDArray[np.int32]
@@ -118,7 +118,7 @@ class Events(NamedTuple):
     log_coefficients: NDArray[np.float64]
 
     def take(self, steps: NDArray[np.int64]) -> Events:
-        """Return those of some steps."""
+        """Return the events of some steps."""
         lengths = np.diff(self.ptr)[steps]
         ptr = np.concatenate([[0], np.cumsum(lengths)])
         places = np.arange(ptr[-1]) + np.repeat(self.ptr[steps] - ptr[:-1], lengths)
@@ -126,7 +126,7 @@ class Events(NamedTuple):
 
 
 def list_events(values: NDArray[np.float64]) -> Events:
-    """Return what happened at each step, nothing at missing ones, or raise a ValueError."""
+    """Return the events of each step, none for missing steps, or raise a ValueError."""
     missing = np.isnan(values)
     absent = missing.all(axis=1)
     in_part = missing.any(axis=1) & ~absent
@@ -172,7 +172,7 @@ class MultinomialSampler(Part):
         return MultinomialSampler(n_states, self.prior, self.totals)
 
     def attach(self, values: NDArray[np.float64]) -> None:
-        """Take the observations."""
+        """Store the observations."""
         self._take_events(list_events(values))
 
     def _take_events(self, events: Events) -> None:
@@ -180,12 +180,12 @@ class MultinomialSampler(Part):
         self._all_coefficients = sum_exactly(events.log_coefficients)
 
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Leave missing steps out: they tell of nothing."""
+        """Do nothing: missing steps are left out, since they carry no information."""
 
     def complete_with(
         self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
     ) -> None:
-        """Leave missing steps out."""
+        """Do nothing: missing steps are left out."""
 
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> MultinomialSampler:
         """Return a sampler for some of the observations."""
@@ -194,17 +194,17 @@ class MultinomialSampler(Part):
         return other
 
     def condition(self, states: NDArray[np.int64]) -> None:
-        """Take the states of the observations; -1: of no state."""
+        """Set the states of the observations; -1 marks observations without a state."""
         self.take(0, self.add_up(states, 0))
 
     def measure(self, states: NDArray[np.int64]) -> int:
-        """Return 0: sums of whole numbers are exact as they are."""
+        """Return 0: sums of integers are exact without further information."""
         return 0
 
     def add_up(
         self, states: NDArray[np.int64], measured: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return how many events of each kind each state has, (V, J), and sums of coefficients."""
+        """Return the number of events by kind and state, (V, J), and sums of coefficients."""
         ptr, kinds, amounts, log_coefficients = self._events
         counts = np.empty_like(self.counts)
         kernels.count_events(ptr, kinds, amounts, states, counts)
@@ -214,16 +214,16 @@ class MultinomialSampler(Part):
         return counts, sum_exactly(log_coefficients[known])
 
     def take(self, measured: int, sums: tuple[NDArray[np.int64], ...]) -> None:
-        """Take the sums over all observations."""
+        """Store the sums over all observations."""
         self.counts, self._log_coefficients = sums
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
-        """Write the log probabilities of all steps at the probabilities expected for each state."""
+        """Write the log probabilities of all steps at the expected probabilities of each state."""
         shapes = self.counts + self.prior[:, np.newaxis]
         kernels.weigh_events(*self._events, np.log(shapes / shapes.sum(axis=0)), out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write first states at random, in runs."""
+        """Write random initial states in runs."""
         start_in_runs(states, self.counts.shape[1], rng)
 
     def draw(
@@ -237,7 +237,7 @@ class MultinomialSampler(Part):
         self.draw_parameters(rng)
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw theta given what was taken."""
+        """Draw theta given the stored statistics."""
         sums = np.empty((2, self.counts.shape[1]))
         categories.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
 
@@ -251,13 +251,13 @@ class MultinomialSampler(Part):
         return float(events) + round_sum(self._log_coefficients)
 
     def model(self) -> MultinomialModel:
-        """Return what the next observation follows given the states."""
+        """Return the distributions of the next observation given the states."""
         shapes = self.counts.T + self.prior
         concentrations = shapes.sum(axis=1)
         return MultinomialModel(shapes / concentrations[:, np.newaxis], self.totals, concentrations)
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior as kernels of clusters take them."""
+        """Return the rows and the prior in the format of the cluster kernels."""
         ptr, kinds, amounts, log_coefficients = self._events
         return count_terms((ptr, kinds, amounts), log_coefficients, self.prior)
 
@@ -280,10 +280,11 @@ class MultinomialSampler(Part):
 
 @dataclass(frozen=True, eq=False)
 class MultinomialModel:
-    """Rows of counts, and what is left unknown of the probabilities of their events.
+    """Rows of counts, and the uncertainty of the probabilities of their events.
 
-    With `concentrations`, probabilities have been learned from finitely many events, and the next
-    row is Dirichlet-multinomial given its sum: its posterior predictive. Without, they are known.
+    With `concentrations`, probabilities have been learned from finitely many events, and the
+    posterior predictive distribution of the next row given its sum is Dirichlet-multinomial.
+    Otherwise, the probabilities are known.
 
     Attributes
     ----------
@@ -301,7 +302,7 @@ class MultinomialModel:
 
     @property
     def emissionprob_(self) -> NDArray[np.float64]:
-        """(J, V) read-only array: `probs`, by hmmlearn's name."""
+        """(J, V) read-only array: `probs` under hmmlearn's name."""
         probs: NDArray[np.float64] = as_readonly(self.probs)
         return probs
 
@@ -332,7 +333,7 @@ class MultinomialModel:
         probs = self.probs[states]
         if self.concentrations is not None:
             shapes = probs * self.concentrations[states, np.newaxis]
-            # In logarithms: all shapes of a row may be tiny.
+            # Draws are in logarithms, because all shapes of a row may be tiny.
             logs = np.log(rng.standard_gamma(shapes + 1.0)) - rng.standard_exponential(
                 shapes.shape
             ) / np.maximum(shapes, 1e-300)
@@ -347,7 +348,7 @@ class MultinomialModel:
     def fill(
         self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return observations in which missing rows are their means, (N, D).
+        """Return observations, (N, D), with missing rows replaced by their means.
 
         Parameters
         ----------
@@ -358,7 +359,7 @@ class MultinomialModel:
         return fill_by_means(values, weights, self.marginals().means)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
+        """Return the model with its states in another order."""
         concentrations = None if self.concentrations is None else self.concentrations[order]
         return replace(self, probs=self.probs[order], concentrations=concentrations)
 

@@ -1,4 +1,4 @@
-"""Observations that are counts."""
+"""Emissions of counts."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
 
 _MOST = 2.0**53
-"""Counts beyond are no longer whole numbers in double precision."""
+"""Largest count: not all larger integers are representable in double precision."""
 
 _BLOCK = 1000
-"""Rows at a time where arrays of all of them would be many."""
+"""Number of rows processed at a time, to limit the size of temporary arrays."""
 
 _FAR = 16.0
-"""From here on five terms of Stirling's series are exact to rounding."""
+"""Argument from which five terms of Stirling's series are exact to rounding."""
 
 _SMALL = 0.01
-"""Below, x - log(1 + x) is a series of eight terms to rounding."""
+"""Bound below which a series of eight terms of x - log(1 + x) is exact to rounding."""
 
 
 class PoissonEmission(PartedEmission):
@@ -44,7 +44,7 @@ class PoissonEmission(PartedEmission):
     ----------
     shape : float or None, default=None
         Shape of the Gamma prior, from 1e-8 to 1e8. None: `rate` times the mean of each column, if
-        `rate` is given; otherwise 1, or less where a column varies much (see Notes).
+        `rate` is given; otherwise 1, or less if a column varies strongly (see Notes).
     rate : float or None, default=None
         Rate of the Gamma prior, from 1e-8 to 1e8. The prior mean is shape / rate. None: the shape
         divided by the mean of each column.
@@ -53,9 +53,9 @@ class PoissonEmission(PartedEmission):
     -----
     Observations are integers >= 0 without missing values.
 
-    The default prior follows the counts, so that large ones need no settings of their own. In each
-    column its mean m is that of the observations, or 1 if that is smaller. Its shape is 1, so that
-    its standard deviation is m, too. The shape is smaller if the observations vary more than that:
+    The default prior adapts to the counts, so that large ones need no special settings. In each
+    column, its mean m is the larger of 1 and the mean of the observations. Its shape is 1, so that
+    its standard deviation is also m. If the observations vary more than that, the shape is smaller:
     m^2 / excess, where the excess is their variance minus their mean, which is the variance of
     Poisson noise. Counts of about 1 or less thus have the prior Gamma(1, 1).
 
@@ -73,7 +73,7 @@ class PoissonEmission(PartedEmission):
         self.rate = rate
 
     def _check_values(self, values: NDArray[np.float64]) -> None:
-        """Raise a ValueError for what cannot be observed."""
+        """Raise a ValueError for impossible observations."""
         check_counts(values)
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> PoissonSampler:
@@ -99,7 +99,7 @@ class PoissonEmission(PartedEmission):
 
 
 def check_part(values: NDArray[np.float64]) -> tuple[int]:
-    """Raise a ValueError as `check_counts` does."""
+    """Call `check_counts`, which may raise a ValueError, and return (0,)."""
     check_counts(values)
     return (0,)
 
@@ -122,7 +122,7 @@ class PoissonSampler(Part):
     ----------
     n_states : int
     shapes, rates : (D,) arrays
-        Of the Gamma priors of each column.
+        Parameters of the Gamma prior of each column.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_constants", "_all_constants")
@@ -141,7 +141,7 @@ class PoissonSampler(Part):
         return PoissonSampler(n_states, self.shapes, self.rates)
 
     def attach(self, values: NDArray[np.float64]) -> None:
-        """Take the observations."""
+        """Store the observations."""
         check_counts(values)
         self._take_values(as_readonly(values), gammaln(values + 1.0).sum(axis=1))
 
@@ -150,12 +150,12 @@ class PoissonSampler(Part):
         self._all_constants = sum_exactly(constants)
 
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """No value is missing."""
+        """Do nothing, because no value is missing."""
 
     def complete_with(
         self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
     ) -> None:
-        """No value is missing."""
+        """Do nothing, because no value is missing."""
 
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> PoissonSampler:
         """Return a sampler for some of the observations."""
@@ -164,17 +164,17 @@ class PoissonSampler(Part):
         return other
 
     def condition(self, states: NDArray[np.int64]) -> None:
-        """Take the states of the observations; -1: of no state."""
+        """Set the states of the observations; -1 marks observations without a state."""
         self.take(0, self.add_up(states, 0))
 
     def measure(self, states: NDArray[np.int64]) -> int:
-        """Return 0: sums of whole numbers are exact as they are."""
+        """Return 0: sums of integers are exact without further information."""
         return 0
 
     def add_up(
         self, states: NDArray[np.int64], measured: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-        """Return the steps of each state, sums of their values, and of log factorials."""
+        """Return the number of steps of each state, and sums of values and of log factorials."""
         counts, totals = np.empty(len(self.counts)), np.empty(self.totals.shape)
         kernels.add_up_values(self._values, states, counts, totals)
         known = states >= 0
@@ -183,16 +183,16 @@ class PoissonSampler(Part):
         return counts, totals, constants
 
     def take(self, measured: int, sums: tuple[NDArray[Any], ...]) -> None:
-        """Take the sums over all observations."""
+        """Store the sums over all observations."""
         self.counts, self.totals, self._log_factorials = sums
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
-        """Write the log probabilities of all counts at the intensities expected for each state."""
+        """Write the log probabilities of all counts at the expected intensities of each state."""
         intensities = (self.shapes + self.totals) / (self.rates + self.counts[:, np.newaxis])
         kernels.weigh_counts(self._values, np.log(intensities), out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write first states at random."""
+        """Write random initial states."""
         n_states = len(self.counts)
         states[:] = [int(next_double(rng) * n_states) for _ in range(len(states))]
 
@@ -207,7 +207,7 @@ class PoissonSampler(Part):
         self.draw_parameters(rng)
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw lambda given what was taken."""
+        """Draw lambda given the stored statistics."""
         kernels.draw_log_intensities(
             self.counts, self.totals, self.shapes, self.rates, self.log_intensities, rng
         )
@@ -224,12 +224,12 @@ class PoissonSampler(Part):
         return float((terms - prior).sum()) - round_sum(self._log_factorials)
 
     def model(self) -> PoissonModel:
-        """Return what the next observation follows given the states."""
+        """Return the distributions of the next observation given the states."""
         shapes = self.shapes + self.totals
         return PoissonModel(shapes / (self.rates + self.counts[:, np.newaxis]), shapes)
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior as kernels of clusters take them."""
+        """Return the rows and the prior in the format of the cluster kernels."""
         values = self._values
         steps, columns = np.nonzero(values)
         ptr = np.searchsorted(steps, np.arange(len(values) + 1))
@@ -263,9 +263,9 @@ def log_negative_binomial(
 ) -> NDArray[np.float64]:
     """Return log probabilities of counts x whose intensities are Gamma with means m and shapes a.
 
-    log Gamma(a + x) - log Gamma(a) - log x! + a log(a / (a + m)) + x log(m / (a + m)), with each
-    log Gamma split into Stirling's formula and what that leaves (Loader 2000): terms of the size of
-    a or x would lose all digits of the result for large ones.
+    These are log Gamma(a + x) - log Gamma(a) - log x! + a log(a / (a + m)) + x log(m / (a + m)),
+    with each log Gamma split into Stirling's formula and its remainder (Loader 2000): for large a
+    or x, terms of their size would lose all digits of the result.
 
     Arrays are broadcast.
     """
@@ -279,7 +279,7 @@ def log_negative_binomial(
 
 
 def stirling_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what Stirling's formula lacks of log Gamma(x + 1), for x > 0."""
+    """Return the remainder of Stirling's formula for log Gamma(x + 1), for x > 0."""
     far = np.maximum(x, _FAR)
     square = far * far
     series = 1.0 / 1188.0 / square - 1.0 / 1680.0
@@ -291,7 +291,7 @@ def stirling_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def log_deviation(x: NDArray[np.float64], one_more: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return x - log(1 + x), given 1 + x, too: it may be far more precise."""
+    """Return x - log(1 + x), given also 1 + x, which may be far more precise than 1.0 + x."""
     small = np.where(np.abs(x) < _SMALL, x, 0.0)
     series = np.full(small.shape, 1.0 / 9.0)
     for n in (8, 7, 6, 5, 4, 3, 2):
@@ -301,18 +301,18 @@ def log_deviation(x: NDArray[np.float64], one_more: NDArray[np.float64]) -> NDAr
 
 @dataclass(frozen=True, eq=False)
 class PoissonModel:
-    """Counts, and what is left unknown of their intensities.
+    """Counts, and the uncertainty of their intensities.
 
-    With `shapes`, intensities have been learned from finitely many observations, and the next one
-    is negative binomial, in each column: its posterior predictive. Without, intensities are known,
-    and the next observation is Poisson.
+    With `shapes`, intensities have been learned from finitely many observations, and the posterior
+    predictive distribution of the next one is negative binomial in each column. Otherwise,
+    intensities are known, and the next observation is Poisson.
 
     Attributes
     ----------
     intensities : (J, D) array
         Mean counts of each state.
     shapes : (J, D) array or None, default=None
-        Of the Gamma distributions of the intensities, whose means are `intensities`.
+        Shapes of the Gamma distributions of the intensities, whose means are `intensities`.
     """
 
     intensities: NDArray[np.float64]
@@ -320,7 +320,7 @@ class PoissonModel:
 
     @property
     def lambdas_(self) -> NDArray[np.float64]:
-        """(J, D) read-only array: `intensities`, by hmmlearn's name."""
+        """(J, D) read-only array: `intensities` under hmmlearn's name."""
         lambdas: NDArray[np.float64] = as_readonly(self.intensities)
         return lambdas
 
@@ -355,6 +355,6 @@ class PoissonModel:
         return CountMarginals(self.intensities, self.shapes)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
+        """Return the model with its states in another order."""
         shapes = None if self.shapes is None else self.shapes[order]
         return replace(self, intensities=self.intensities[order], shapes=shapes)

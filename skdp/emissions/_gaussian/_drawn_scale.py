@@ -1,4 +1,4 @@
-"""The scale of covariances as something that is drawn: its prior, and where it stays as it is."""
+"""Prior of a drawn scale of covariances, and the directions in which the scale is fixed."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from scipy.special import multigammaln
 from skdp._numeric._typing import Floats, Places
 
 _SMALLEST_EIGENVALUE = 3e-4
-"""Of correlations, three times what shrinkage gives to a direction in which nothing varies."""
+"""Smallest eigenvalue of correlations: three times that of shrinkage in a constant direction."""
 
 
 class ScalePrior(NamedTuple):
     """Prior of the scale S_b of the covariances, in B blocks of W columns.
 
-    S = F + R Q R^T, where Q ~ Wishart(n, I / n) has n rows, all W unless columns of a block are
-    constant or collinear. E[S] is what S would be if it were known, so F is 0 where n is W. In
-    other directions data say that S is 0, whatever the clusters are: it is not drawn there. The
-    prior is cut off where the harmonic mean of Q's eigenvalues falls below
+    S = F + R Q R^T, where Q ~ Wishart(n, I / n) has n rows. If no columns of a block are constant
+    or collinear, n is W and F is 0. E[S] is the value of S that is used if S is not drawn. S is
+    not drawn in the remaining directions, in which the data imply a scale of 0 for any clusters.
+    The prior is truncated so that the harmonic mean of Q's eigenvalues is at least
     `_kernels_drawn_scale.LOWEST`.
 
     Attributes
@@ -46,7 +46,7 @@ class ScalePrior(NamedTuple):
 
     @classmethod
     def about(cls, expected: Floats, varies: NDArray[np.bool_]) -> ScalePrior:
-        """Return the prior with a mean, (B, W, W), given which columns vary, (B, W)."""
+        """Return the prior with mean `expected`, (B, W, W), given which columns vary, (B, W)."""
         n_free = np.zeros(len(varies), dtype=np.int64)
         roots, fixed = np.zeros(expected.shape), np.zeros(expected.shape)
         for b in range(len(varies)):
@@ -70,15 +70,15 @@ class ScalePrior(NamedTuple):
         return ratios
 
     def log_density(self, scale: Floats) -> float:
-        """Return the log density of S, of Q in proportion to dQ / det(Q)^((n + 1) / 2).
+        """Return the log density of Q for S, with respect to dQ / det(Q)^((n + 1) / 2).
 
         This measure does not depend on the units of the data: with one column, it is the density of
-        log S. The constant of the cut is left out.
+        log S. The constant of the truncation is omitted.
         """
         n = self.n_free[self.n_free > 0].astype(np.float64)
         log_ratios = self.log_ratios(scale)[self.n_free > 0]
         traces = np.einsum("bde,bed->b", self.inverses, scale)[self.n_free > 0]
-        traces -= scale.shape[1] - n  # directions that are fixed
+        traces -= scale.shape[1] - n  # number of fixed directions
         logs = 0.5 * n * (log_ratios - traces + n * np.log(0.5 * n))
         return float(logs.sum() - sum(multigammaln(0.5 * x, int(x)) for x in n))
 

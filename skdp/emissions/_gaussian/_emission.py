@@ -1,4 +1,4 @@
-"""Observations that are Gaussian vectors."""
+"""Emissions of Gaussian vectors."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from skdp.emissions._prior_arrays import is_symmetric, read_array
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
 
-# Priors from the data. A state is expected to have a share of their covariance, of one column this
-# one: with all of it small states blur into each other, with .05 large ones split. Of D columns it
-# has the D-th root: as many states divide a space of D dimensions into parts of about this volume.
-# Means are all but free: at .1 the prior all but asks for more states than there are, since each of
-# them is cheap.
+# Default priors are computed from the data. For one column, a state is expected to have this share
+# of their covariance: with a share of 1 small states are merged, with .05 large ones are split. For
+# D columns the share is the D-th root, because the same number of states divides a D-dimensional
+# space into parts of about this volume. Means are nearly free: a precision of .1 makes additional
+# states so cheap that the prior favors more states than there are.
 _SHARE = 0.2
 _MEAN_PRECISION = 0.01
-_N_MOVES = 3  # of the first centres
+_N_MOVES = 3  # number of moves of the initial centers
 
 IMPOSSIBLE = (
     "The covariance of a state is not positive definite to rounding: scale the columns of X, or "
@@ -54,7 +54,7 @@ class GaussianEmission(PartedEmission):
 
     With "full", Sigma_j ~ IW(nu, S), with density proportional to \|Sigma\|^(-(nu + D + 1) / 2)
     exp(-tr(S Sigma^-1) / 2), and mu_j ~ N(m, Sigma_j / c). With "diag", the same holds for each
-    column on its own, with D = 1: precisions (inverse variances) are Gamma(nu / 2, S_d / 2) (shape
+    column separately, with D = 1: precisions (inverse variances) are Gamma(nu / 2, S_d / 2) (shape
     and rate), and mu_jd ~ N(m_d, variance / c).
 
     Parameters
@@ -68,15 +68,15 @@ class GaussianEmission(PartedEmission):
         which makes the prior of the means wider than the data.
     degrees_of_freedom_prior : float or None, default=None
         nu > D - 1 ("full") or nu > 0 ("diag"). None: 2 D + 1 or 3. With fewer, small states of many
-        columns claim to have found combinations of columns that hardly vary.
+        columns overfit combinations of columns that hardly vary.
     covariance_prior : "auto", (D, D) or (D,) array or None, default=None
         S: symmetric and positive definite ("full"), or positive numbers ("diag"). The prior mean of
         a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: this mean is 0.2^(1 / D) times
         the covariance (or the variances) of the observations, since a state is expected to be
         tighter than all the data; it may be much tighter. (S for nu below D + 2, or 3, is that for
         D + 2, or 3.) Columns that do not vary are given a variance of 1. Values far from all others
-        hardly count (see Notes). "auto": S is drawn, so that states tell each other how tight they
-        are; that of None is its prior mean.
+        hardly count (see Notes). "auto": S is drawn, so that states share information about their
+        tightness; its prior mean is the S of None.
 
     Notes
     -----
@@ -85,32 +85,32 @@ class GaussianEmission(PartedEmission):
     partly observed row are drawn as well, once per sweep; the log evidence is that of the
     observations completed in this way.
 
-    Default priors do not follow outliers, such as codes for what was not observed: -9999 does not
-    stretch the scale by which states are told apart. In each column, the width of the middle four
-    fifths of the values is taken, without values that equal the median. Values within ten such
-    widths of the median count as they are, and those beyond count the less the farther they are.
-    They change neither the data nor the states, and may have states of their own.
+    Default priors are robust to outliers, such as codes for missing values: -9999 does not stretch
+    the scale on which states are distinguished. In each column, the width of the middle four fifths
+    of the values is computed, without values that equal the median. Values within ten such widths
+    of the median are used unchanged, and values beyond count less the farther out they are. Only
+    the priors are affected: the data are not changed, and outliers may have their own states.
 
     Columns must be constant or range over at least 1e-150, because squares of smaller numbers
     underflow.
 
-    A drawn S has a Wishart prior of D degrees of freedom; with "diag", each S_d is Gamma(1 / 2)
-    about its mean. It is drawn once a sweep: covariances given the states and S, then S given
-    these. Where columns are constant or collinear, S stays what it is with None, and altogether it
-    does not fall below about 1e-4 of that. The `trace_` records `emission_scale`, the D-th root of
-    the determinant of S over that of its prior mean.
+    A drawn S has a Wishart prior with D degrees of freedom; with "diag", each S_d is Gamma(1 / 2)
+    with the same mean. It is drawn once a sweep: first covariances given the states and S, then S
+    given these. In directions in which columns are constant or collinear, S keeps its value for
+    None, and overall it does not fall below about 1e-4 of that. The `trace_` records
+    `emission_scale`, the D-th root of the ratio of the determinants of S and its prior mean.
 
     A stored sample holds the posterior means of mu and Sigma given the states; if that of Sigma
-    does not exist (nu + n_j <= D + 1), the inverse of the posterior mean of Sigma^-1. Scores,
-    probabilities and samples are those of the posterior predictive distribution: given the states,
-    the next observation of state j follows a Student t distribution with nu + n_j - D + 1 degrees
-    of freedom (with "diag", each column on its own, D = 1), which also tells how little is known
-    of small states.
+    does not exist (nu + n_j <= D + 1), it holds the inverse of the posterior mean of Sigma^-1.
+    Scores, probabilities and samples are those of the posterior predictive distribution: given the
+    states, the next observation of state j follows a Student t distribution with nu + n_j - D + 1
+    degrees of freedom (with "diag", each column separately, D = 1), which also reflects the
+    uncertainty about small states.
 
     References
     ----------
-    C. E. Rasmussen (2000), The infinite Gaussian mixture model, NIPS 12: a prior of the scale that
-    components share.
+    C. E. Rasmussen (2000), The infinite Gaussian mixture model, NIPS 12: a prior of the shared
+    scale of components.
     """
 
     allows_nan = True
@@ -140,7 +140,7 @@ class GaussianEmission(PartedEmission):
         self.covariance_prior = covariance_prior
 
     def _check_values(self, values: NDArray[np.float64]) -> None:
-        """Raise a ValueError for what cannot be observed."""
+        """Raise a ValueError for impossible observations."""
         check_numbers(values)
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> GaussianSampler:
@@ -149,7 +149,7 @@ class GaussianEmission(PartedEmission):
         return GaussianSampler(n_states, prior, self._make_scale_prior(prior, data))
 
     def _make_scale_prior(self, prior: GaussianPrior, data: Observations) -> ScalePrior | None:
-        """Return the prior of S if it is drawn; that of `prior` is its mean."""
+        """Return the prior of S if it is drawn; the scale of `prior` is its mean."""
         if not isinstance(self.covariance_prior, str):
             return None
         ranges, _, squares = find_moments(PulledIn(data))
@@ -162,7 +162,7 @@ class GaussianEmission(PartedEmission):
         n_dims: int,
         moments: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]],
     ) -> GaussianPrior:
-        """Return the prior for observations whose mean and covariance may be needed."""
+        """Return the prior; `moments` returns the mean and covariance of the data if needed."""
         width = n_dims if self.covariance_type == "full" else 1
         dof = self.degrees_of_freedom_prior
         dof = 2.0 * width + 1.0 if dof is None else float(dof)
@@ -190,7 +190,7 @@ class GaussianEmission(PartedEmission):
     def _read_arrays(
         self, n_dims: int
     ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
-        """Return m and S, checked, where they are given."""
+        """Return m and S after checks, or None if they are not given."""
         mean = scale = None
         if self.mean_prior is not None:
             mean = read_array(self, "mean_prior", self.mean_prior, (n_dims,), n_dims)
@@ -229,16 +229,16 @@ class GaussianSampler(Part):
     ----------
     n_states : int
     prior : GaussianPrior
-        Its `scale` S is where it begins, if it is drawn.
+        If S is drawn, `scale` is its initial value.
     scale_prior : ScalePrior or None, default=None
-        Prior of S, which is drawn then. None: it is known.
+        Prior of S if it is drawn. None: S is known.
     start_factors : (B, W, W) array or None, default=None
-        Factors of the precisions before the first draw. None: of the expected ones.
+        Factors of the precisions before the first draw. None: factors of the prior means.
 
     Attributes
     ----------
     held : bool
-        Whether `draw` leaves S as it is.
+        Whether `draw` leaves S unchanged.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
@@ -270,7 +270,7 @@ class GaussianSampler(Part):
         self.log_dets = log_determinants(self.precision_factors)
 
     def attach(self, values: NDArray[np.float64]) -> None:
-        """Take the observations."""
+        """Store the observations."""
         check_numbers(values)
         self._values = values
         width = self.means.shape[1]
@@ -281,9 +281,9 @@ class GaussianSampler(Part):
         self._filled: NDArray[np.float64] | None = None
 
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> GaussianSampler:
-        """Return a sampler for some of the observations, completed if they have been.
+        """Return a sampler for some of the observations, completed if missing values were drawn.
 
-        If not, what is missing in part is missing.
+        Otherwise, incomplete blocks count as missing.
         """
         width = self.means.shape[1]
         other = self.of_states(n_states)
@@ -293,36 +293,36 @@ class GaussianSampler(Part):
             blocks[np.isnan(blocks).any(axis=2)] = np.nan
         other._values, other._filled = as_readonly(values), None
         other._missing = None if self._missing is None else list_missing(values, width)
-        other.is_incomplete = False  # completed, or without what is missing in part
+        other.is_incomplete = False  # completed, or without incomplete blocks
         return other
 
     def of_states(self, n_states: int) -> GaussianSampler:
-        """Return a sampler with the current prior as one that is known, without observations."""
+        """Return a sampler without observations, whose prior is fixed at the current one."""
         return GaussianSampler(n_states, self.prior, None, self._start_factors)
 
     def condition(self, states: NDArray[np.int64]) -> None:
-        """Take the states of the observations; -1: of no state."""
+        """Set the states of the observations; -1 marks observations without a state."""
         measured = self.measure(states)
         self.take(measured, self.add_up(states, measured))
 
     def measure(self, states: NDArray[np.int64]) -> Ranges:
-        """Return what `add_up` has to know of all observations; that of parts adds up."""
+        """Return the ranges that `add_up` needs, which are additive over parts of the data."""
         return Ranges.of(self._known(), states, *self.centres.shape)
 
     def add_up(self, states: NDArray[np.int64], measured: Ranges) -> Sums:
-        """Return sums over the observations; those of parts add up, exactly."""
+        """Return sums over the observations, which are exactly additive over parts of the data."""
         return measured.add_up(self._known(), states)
 
     def take(self, measured: Ranges, sums: Sums) -> None:
-        """Take what all observations come to."""
+        """Store the statistics of all observations."""
         measured.settle(sums, self.counts, self.centres, self.scatter)
 
     def _known(self) -> NDArray[np.float64]:
-        """Return the observations, completed if they have been."""
+        """Return the observations, with missing values filled in if they were drawn."""
         return as_readonly(self._values if self._filled is None else self._filled)
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
-        """Write the log densities of all steps at the parameters expected for each state."""
+        """Write the log densities of all steps at the expected parameters of each state."""
         width = self.means.shape[1]
         kernels.expect_gaussians(
             *self._statistics(), *self.prior, self.means,
@@ -331,7 +331,7 @@ class GaussianSampler(Part):
         self.write_log_obs(out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write first states: the nearest of centers that are spread over the observations."""
+        """Write initial states: the nearest of centers that are spread over the observations."""
         self._start_from(self._values, states, rng)
 
     def _start_from(
@@ -382,7 +382,7 @@ class GaussianSampler(Part):
         statistics: tuple[NDArray[np.float64], ...],
         rng: NDArray[np.uint64],
     ) -> None:
-        """Draw S given the statistics of states, mu and Sigma summed out."""
+        """Draw S given the statistics of states, with mu and Sigma integrated out."""
         out = self.prior.scale.copy()
         possible = drawn.draw_scale(
             *statistics, *self.prior, *scale_prior[:3], np.empty((5, *out.shape[1:])), rng, out
@@ -396,11 +396,11 @@ class GaussianSampler(Part):
         return self.counts, self.counts, self.centres, self.scatter
 
     def _block_weights(self) -> NDArray[np.float64] | None:
-        """Return by what precisions are multiplied at each step, (N, B); None: by 1."""
+        """Return the factors of the precisions at each step, (N, B), or None if all are 1."""
         return None
 
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Draw the missing values of this sweep, where a block misses some but not all."""
+        """Draw the missing values of this sweep in partly observed blocks."""
         key = np.empty_like(rng)
         if self.is_incomplete:
             draw_key(rng, key)
@@ -409,13 +409,13 @@ class GaussianSampler(Part):
     def complete_with(
         self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
     ) -> None:
-        """Draw the missing values that a key stands for, from number `first` of the panel on."""
+        """Draw the missing values with a given key; `first` is the panel index of the first row."""
         self._filled = self._completed(states, key, first)
 
     def _completed(
         self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int
     ) -> NDArray[np.float64]:
-        """Return the observations, with drawn values where a block misses some but not all."""
+        """Return the observations, with drawn values in partly observed blocks."""
         if not self.is_incomplete:
             return self._values
         assert self._missing is not None
@@ -430,13 +430,13 @@ class GaussianSampler(Part):
         return values
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
-        """Write the log densities of what was observed of all steps."""
+        """Write the log densities of the observed values of all steps."""
         write_log_densities(
             self._values, self._missing, self.means, self.precision_factors, self.log_dets, out
         )
 
     def log_evidence(self) -> float:
-        """Return log p(x | z), missing values as last drawn, plus the log density of a drawn S."""
+        """Return log p(x | z) with the last drawn missing values, plus log p(S) if S is drawn."""
         width = self.prior.mean.shape[1]
         result = kernels.log_evidence_of_gaussians(
             *self._statistics(), *self.prior, np.empty((width, width))
@@ -446,16 +446,16 @@ class GaussianSampler(Part):
         return float(result)
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars for the trace."""
         if self.scale_prior is None:
             return {}
         return {"emission_scale": self.scale_prior.ratio(self.prior.scale)}
 
     def model(self) -> GaussianModel:
-        """Return what the next observation follows given the states.
+        """Return the distributions of the next observation given the states.
 
-        Means and covariances are E[mu | z] and E[Sigma | z], or E[Sigma^-1 | z]^-1 where that does
-        not exist; missing values of rows partly observed are those last drawn.
+        Means and covariances are E[mu | z] and E[Sigma | z], or E[Sigma^-1 | z]^-1 if the latter
+        does not exist; the missing values of partly observed rows are the last drawn ones.
         """
         mean, precision, dof, scale = self.prior
         n_blocks, width = mean.shape
@@ -470,7 +470,7 @@ class GaussianSampler(Part):
         divisors = np.where(dofs > width + 1, dofs - width - 1, dofs)
         means = mean + counts / (precision + counts) * away
         covariances = scales / divisors[:, np.newaxis, np.newaxis]
-        # The next observation adds to the spread that of the mean: Sigma (1 + 1 / (c + n)).
+        # The scale of the next observation includes that of the mean: Sigma (1 + 1 / (c + n)).
         freedoms = dofs - (width - 1.0)
         ratios = divisors / freedoms * (1.0 + 1.0 / (precision + self.counts))
         n_dims = n_blocks * width
@@ -484,7 +484,7 @@ class GaussianSampler(Part):
         )
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior as kernels of clusters take them."""
+        """Return the rows and the prior in the format of the cluster kernels."""
         return gaussian_terms(self._values, *self.prior)
 
     def draw_shared(
@@ -497,9 +497,9 @@ class GaussianSampler(Part):
             self._draw_scale(self.scale_prior, part._statistics(), rng)
 
     def move_shared(self, rng: NDArray[np.uint64]) -> GaussianPrior | None:
-        """Draw S given all Sigma, which stay; return the prior before.
+        """Draw S given all Sigma, which stay unchanged, and return the previous prior.
 
-        None: S is known or frozen.
+        The result is None if S is known or frozen.
         """
         if self.scale_prior is None or self.held:
             return None
@@ -514,17 +514,17 @@ class GaussianSampler(Part):
         return before
 
     def restore_shared(self, before: GaussianPrior) -> None:
-        """Put back the prior that `move_shared` returned."""
+        """Restore the prior that `move_shared` returned."""
         self.prior = before
 
     def parameters(self) -> tuple[NDArray[np.float64], ...]:
-        """Return mu, factors of Sigma^-1 and the logs of their determinants, (J, B, ...) each."""
+        """Return mu, factors of Sigma^-1 and their log determinants, (J, B, ...) each."""
         shape = self.n_states, len(self.prior.mean)
         arrays = self.means, self.precision_factors, self.log_dets
         return tuple(array.reshape(*shape, *array.shape[1:]) for array in arrays)
 
     def log_posterior(self) -> float:
-        """Return the log density of mu and Sigma^-1 given the states, missing values as drawn."""
+        """Return the log density of mu and Sigma^-1 given the states and completed values."""
         prior_mean, precision, dof, prior_scale = self.prior
         width, n_states = prior_mean.shape[1], self.n_states
         mean, dofs = np.tile(prior_mean, (n_states, 1)), dof + self.counts

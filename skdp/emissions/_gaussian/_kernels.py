@@ -1,10 +1,10 @@
 r"""Gaussian observations with a normal-inverse-Wishart prior.
 
 The D columns of an observation are B blocks of W columns, independent given the state: one block
-of all columns for full covariances, a block a column for diagonal ones. Block b of state j is
-component k = j B + b, with Sigma_k ~ IW(nu, S_b) and mu_k ~ N(m_b, Sigma_k / c). Of a
-covariance the Cholesky factor of its inverse is kept, the lower triangular U with U^T U = Sigma^-1:
-a density is a sum of squares. `dof` are degrees of freedom.
+of all columns for full covariances, one block per column for diagonal ones. Block b of state j is
+component k = j B + b, with Sigma_k ~ IW(nu, S_b) and mu_k ~ N(m_b, Sigma_k / c). A covariance is
+stored as the lower triangular U with U^T U = Sigma^-1, so that a log density needs only a sum of
+squares. `dof` are degrees of freedom.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -12,7 +12,7 @@ a density is a sum of squares. `dof` are degrees of freedom.
 | states | z_t | (N,) integers | |
 | mean, precision, dof, scale | m, c, nu, S | (B, W), , , (B, W, W) | prior |
 | counts | n_k | (K,) | observations of a component |
-| masses | w_k | (K,) | sums of their weights; the counts where all weigh 1 |
+| masses | w_k | (K,) | sums of their weights; the counts if all weights are 1 |
 | centres | xbar_k | (K, W) | their mean |
 | scatter | Q_k | (K, W, W) | sum of (x - xbar)(x - xbar)^T; lower triangle |
 | means | mu_k | (K, W) | |
@@ -25,10 +25,10 @@ Rows with missing values are listed by their pattern, the set of columns that ar
 
 | name | shape | meaning |
 |---|---|---|
-| rows | (R,) int64 | the rows, those of one pattern after another |
+| rows | (R,) int64 | the rows, sorted by pattern |
 | pattern_ptr | (P + 1,) int64 | rows pattern_ptr[p] to pattern_ptr[p + 1] - 1 have pattern p |
-| orders | (P, B, W) int64 | columns of a block, those that are missing last |
-| n_seen | (P, B) int64 | how many of a block are not missing |
+| orders | (P, B, W) int64 | columns of a block, with missing columns last |
+| n_seen | (P, B) int64 | number of observed columns of a block |
 """
 
 # mypy: ignore-errors
@@ -40,7 +40,7 @@ from skdp._numeric._random import draw_gamma, draw_normal, next_double, stream_o
 
 HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
 ROOT_HALF = math.sqrt(0.5)
-SMALLEST_ROOT = 1e-150  # of a precision: that of a tiny nu may underflow
+SMALLEST_ROOT = 1e-150  # of a precision, which may underflow if nu is tiny
 
 # Matrices
 
@@ -71,8 +71,8 @@ def factorise(matrix):
 def move_to_end(matrix, d, n):
     """Move column d of a precision's factor to n - 1, and make it lower triangular again.
 
-    Row d, of which the last column alone is left when the others have moved, goes to the end, too;
-    then rotations with it take the last column out of the rows before. Nothing is lost to rounding.
+    Row d also moves to the end; then rotations with it eliminate the last column from the rows
+    before. Nothing is lost to rounding.
     """
     for i in range(matrix.shape[0]):
         first = matrix[i, d]
@@ -95,10 +95,10 @@ def move_to_end(matrix, d, n):
 
 @njit_internal_nogc
 def write_in_order(precision_factor, order, n_seen, out):
-    """Write the factor of the precision of the columns in order, missing ones last.
+    """Write the factor of the precision of the reordered columns, with missing columns last.
 
-    Its first rows whiten what was observed, the rest summed out; given these, the last rows whiten
-    what is missing.
+    Its first rows whiten the observed values, with the missing ones integrated out; the last rows
+    whiten the missing values given the observed ones.
     """
     n = precision_factor.shape[0]
     for d in range(n):
@@ -113,7 +113,7 @@ def write_in_order(precision_factor, order, n_seen, out):
 
 @njit_internal_nogc
 def posterior_scale(k, masses, centres, scatter, mean, precision, scale, out):
-    """Write S + Q_k + c w_k / (c + w_k) (xbar - m)(xbar - m)^T, the posterior's, to `out`."""
+    """Write the posterior scale S + Q_k + c w_k / (c + w_k) (xbar - m)(xbar - m)^T to `out`."""
     b = k % mean.shape[0]
     weight = precision * masses[k] / (precision + masses[k])
     for d in range(out.shape[0]):
@@ -129,8 +129,9 @@ def posterior_scale(k, masses, centres, scatter, mean, precision, scale, out):
 def draw_precision_factor(factor, dof, bartlett, precision_factor, rng):
     """Draw U with U^T U ~ Wishart(dof, (L L^T)^-1); return log det U.
 
-    U = A L^-1 with the triangular A of Bartlett (1933), normal draws below a diagonal of roots of
-    chi-square draws; degrees of freedom rise along it, since it is A^T A that is Wishart.
+    U = A L^-1 with the triangular A of Bartlett (1933), which has normal draws below a diagonal of
+    roots of chi-square draws. The degrees of freedom increase along the diagonal, because A^T A,
+    not A A^T, is Wishart.
 
     Parameters
     ----------
@@ -180,7 +181,7 @@ def draw_gaussians(
         log_dets[k] = draw_precision_factor(
             factor, dof + counts[k], bartlett, precision_factors[k], rng
         )
-        # mu = m_n + y, U y normal.
+        # mu = m_n + y, where U y is normal.
         b = k % mean.shape[0]
         weight = precision + masses[k]
         noise = bartlett[0]
@@ -199,9 +200,10 @@ def expect_gaussians(
     counts, masses, centres, scatter, mean, precision, dof, scale, means, precision_factors,
     log_dets, factor,
 ):  # fmt: skip
-    """Write E[mu_k] and the factors of E[Sigma_k]^-1, or of E[Sigma_k^-1] where that is infinite.
+    """Write E[mu_k] and the factors of E[Sigma_k]^-1.
 
-    Where a scale is not positive definite, the factors stay as they are.
+    If E[Sigma_k] is infinite, the factors are those of E[Sigma_k^-1]. If a scale is not positive
+    definite, the factors stay unchanged.
 
     Parameters
     ----------
@@ -233,11 +235,11 @@ def expect_gaussians(
 def log_evidence_of_gaussians(
     counts, masses, centres, scatter, mean, precision, dof, scale, factor
 ):
-    """Return log p(x | z), means and covariances summed out.
+    """Return log p(x | z) with means and covariances integrated out.
 
-    With weights u_t, x_t ~ N(mu, Sigma / u_t), it lacks the sum of W / 2 log u_t.
+    With weights u_t, x_t ~ N(mu, Sigma / u_t), the result omits the sum of W / 2 log u_t.
 
-    Returns NaN if a scale is not positive definite.
+    The result is NaN if a scale is not positive definite.
 
     Parameters
     ----------
@@ -273,7 +275,7 @@ def log_evidence_of_gaussians(
 
 @njit_inlined_source
 def lay_out(precision_factor, mean, j, by_state, offsets):
-    """Write U and U mu of a component, by sqrt 2, where those of state j are.
+    """Write U and U mu of a component, divided by sqrt 2, for state j.
 
     Parameters
     ----------
@@ -334,8 +336,8 @@ def subtract_square(x, begin, end, rows, sums, out):
 def subtract_squares(x, by_state, offsets, sums, out):
     """Subtract |U x - U mu|^2 / 2 of a block from the log densities of all states.
 
-    Loops over states are the inner ones, and become vector instructions; four columns at a time, to
-    go through the states as rarely as possible.
+    Inner loops run over states, so that they are vectorized, and process four columns at a time to
+    reduce the number of passes over the states.
 
     Parameters
     ----------
@@ -391,7 +393,7 @@ def weigh_incomplete(
     values, rows, pattern_ptr, orders, n_seen, means, precision_factors, by_state, vectors,
     precision_factor, x, log_obs,
 ):  # fmt: skip
-    """Write the log densities of what was observed of incomplete steps.
+    """Write the log densities of the observed values of incomplete steps.
 
     Parameters
     ----------
@@ -439,17 +441,17 @@ def impute(
     key,
     rng,
 ):
-    """Draw the missing values of blocks of which something was observed, in place.
+    """Draw the missing values of partly observed blocks, in place.
 
     Parameters
     ----------
     weights : (N, B) float64 or None
-        Of the precisions of each block; None: 1.
+        Factors of the precisions of each block; None: 1.
     precision_factor, x : (W, W), (W,) float64, scratch
     first : int
-        Number of the first row in the whole panel.
+        Index of the first row in the whole panel.
     key : (4,) uint64
-        Of the streams, one for each block of a row.
+        Key of the streams, one for each block of a row.
     rng : (4,) uint64, scratch
     """
     n_patterns, n_blocks, width = orders.shape
@@ -481,7 +483,7 @@ def impute(
 
 @njit_inlined
 def squared_distance(values, t, weights, centre):
-    """Return sum_d weights_d (x_td - centre_d)^2 over what was observed."""
+    """Return sum_d weights_d (x_td - centre_d)^2 over the observed values."""
     result = 0.0
     for d in range(centre.shape[0]):
         y = values[t, d] - centre[d]
@@ -492,19 +494,20 @@ def squared_distance(values, t, weights, centre):
 
 @njit_loop
 def seed_centres(values, weights, filler, centres, distances, rng):
-    """Draw steps for centres, each with probability in proportion to its squared distance.
+    """Draw steps as centers, with probabilities proportional to their squared distances.
 
-    (k-means++, Arthur and Vassilvitskii 2007.) Where all distances are 0, any step.
+    This is k-means++ (Arthur and Vassilvitskii 2007). If all distances are 0, steps are drawn
+    uniformly.
 
     Parameters
     ----------
     weights : (D,) float64
-        Of the squared distances of columns.
+        Weights of the squared distances of columns.
     filler : (D,) float64
-        Stands for missing values of a step that becomes a centre.
+        Replaces missing values of a step that becomes a center.
     centres : (J, D) float64, output
     distances : (N,) float64, output
-        Squared, to the nearest centre.
+        Squared distances to the nearest center.
     """
     n_steps, n_dims = values.shape
     total = 0.0
@@ -530,7 +533,7 @@ def seed_centres(values, weights, filler, centres, distances, rng):
 
 @njit_loop
 def find_nearest(values, weights, centres, states):
-    """Write the number of the nearest centre, the first of equal ones, of every step."""
+    """Write the index of the nearest center of every step; the first one wins ties."""
     for t in range(values.shape[0]):
         smallest = math.inf
         for j in range(centres.shape[0]):
@@ -542,7 +545,7 @@ def find_nearest(values, weights, centres, states):
 
 @njit_loop
 def move_centres(values, states, centres, sums, counts):
-    """Move centres to the means of what was observed of their steps, if anything.
+    """Move centers to the means of the observed values of their steps, if there are any.
 
     Parameters
     ----------

@@ -1,26 +1,26 @@
-r"""Clusters of Gaussian rows, means and covariances summed out: what one row changes.
+r"""Single-row updates of Gaussian clusters, with means and covariances integrated out.
 
-Columns are B blocks of W, as in `_kernels_gaussian`. Of the posterior scale S_n of a block the
-lower triangular U with U^T U = S_n^-1 is kept, and moved by one row in W^2 steps. Row r of block b
-is factors[b W + r].
+Columns are B blocks of W, as in `_kernels_gaussian`. The posterior scale S_n of a block is stored
+as the lower triangular U with U^T U = S_n^-1, and updated for one row in W^2 steps. Row r of block
+b is factors[b W + r].
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | values | x_i | (N, D) | rows |
 | prior | | | see `GaussianClusterPrior` |
-| vectors | | (6, C) | SIZE, UPDATES, LOG_DET, HEAD, RATIO, POWER of C clusters at most |
+| vectors | | (6, C) | SIZE, UPDATES, LOG_DET, HEAD, RATIO, POWER of at most C clusters |
 | factors | U | (D, W, C) | |
-| points | m_n, U m_n | (2, D, C) | posterior means, and what U makes of them |
+| points | m_n, U m_n | (2, D, C) | posterior means, and U applied to them |
 | lines | | (2, C) | scratch |
 | columns, matrix | | (2, W), (W, W) | scratch |
 
-Of a cluster SIZE is n, UPDATES the rows that came or went since U was made from the data, LOG_DET
-the sum over blocks of log det U, HEAD what does not depend on the row, of its log density, RATIO
-c_n / (c_n + 1) and POWER (nu_n + 1) / 2.
+For each cluster, SIZE is n, UPDATES is the number of rows added or removed since U was computed
+from the data, LOG_DET is the sum over blocks of log det U, HEAD contains the terms of the log
+density that do not depend on the row, RATIO is c_n / (c_n + 1), and POWER is (nu_n + 1) / 2.
 
-Log densities of all clusters are computed at once, that of the row's own cluster without it: for
-S_n^-1 with the row, d = x - m_n and h = 1 - c_n / (c_n - 1) d^T S_n^-1 d, det S_{n-1} = h det S_n.
-So nothing moves unless the row does.
+Log densities of all clusters are computed at once, and the row's own cluster counts without the
+row: for S_n^-1 with the row, d = x - m_n and h = 1 - c_n / (c_n - 1) d^T S_n^-1 d,
+det S_{n-1} = h det S_n. So clusters are only updated if the row moves.
 """
 
 # mypy: ignore-errors
@@ -34,17 +34,17 @@ from skdp.emissions._gaussian._kernels import factorise
 SIZE, UPDATES, LOG_DET, HEAD, RATIO, POWER = range(6)
 
 MOST_UPDATES = 1000
-"""Then U is made from the data again, against the drift of rounding errors."""
+"""Number of updates after which U is recomputed from the data, to limit rounding errors."""
 
 FEWEST_DIGITS = 1e-6
-"""Of h: below, rows are taken out by summing up the others."""
+"""Smallest h; below, a row is removed by recomputing the cluster from the other rows."""
 
 HUGE = 1e300
 
 LOG_PI = math.log(math.pi)
 
 N_ROUNDS = 5
-"""Of two means."""
+"""Number of iterations of two means."""
 
 
 @njit_internal_nogc
@@ -54,12 +54,12 @@ def weigh_gaussian_row(x, prior, clusters, n, own, scratch, out):
     Parameters
     ----------
     own : int
-        The cluster of the row, which must have others, too; it counts without the row. -1: none.
+        The cluster of the row, which counts without the row and must have other rows. -1: none.
 
     Returns
     -------
     possible : bool
-        False if the row is too far out in its cluster; `out` is not to be used then.
+        False if the row is too far out in its cluster; `out` is invalid then.
     """
     n_blocks, width = prior.mean.shape
     ratios, powers = clusters.vectors[RATIO], clusters.vectors[POWER]
@@ -101,7 +101,7 @@ def weigh_gaussian_row(x, prior, clusters, n, own, scratch, out):
 
 @njit_internal_nogc
 def head_of_density(precision, dof, width):
-    """Return the log of the factor of a block's Student t density, but for the determinant."""
+    """Return the log constant of a block's Student t density, without the determinant."""
     power = 0.5 * (dof + 1.0)
     head = math.lgamma(power) - math.lgamma(power - 0.5 * width)
     return head + 0.5 * width * (math.log(precision / (precision + 1.0)) - LOG_PI)
@@ -109,7 +109,7 @@ def head_of_density(precision, dof, width):
 
 @njit_internal_nogc
 def refresh_gaussian(k, prior, clusters):
-    """Compute what follows from the size of a cluster."""
+    """Update the quantities that depend on the size of a cluster."""
     n_blocks, width = prior.mean.shape
     size = clusters.vectors[SIZE, k]
     c, dof = prior.precision + size, prior.dof + size
@@ -121,10 +121,10 @@ def refresh_gaussian(k, prior, clusters):
 
 @njit_internal_nogc
 def move_factor(factors, begin, width, k, whitened, sign, row):
-    """Turn U of S into that of S + sign v v^T, given w = U v; return the change of log det U.
+    """Update U of S to U of S + sign v v^T, given w = U v; return the change of log det U.
 
-    I + sign w w^T = C C^T with a triangular C whose columns are w below the diagonal, but for a
-    factor, so that C^-1 U takes W^2 steps.
+    I + sign w w^T = C C^T with a triangular C whose columns are proportional to w below the
+    diagonal, so that C^-1 U takes W^2 steps.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def write_offsets(begin, width, k, clusters):
 
 @njit_internal_nogc
 def move_gaussian_row(x, k, sign, prior, clusters, scratch):
-    """Add a row to cluster k (sign 1.0), or take it out (-1.0)."""
+    """Add a row to cluster k (sign 1.0), or remove it (-1.0)."""
     n_blocks, width = prior.mean.shape
     whitened, row = scratch.columns[0], scratch.columns[1]
     c = prior.precision + clusters.vectors[SIZE, k]
@@ -184,7 +184,7 @@ def move_gaussian_row(x, k, sign, prior, clusters, scratch):
 
 @njit_internal_nogc
 def build_block(b, k, members, values, prior, clusters, scratch):
-    """Write the posterior of a block of a cluster; False if S_n is not positive definite."""
+    """Write the posterior of a cluster's block; return False if S_n is not positive definite."""
     width, n = prior.mean.shape[1], members.shape[0]
     begin, centre, matrix = b * width, scratch.columns[0], scratch.matrix
     for d in range(width):
@@ -224,7 +224,7 @@ def build_block(b, k, members, values, prior, clusters, scratch):
 
 @njit_internal_nogc
 def build_gaussian(k, members, values, prior, clusters, scratch):
-    """Write the statistics of a cluster of some rows; none: of an empty one.
+    """Write the statistics of a cluster of the given rows, which may be empty.
 
     Returns
     -------
@@ -268,10 +268,10 @@ def log_evidence_of_gaussian(k, prior, clusters):
 
 @njit_internal_nogc
 def halve_gaussian(n, members, values, prior, clusters, sides):
-    """Bring n rows on two sides by two means, which begin at the last two rows.
+    """Split n rows into two sides by two means, which are initialized to the last two rows.
 
-    Columns count in units of the prior's scale. The last row comes on side 1, the one before on
-    side 0.
+    Columns are measured in units of the prior's scale. The last row is put on side 1, and the
+    second-to-last row on side 0.
 
     Parameters
     ----------

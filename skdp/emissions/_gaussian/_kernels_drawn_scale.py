@@ -1,11 +1,11 @@
-r"""The scale of covariances, drawn: see `ScalePrior`, and `_kernels_gaussian` for the symbols.
+r"""Draws of the scale of covariances: see `ScalePrior`, and `_kernels_gaussian` for the symbols.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | n_free | n_b | (B,) int64 | rows of Q_b |
 | roots | R_b | (B, W, W) | in the first n_b columns |
-| fixed | F_b | (B, W, W) | what of S_b is not drawn |
-| total | P | (W, W) | sum of the precisions that S is drawn given |
+| fixed | F_b | (B, W, W) | fixed part of S_b |
+| total | P | (W, W) | sum of the precisions on which the draw of S is conditioned |
 """
 
 # mypy: ignore-errors
@@ -14,7 +14,7 @@ from skdp._numeric._numba import njit_inlined_source, njit_loop
 from skdp.emissions._gaussian._kernels import draw_precision_factor, factorise, posterior_scale
 
 LOWEST = 1e-4
-"""Of the harmonic mean of the eigenvalues of Q, of which 1 is expected."""
+"""Lower bound of the harmonic mean of the eigenvalues of Q, whose expected value is 1."""
 
 
 @njit_loop
@@ -22,9 +22,9 @@ def draw_scale(
     counts, masses, centres, scatter, mean, precision, dof, scale, n_free, roots, fixed, scratch,
     rng, out,
 ):  # fmt: skip
-    """Draw S given the states, all mu and Sigma summed out.
+    """Draw S given the states, with all mu and Sigma integrated out.
 
-    Sigma_k is drawn given S, then S given these, and they are forgotten. A block whose new Q would
+    Sigma_k are drawn given S, then S given Sigma_k, which are discarded. A block whose new Q would
     be below `LOWEST` keeps its S.
 
     Parameters
@@ -62,7 +62,7 @@ def draw_scale(
 
 @njit_loop
 def draw_scale_given_precisions(precision_factors, dof, n_free, roots, fixed, scratch, rng, out):
-    """Draw S given all Sigma; the rest is that of `draw_scale`."""
+    """Draw S given all Sigma; the other arguments and the result are as in `draw_scale`."""
     n_blocks, width = out.shape[0], out.shape[1]
     n_components = precision_factors.shape[0]
     factor, bartlett, precision_factor = scratch[0], scratch[1], scratch[2]
@@ -97,7 +97,7 @@ def draw_free_scale(
 ):
     """Draw Q ~ Wishart(freedom, (n I + R^T P R)^-1), and write F + R Q R^T to `out`.
 
-    P is `total`. The other matrices are scratch; of all the first n rows and columns are used.
+    P is `total`. The other matrices are scratch, of which the first n rows and columns are used.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def sum_inverse_squares(factor, n, inverse):
     Parameters
     ----------
     inverse : array
-        Scratch of n rows and columns at least.
+        Scratch with at least n rows and columns.
     """
     result = 0.0
     for j in range(n):

@@ -1,4 +1,4 @@
-r"""Student-t densities: what the next Gaussian observation of a state follows, given the others.
+r"""Student t densities: the predictive densities of Gaussian states given their observations.
 
 Columns are B blocks of W, as in `_kernels_gaussian`. Component k is a multivariate t distribution
 of W columns with nu_k degrees of freedom about m_k and the scale A_k / nu_k,
@@ -14,7 +14,7 @@ The observed columns of an incomplete block have the same degrees of freedom and
 | means | m_k | (K, W) | |
 | factors | U_k | (K, W, W) | lower triangular, U^T U = A^-1 |
 | freedoms | nu_k | (K,) | degrees of freedom |
-| by_state, offsets | | (D, W, J), (D, J) | U and U m, by sqrt 2, of all states: see `lay_out` |
+| by_state, offsets | | (D, W, J), (D, J) | U and U m of all states, over sqrt 2: see `lay_out` |
 | exponents | (nu + W) / 2 | (B, J) | |
 | constants | | (J,) | the terms without x |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
@@ -36,23 +36,23 @@ from skdp._numeric._numba import (
 from skdp.emissions._gaussian._kernels import lay_out, subtract_squares, write_in_order
 
 LARGEST_SQUARE = 1e300
-"""Of distances; beyond, a density is 0 as that of a normal distribution would be."""
+"""Largest squared distance; beyond, a density is 0, as for a normal distribution."""
 
 MANY_FREEDOMS = 1e4
-"""Beyond, a difference of log Gamma functions would lose digits."""
+"""Degrees of freedom beyond which a difference of log Gamma functions would lose digits."""
 
 
 @njit_forceinline
 def fast_log_1p(x):
-    """Return log(1 + x) for x >= 0, to a few roundings; inf for x above 1e300."""
+    """Return log(1 + x) for x >= 0 with an error of a few roundings; inf for x above 1e300."""
     y = 1.0 + x
-    z = fast_log(y) + (x - (y - 1.0)) / y  # what rounding 1 + x lost
+    z = fast_log(y) + (x - (y - 1.0)) / y  # corrects the rounding of 1 + x
     return z if x < LARGEST_SQUARE else math.inf
 
 
 @njit_internal_nogc
 def log_normaliser(freedom, n):
-    """Return the terms with nu and pi of the density of n columns."""
+    """Return the terms with nu and pi of the log density of n columns."""
     low, step = 0.5 * freedom, 0.5 * n
     if freedom < MANY_FREEDOMS:
         result = math.lgamma(low + step) - math.lgamma(low)
@@ -64,7 +64,7 @@ def log_normaliser(freedom, n):
 
 @njit_loop
 def log_normaliser_of(freedom, n):
-    """Return the terms with nu and pi of the density of n columns, to Python."""
+    """Return `log_normaliser` when called from Python."""
     return log_normaliser(freedom, n)
 
 
@@ -127,7 +127,7 @@ def weigh_incomplete_students(
     values, rows, pattern_ptr, orders, n_seen, means, factors, freedoms, by_state, offsets,
     exponents, vectors, factor, x, log_obs,
 ):  # fmt: skip
-    """Write the log densities of what was observed of incomplete steps.
+    """Write the log densities of the observed values of incomplete steps.
 
     Parameters
     ----------

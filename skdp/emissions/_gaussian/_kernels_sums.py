@@ -1,24 +1,24 @@
 r"""Statistics of Gaussian observations, whose bits depend neither on the order of observations nor
 on how they are cut into parts.
 
-Two passes. The first finds the range of each column in each component, which is the same in any
-order. It decides about units: in the second pass the distances from the middle of the range, and
-their products, are whole numbers of units so small that their sum just fits in 60 bits, and whole
-numbers add up exactly. Rounding to units loses less than the usual sum of floats does: a unit is
-n 2^-60 of the largest term that a component may have.
+There are two passes. The first finds the range of each column in each component, which does not
+depend on the order. The range determines the units of the second pass: there, deviations from the
+midpoint of the range, and their products, are integer multiples of a unit so small that their sum
+just fits in 60 bits, and integers add up exactly. Rounding to units loses less than an ordinary sum
+of floats: a unit is n 2^-60 of the largest possible term of a component.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | values | x_t | (N, D) float64 | NaN is missing |
-| states | z_t | (N,) integers | -1: of no state |
+| states | z_t | (N,) integers | -1: no state |
 | numbers | n_k | (K,) int64 | observations of a component |
 | lows, highs | | (K, W) float64 | smallest and largest |
 | middles | c_k | (K, W) float64 | of the ranges |
-| scales | 2^-e_kd | (K, W) float64 | bring distances from the middle to -1 ... 1 |
+| scales | 2^-e_kd | (K, W) float64 | scale deviations from the midpoint to [-1, 1] |
 | units | S_k | (K,) float64 | units in 1; a power of 2 |
 | firsts | | (K, W) int64 | sum of S y, y = (x - c) 2^-e |
 | seconds | | (K, W, W) int64 | sum of S y y^T; lower triangle |
-| counts, centres, scatter | n_k, xbar_k, Q_k | (K,), (K, W), (K, W, W) float64 | what comes of it |
+| counts, centres, scatter | n_k, xbar_k, Q_k | (K,), (K, W), (K, W, W) float64 | results |
 
 Components are states by blocks of columns, as in `_kernels_gaussian`.
 """
@@ -32,10 +32,10 @@ import numpy as np
 from skdp._numeric._numba import njit_internal_nogc, njit_loop
 
 BITS = 60
-"""Of sums: products of two such numbers have room in limbs of 31 bits."""
+"""Bits of sums, so that products of two of them can be computed in limbs of 31 bits."""
 
 SMALLEST_EXPONENT = -1000
-"""Of ranges: the inverse of a smaller one would overflow."""
+"""Smallest exponent of ranges: the inverse of a smaller range would overflow."""
 
 LIMB = 31
 MASK = (1 << LIMB) - 1
@@ -75,20 +75,20 @@ def count_bits(n):
 
 @njit_internal_nogc
 def choose_scale(largest):
-    """Return a power of 2 that brings distances up to the largest one to -1 ... 1."""
+    """Return a power of 2 that scales deviations up to the largest one to [-1, 1]."""
     exponent = math.frexp(largest)[1] if largest > 0.0 else 0
     return 2.0 ** -max(exponent, SMALLEST_EXPONENT)
 
 
 @njit_internal_nogc
 def choose_unit(n):
-    """Return how many units are in 1 where n numbers up to 1 are added up."""
+    """Return the number of units in 1, for sums of n numbers up to 1."""
     return 2.0 ** (BITS - count_bits(n))
 
 
 @njit_loop
 def choose_units(numbers, lows, highs, middles, scales, units):
-    """Write where distances are taken from, and their units."""
+    """Write the origins, scales and units of deviations."""
     for k in range(lows.shape[0]):
         units[k] = choose_unit(numbers[k])
         for d in range(lows.shape[1]):
@@ -102,7 +102,7 @@ def choose_units(numbers, lows, highs, middles, scales, units):
 
 @njit_loop
 def choose_units_about(mean, numbers, lows, highs, scales):
-    """Write scales of distances from a given mean, (D,); return the unit of their products."""
+    """Write scales of deviations from a given mean, (D,); return the unit of their products."""
     most = 0
     for d in range(mean.shape[0]):
         scales[d] = 1.0
@@ -114,7 +114,7 @@ def choose_units_about(mean, numbers, lows, highs, scales):
 
 @njit_loop
 def add_up(values, states, middles, scales, units, firsts, seconds, distances):
-    """Write the sums of distances from the middle and of their products.
+    """Write the sums of deviations from the midpoints and of their products.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def subtract_products(a, b, c, d):
 
 @njit_loop
 def settle(numbers, middles, scales, units, firsts, seconds, counts, centres, scatter):
-    """Write the statistics that sums over all observations stand for."""
+    """Convert sums over all observations to counts, means and scatter."""
     for k in range(middles.shape[0]):
         n = numbers[k]
         counts[k] = n
@@ -173,7 +173,7 @@ def settle(numbers, middles, scales, units, firsts, seconds, counts, centres, sc
 
 @njit_loop
 def multiply(values, mean, scales, unit, products, distances):
-    """Write the sums of products of distances from a mean; a missing value has none.
+    """Write the sums of products of deviations from a mean, which are 0 for missing values.
 
     Parameters
     ----------

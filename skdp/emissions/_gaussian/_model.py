@@ -1,4 +1,4 @@
-"""Gaussian vectors in a stored sample: what the next observation of a state follows."""
+"""Model of Gaussian vectors in a stored sample: predictive distributions of states."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Missing(NamedTuple):
 
 
 def list_missing(values: NDArray[np.float64], width: int) -> Missing | None:
-    """Return the rows with missing values, or None if there is none."""
+    """Return the rows with missing values, or None if there are none."""
     hidden = np.isnan(values)
     rows = np.flatnonzero(hidden.any(axis=1))
     if len(rows) == 0:
@@ -74,7 +74,7 @@ def write_log_densities(
     log_dets: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
-    """Write the log densities of what was observed of all steps in all states, (N, J)."""
+    """Write the log densities of the observed values of all steps in all states, (N, J)."""
     n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
     scratch = np.empty((n_dims, width, n_states)), np.empty((n_dims + 2, n_states))
     kernels.weigh_gaussians(values, means, precision_factors, log_dets, *scratch, out)
@@ -91,7 +91,7 @@ def write_student_log_densities(
     freedoms: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
-    """Write the log Student t densities of what was observed of all steps in all states, (N, J)."""
+    """Write the Student t log densities of the observed values of all steps in all states."""
     n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
     scratch = (
         np.empty((n_dims, width, n_states)),
@@ -121,23 +121,23 @@ def log_determinants(precision_factors: NDArray[np.float64]) -> NDArray[np.float
 
 @dataclass(frozen=True, eq=False)
 class GaussianModel:
-    """Gaussian vectors, and what is left unknown of their means and covariances.
+    """Gaussian vectors, and the uncertainty of their means and covariances.
 
     With `degrees_of_freedom`, means and covariances have been learned from finitely many
-    observations, and the next one follows a multivariate Student t distribution about `means` with
-    the scale matrix `scales`: its posterior predictive. Without, parameters are known, and the next
-    observation is Gaussian.
+    observations, and the next one follows its posterior predictive distribution, a multivariate
+    Student t distribution about `means` with the scale matrix `scales`. Otherwise, parameters are
+    known, and the next observation is Gaussian.
 
     Attributes
     ----------
     means : (J, D) array
     covariances : (J, D, D) or (J, D) array
-        Of each state, or the variances where columns are independent.
+        Covariance of each state, or its variances if columns are independent.
     degrees_of_freedom : (J,) or (J, D) array or None, default=None
-        Of the Student t distribution of each state, or of each column where columns are
-        independent.
+        Degrees of freedom of the Student t distribution of each state, or of each column if columns
+        are independent.
     scale_ratios : array like `degrees_of_freedom`, or None, default=None
-        What `covariances` are multiplied by in `scales`.
+        Ratios of `scales` to `covariances`.
     """
 
     means: NDArray[np.float64]
@@ -147,13 +147,13 @@ class GaussianModel:
 
     @property
     def means_(self) -> Floats:
-        """(J, D) read-only array: `means`, by hmmlearn's name."""
+        """(J, D) read-only array: `means` under hmmlearn's name."""
         means: Floats = as_readonly(self.means)
         return means
 
     @property
     def covars_(self) -> Floats:
-        """(J, D, D) read-only array: `covariances` as matrices, by hmmlearn's name."""
+        """(J, D, D) read-only array: `covariances` as matrices, under hmmlearn's name."""
         covars = self.covariances
         if covars.ndim == 2:
             covars = covars[:, :, np.newaxis] * np.eye(covars.shape[1])
@@ -170,7 +170,7 @@ class GaussianModel:
         return self.covariances * ratios.reshape(ratios.shape + (1,) * missing_axes)
 
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the log density of what was observed of every step in every state, (N, J)."""
+        """Return the log density of the observed values of every step in every state, (N, J)."""
         check_numbers(values)
         n_states, n_dims = self.means.shape
         width = n_dims if self.covariances.ndim == 3 else 1
@@ -206,14 +206,14 @@ class GaussianModel:
         variances, freedoms = self.scales, self.degrees_of_freedom
         if variances.ndim == 3:
             variances = np.diagonal(variances, axis1=1, axis2=2)
-            if freedoms is not None:  # each column has those of the vector
+            if freedoms is not None:  # each column has the degrees of freedom of the vector
                 freedoms = np.broadcast_to(freedoms[:, np.newaxis], variances.shape)
         return StudentMarginals(self.means, np.sqrt(variances), freedoms)
 
     def fill(
         self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return observations in which NaN is its mean given the rest of the row, (N, D).
+        """Return observations, (N, D), with NaN replaced by its mean given the rest of the row.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class GaussianModel:
         return fill_by_means(values, weights, self.means)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
+        """Return the model with its states in another order."""
         freedoms, ratios = self.degrees_of_freedom, self.scale_ratios
         return replace(
             self,

@@ -1,4 +1,4 @@
-"""Statistics of Gaussian observations as sums over parts of a panel: see the kernels."""
+"""Statistics of Gaussian observations as exact sums over parts of a panel: see the kernels."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from skdp.emissions._gaussian._model import check_numbers
 from skdp.emissions._whole import Observations
 
 Sums = tuple[Places, Places]
-"""Sums of distances from the middles of ranges, and of their products."""
+"""Sums of deviations from the midpoints of ranges, and sums of their products."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """How many observations each component has, and from where to where they go.
+    """Numbers and ranges of the observations of each component.
 
-    Those of parts add up to those of the whole.
+    The ranges of parts add up to the ranges of the whole.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Ranges:
 
     @classmethod
     def of(cls, values: Floats, states: Places, n_components: int, width: int) -> Ranges:
-        """Return the ranges of observations; a state of -1 does not count."""
+        """Return the ranges of observations; those with state -1 do not count."""
         numbers = np.empty(n_components, dtype=np.int64)
         lows, highs = np.empty((2, n_components, width))
         kernels.find_ranges(values, states, numbers, lows, highs)
@@ -54,7 +54,7 @@ class Ranges:
         return middles, scales, units
 
     def add_up(self, values: Floats, states: Places) -> Sums:
-        """Return the sums over observations, some of those or all that have these ranges."""
+        """Return the sums over observations, which may be a part of those with these ranges."""
         n_components, width = self.lows.shape
         firsts = np.empty((n_components, width), dtype=np.int64)
         seconds = np.empty((n_components, width, width), dtype=np.int64)
@@ -67,9 +67,9 @@ class Ranges:
 
 
 def find_moments(data: Observations) -> tuple[Ranges, Floats, Floats]:
-    """Return ranges and means of columns, and sums of products of distances from the means.
+    """Return ranges and means of columns, and sums of products of deviations from the means.
 
-    A mean is 0 where nothing was observed. Missing values are at no distance.
+    The mean of a column without observed values is 0. Missing values have a deviation of 0.
     """
     (ranges,) = data.sum(find_column_ranges)
     sums = data.sum(add_up_columns, ranges)
@@ -97,7 +97,7 @@ def add_up_columns(values: Floats, ranges: Ranges) -> Sums:
 
 
 def multiply_columns(values: Floats, mean: Floats, scales: Floats, unit: float) -> tuple[Places]:
-    """Return sums of products of distances from a mean, in units."""
+    """Return sums of products of deviations from a mean, as integer multiples of the unit."""
     out = np.empty((len(mean), len(mean)), dtype=np.int64)
     kernels.multiply(as_readonly(values), mean, scales, unit, out, np.empty(len(mean)))
     return (out,)
