@@ -1,7 +1,4 @@
-"""Conversion of user input to containers, with errors that explain what is wrong.
-
-If a check raises an error, the estimator is unchanged.
-"""
+"""Conversion of user input to containers, with errors that leave the estimator unchanged."""
 
 from __future__ import annotations
 
