@@ -118,7 +118,7 @@ figure, axes = plt.subplots(2, 2, figsize=(12, 7.5), layout="constrained")
 
 
 def put_legend_inside(display):
-    """Move the legend of a display from beside the axes into an empty corner."""
+    """Move the legend of a display into an empty corner of its axes."""
     labels = [label.get_text() for label in display.legend_.get_texts()]
     handles = display.legend_.legend_handles
     display.ax_.legend(handles, labels, loc="upper right", frameon=False)

@@ -37,8 +37,8 @@ def call_partition(home: str, partition: int, f: Callable[..., Any], *args: Any)
         state = HOMES[home][partition]
     except KeyError:
         raise NotHereError(
-            f"partition {partition} is not in this process: the one that had it is gone, or has "
-            "dropped it."
+            f"partition {partition} is not in this process, which has dropped it or replaces the "
+            "process that had it."
         ) from None
     return f(state, *args)
 

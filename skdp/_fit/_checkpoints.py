@@ -21,7 +21,7 @@ from skdp.callback._lock import held
 from skdp.callback._part_files import PartFiles
 from skdp.data._writing import remove_stale_parts
 
-_CURE = "Delete the file to start anew, or give another path."
+_CURE = "Delete the file to start over, or give another path."
 
 
 def list_checkpoints(estimator: Any) -> list[Checkpoint]:

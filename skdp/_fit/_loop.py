@@ -93,7 +93,7 @@ class FitLoop:
         if last.is_torn:
             warn_user(
                 f"The last fit stopped in the middle of a {self.procedure.step_name}, by an error "
-                "or a second interrupt: it cannot go on. This fit starts anew.",
+                "or a second interrupt: it cannot continue. This fit starts over.",
                 UserWarning,
             )
             return self.procedure.start()

@@ -41,11 +41,11 @@ def check_same_fit(estimator: Any, state: FitState, data: Any) -> None:
         before = state.parameters[name]
         if not is_equal(value, before):
             raise ValueError(
-                f"With warm_start=True fit goes on where the last fit stopped, which had "
-                f"{name}={before!r}; got {name}={value!r}. Use warm_start=False to start anew."
+                f"With warm_start=True, fit continues where the last fit stopped, which had "
+                f"{name}={before!r}; got {name}={value!r}. Use warm_start=False to start over."
             )
     if state.digest != joblib.hash(data):
         raise ValueError(
-            "With warm_start=True fit goes on where the last fit stopped and needs the same X; "
-            "got another. Use warm_start=False to start anew."
+            "With warm_start=True, fit continues where the last fit stopped and needs the same X; "
+            "got another. Use warm_start=False to start over."
         )

@@ -153,14 +153,14 @@ def _warn_of_loss(estimator: Any, error: LostWorkerError, n_losses: int) -> None
     if not checkpoints:
         raise LostWorkerError(
             f"{error} The fit has lost its state and has to start again. With "
-            "the callback skdp.callback.Checkpoint it would go on from a file."
+            "the callback skdp.callback.Checkpoint it would continue from a file."
         ) from None
     if n_losses == _MOST_LOSSES:
         raise LostWorkerError(
             f"{error} It is the third loss in a row without a checkpoint in between."
         ) from None
     warn_user(
-        f"{error} The fit goes on from the checkpoint {checkpoints[0].path}.",
+        f"{error} The fit continues from the checkpoint {checkpoints[0].path}.",
         RuntimeWarning,
     )
 
@@ -183,6 +183,6 @@ def check_no_warm_start(estimator: Any, X: Any) -> None:
     if estimator.warm_start:
         raise TypeError(
             f"warm_start=True takes no {type(X).__name__}, whose partitions are dropped after "
-            "the fit. Use the callback skdp.callback.Checkpoint, from whose file a fit goes "
-            "on, X.compute(), or a larger max_iter from the start."
+            "the fit. Use the callback skdp.callback.Checkpoint, from whose file a fit can "
+            "continue, X.compute(), or a larger max_iter from the start."
         )

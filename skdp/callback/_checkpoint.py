@@ -257,7 +257,7 @@ class Checkpoint:
         if not header.startswith(_FORMAT.encode()):
             raise ValueError(
                 f"The checkpoint {self.path} is damaged, or an earlier version of skdp wrote it, "
-                "without a hash of its content. Delete it to start anew, or give another path."
+                "without a hash of its content. Delete it to start over, or give another path."
             )
 
     def _check_header(self, header: bytes, estimator: Any) -> None:

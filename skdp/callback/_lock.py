@@ -36,23 +36,23 @@ def held(path: Path) -> Iterator[None]:
     key, mine, pid = os.path.normcase(os.path.realpath(path)), object(), os.getpid()
     if _held.setdefault(key, mine) is not mine:
         raise ValueError(_in_use(path, "of this process"))
-    beside = path.with_name(f"{path.name}.skdp-lock")
+    lock_file = path.with_name(f"{path.name}.skdp-lock")
     try:
-        descriptor = _open_locked(path, beside)
+        descriptor = _open_locked(path, lock_file)
         try:
             yield
         finally:
             if descriptor is not None and os.getpid() == pid:  # not in a process forked meanwhile
-                _release(descriptor, beside)
+                _release(descriptor, lock_file)
     finally:
         _held.pop(key, None)
 
 
-def _open_locked(path: Path, beside: Path) -> int | None:
+def _open_locked(path: Path, lock_file: Path) -> int | None:
     """Return the descriptor of a locked file, None if files cannot be locked."""
     while True:
         try:
-            descriptor = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
+            descriptor = os.open(lock_file, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError:  # the folder is not writable, which the first checkpoint will report
             return None
         try:
@@ -61,10 +61,10 @@ def _open_locked(path: Path, beside: Path) -> int | None:
             os.close(descriptor)
             raise ValueError(_in_use(path, "of another process")) from None
         except OSError:
-            _release(descriptor, beside)
+            _release(descriptor, lock_file)
             return None
         with contextlib.suppress(OSError):
-            if os.path.samestat(os.fstat(descriptor), os.stat(beside)):
+            if os.path.samestat(os.fstat(descriptor), os.stat(lock_file)):
                 return descriptor
         os.close(descriptor)  # its owner has removed the file meanwhile
 
@@ -78,16 +78,16 @@ def _lock(descriptor: int) -> None:
         msvcrt.locking(descriptor, lock, 1)  # type: ignore[attr-defined,unused-ignore]  # the same
 
 
-def _release(descriptor: int, beside: Path) -> None:
+def _release(descriptor: int, lock_file: Path) -> None:
     """Remove the file of a lock and close it."""
     if fcntl is not None:  # remove it while locked: another fit may lock its own right after
         with contextlib.suppress(OSError):
-            beside.unlink()
+            lock_file.unlink()
         os.close(descriptor)
     else:  # open files cannot be removed
         os.close(descriptor)
         with contextlib.suppress(OSError):
-            beside.unlink()
+            lock_file.unlink()
 
 
 def _in_use(path: Path, whose: str) -> str:

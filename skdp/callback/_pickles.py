@@ -84,5 +84,5 @@ def unpickle(file: BinaryIO, path: Path, kind: type[Content]) -> Content:
 def _damaged(path: Path) -> str:
     return (
         f"The file {path} of a checkpoint is damaged: it differs from what was written. Delete the "
-        "checkpoint to start anew, or give another path."
+        "checkpoint to start over, or give another path."
     )

@@ -92,8 +92,8 @@ class BackoffClassifier(ClassifierMixin):
         new = labels[self.classes_[places] != labels]
         if len(new):
             raise ValueError(
-                f"y has the label {new[:1].tolist()[0]!r}, which is none of the classes of fit. "
-                "Name all labels that are possible by the parameter classes."
+                f"y has the label {new[:1].tolist()[0]!r}, which is not one of the classes of fit. "
+                "Name all possible labels in the parameter classes."
             )
         return places.astype(np.int32)
 

@@ -80,8 +80,8 @@ def _check_finite(values: Values, name: str) -> None:
 def _raise_not_finite(value: Any, name: str) -> None:
     what = "infinity" if _is_infinite(value) else "NaN, None or another missing value"
     raise ValueError(
-        f"X, {name}, contains {what}. Categories are compared by equality: give what is missing a "
-        "category of its own, such as the string 'missing'."
+        f"X, {name}, contains {what}. Categories are compared by equality: give missing values a "
+        "category of their own, such as the string 'missing'."
     )
 
 

@@ -62,7 +62,7 @@ def with_codes(
         if (found < 0).any():
             value = joined[int(np.argmin(found))]
             raise ValueError(
-                f"X, {call}, holds {value!r:.60}, which is none of the categories of fit, "
+                f"X, {call}, holds {value!r:.60}, which is not one of the categories of fit, "
                 f"{column.values.tolist()!r:.200}."
             )
         categories[d] = column.values

@@ -57,7 +57,7 @@ def read_frame(
         columns = [name for name in frame.columns if name not in (*keys, time)]
         hint = f"name the columns of observations, columns={columns!r:.200} without it"
         if not columns:
-            raise ValueError("frame has no columns of observations beside those of by and time.")
+            raise ValueError("frame has no columns of observations besides those of by and time.")
     else:
         hint = "turn it into numbers first"
         columns = _check_names(frame, columns, "columns")

@@ -334,9 +334,8 @@ def _naming_the_cure(n_words: int | None) -> Iterator[None]:
         if n_words is None or "out of range" not in str(error):
             raise
         raise ValueError(
-            f"{error} It is out of the vocabulary of the fit: "
-            "skdp.feature_extraction.TokenVectorizer gives words that it does not know the ids of "
-            "unknown words."
+            f"{error} It is not in the vocabulary of the fit: "
+            "skdp.feature_extraction.TokenVectorizer has ids for unknown words."
         ) from None
 
 

@@ -45,18 +45,18 @@ def replace_file(
         with open(path, mode, **options) as file:
             yield file
         return
-    beside = target.with_name(f"{target.name}.{os.getpid()}.{uuid4().hex[:12]}.part")
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}.{uuid4().hex[:12]}.part")
     try:
-        with open(beside, mode, **options) as file:
+        with open(unfinished, mode, **options) as file:
             yield file
             if is_durable:
                 file.flush()
                 os.fsync(file.fileno())
         with contextlib.suppress(OSError):  # there was no file, or its permissions are unknown
-            shutil.copymode(target, beside)
-        os.replace(beside, target)
+            shutil.copymode(target, unfinished)
+        os.replace(unfinished, target)
     finally:
-        beside.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
     if is_durable:
         _flush_folder(target.parent)
 
@@ -69,11 +69,11 @@ def remove_stale_parts(path: Path) -> None:
     target = Path(os.path.realpath(path))
     name = re.compile(re.escape(target.name) + r"\.(\d+)\.[0-9a-f]{12}\.part")
     with contextlib.suppress(OSError):  # a folder that cannot be listed
-        for beside in target.parent.iterdir():
-            match = name.fullmatch(beside.name)
+        for unfinished in target.parent.iterdir():
+            match = name.fullmatch(unfinished.name)
             if match and not _may_be_alive(int(match[1])):
                 with contextlib.suppress(OSError):
-                    beside.unlink()
+                    unfinished.unlink()
 
 
 def _may_be_alive(pid: int) -> bool:

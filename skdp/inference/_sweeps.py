@@ -41,7 +41,7 @@ class SweepIterator:
         """
         if self._is_torn:
             raise RuntimeError(
-                "The last sweep ended part-way with an error, and the chain cannot go on. Call "
+                "The last sweep ended part-way with an error, and the chain cannot continue. Call "
                 "iter_sweeps again."
             )
         if not self._is_due:

@@ -161,8 +161,8 @@ class FactorDisplay:
         width, height = size_matrix(names, self.factor_names, with_values=False)
         shown = self.factors[self.states_]
         n_rows, n_columns = shown.shape
-        beside = 0.0 if self.shares is None else _GAP_INCHES + _BAR_INCHES + _TEXT_INCHES
-        self.ax_ = ax = open_axes(ax, (width - 0.9 + beside, height), [])
+        margin = 0.0 if self.shares is None else _GAP_INCHES + _BAR_INCHES + _TEXT_INCHES
+        self.ax_ = ax = open_axes(ax, (width - 0.9 + margin, height), [])
         self.figure_ = ax.figure
         self.image_ = ax.imshow(shown, cmap=check_cmap(cmap), vmin=0.0, vmax=1.0, aspect="auto")
         label_matrix(ax, names, self.factor_names)

@@ -260,7 +260,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         if base.shape != (n,):
             raise ValueError(
                 f"base must hold {n} probabilities, of {what}, got {base.shape[0]}. "
-                "n_features of TokenSequences tells the size of the vocabulary."
+                "The size of the vocabulary is n_features of TokenSequences."
             )
         if not (np.all(base >= 0.0) and abs(base.sum() - 1.0) < 1e-6):
             raise ValueError(f"base must hold probabilities with sum 1, got {base!r:.80}.")

@@ -127,8 +127,8 @@ def concentration_for_table_count(
     found = 1.0 + _tables_after_first(n, a, b + a)
     if np.any(np.abs(found - expected) > _TOLERANCE * expected):
         raise ValueError(
-            f"table_count={table_count!r:.80} is out of reach: with discount={a:g} and so many "
-            "customers the concentration is so close to -discount that no floating-point number is."
+            f"table_count={table_count!r:.80} cannot be reached: with discount={a:g} and this "
+            "many customers, no floating-point number is as close to -discount as it would be."
         )
     return b
 

@@ -98,8 +98,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         if n_steps == 1 and n_columns > 1:
             warn_user(
                 f"{type(self).__name__}: X is a sequence of 1 step with {n_columns} columns: a row "
-                "is a step, and a single one does not tell what follows what. If X is a sequence "
-                f"of {n_columns} numbers, pass np.reshape(X, (-1, 1)), which has a step in each "
+                "is a step, and a single step has no transitions. If X is a sequence of "
+                f"{n_columns} numbers, pass np.reshape(X, (-1, 1)), which has a step in each "
                 "row; if a single step is what you mean, pass np.asarray(X).",
                 UserWarning,
             )

@@ -80,8 +80,8 @@ def _find_kept(estimator: Any, X: PartitionedCorpus, executor: Executor) -> Plac
         return kept
     except LostWorkerError as error:
         raise RuntimeError(
-            "With warm_start=True fit goes on where the partitions of the last fit are. "
-            f"{error} Use warm_start=False to start anew."
+            "With warm_start=True, fit continues on the partitions of the last fit. "
+            f"{error} Use warm_start=False to start over."
         ) from None
 
 
@@ -93,9 +93,9 @@ def without_partitions(estimator: Any, state: dict[str, Any]) -> dict[str, Any]:
     if left_out:
         named = [name for name in _MEANS if name in left_out]
         if "_saved" in left_out:
-            named.append("the chains that warm_start=True would go on with")
+            named.append("the chains that warm_start=True would continue")
         warn_user(
-            f"What is where the partitions are is left out of a pickle: {', '.join(named)}.",
+            f"A pickle leaves out what partitions hold: {', '.join(named)}.",
             UserWarning,
         )
     return {name: value for name, value in state.items() if name not in left_out}

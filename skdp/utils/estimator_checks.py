@@ -1,4 +1,4 @@
-"""Checks of the contract of ragged estimators, to run beside scikit-learn's own.
+"""Checks of the contract of ragged estimators, to run next to scikit-learn's own.
 
 scikit-learn checks estimators on matrices, and its invariance checks use one component, which
 proves nothing. These checks use several components, or factors for estimators with ``n_factors``,
@@ -286,9 +286,9 @@ def _check_climb_resumes(estimator: Any) -> None:
 
 
 def check_error_in_a_step(estimator: Any) -> None:
-    """Check that a fit that an error cut in two is resumed bit for bit, or begins anew and says so.
+    """Check that a fit after an error within a step gives the bits of a fit without one.
 
-    In the first fit, and in one that went on with the runs of another.
+    It resumes, or starts over with a warning, after a first fit and after a warm start.
     """
     import pytest
 
@@ -306,7 +306,7 @@ def check_error_in_a_step(estimator: Any) -> None:
         tear(torn, n_before + 2, corpus)
         torn = clone_fitted(torn)
         if torn._saved.is_torn:  # steps change the runs in place
-            with pytest.warns(UserWarning, match="starts anew"):
+            with pytest.warns(UserWarning, match="starts over"):
                 torn.fit(corpus)
         else:
             torn.fit(corpus)

@@ -270,7 +270,7 @@ class Trials:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             self.fit(estimator)
-        self.lost += any("starts anew" in str(w.message) for w in caught)
+        self.lost += any("starts over" in str(w.message) for w in caught)
         same_fit(self.straight, estimator)
 
     def try_fit(self, rng):

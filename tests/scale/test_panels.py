@@ -136,7 +136,7 @@ def test_a_fit_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path):
     """A worker is killed in sweep 10, after samples were kept."""
     kill_at(monkeypatch, client, 10)
     model = make("missing").set_callbacks(Checkpoint(tmp_path / "file", every_sweeps=4))
-    with pytest.warns(RuntimeWarning, match=r"partitions 0, 1\. The fit goes on from the"):
+    with pytest.warns(RuntimeWarning, match=r"partitions 0, 1\. The fit continues from the"):
         model.fit(split(draw_panel("missing"), 4))
     assert_same(model, here("missing"))
     client.wait_for_workers(2, timeout=120)

@@ -171,7 +171,7 @@ def test_means_of_documents_stay_in_the_workers(client):
         model.representative_documents(), here(AdaptiveTopicModel).representative_documents()
     )
     assert n_kept() >= n_before + 9
-    with pytest.warns(UserWarning, match="out of a pickle: doc_topic_, segment_topic_, segment_m"):
+    with pytest.warns(UserWarning, match="partitions hold: doc_topic_, segment_topic_, segment_m"):
         copied = pickle.loads(pickle.dumps(model))
     assert_array_equal(copied.transform(CORPUS), model.transform(CORPUS))
     for name in ("doc_topic_", "segment_topic_", "segment_mixing_"):
@@ -204,7 +204,7 @@ def test_a_warm_start_without_its_worker(client):
     assert wait_for(lambda: killed not in client.nthreads())
     client.wait_for_workers(2, timeout=120)
     refusal = refusal_of(model.set_params(max_iter=5), X)
-    assert "goes on where the partitions of the last fit are" in refusal
+    assert "continues on the partitions of the last fit" in refusal
     assert_same(model.set_params(warm_start=False).fit(X), here(max_iter=5))
     del model
     gc.collect()
@@ -323,7 +323,7 @@ def test_a_fit_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path, params
     """A worker is killed in sweep 4, after a checkpoint at sweep 2."""
     expected = here(n_shards=4, **params)
     kill_at(monkeypatch, client, 4 * params.get("n_chains", 1))
-    with pytest.warns(RuntimeWarning, match=r"partitions 0, 1\. The fit goes on from the"):
+    with pytest.warns(RuntimeWarning, match=r"partitions 0, 1\. The fit continues from the"):
         found = watched(tmp_path, **params).fit(split(4))
     assert_same(found, expected)
     client.wait_for_workers(2, timeout=120)
@@ -342,7 +342,7 @@ def test_a_worker_is_killed_at_a_checkpoint(client, monkeypatch, tmp_path):
         write(self, folder)
 
     monkeypatch.setattr(PlacedCorpus, "write", killed_once)
-    with pytest.warns(RuntimeWarning, match="goes on from the"):
+    with pytest.warns(RuntimeWarning, match="continues from the"):
         found = watched(tmp_path).fit(split(4))
     assert len(n_calls) == 5  # at sweeps 0, 2, 4 in vain, 4, 6
     assert_same(found, expected)

@@ -60,7 +60,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         squared units of X) from 1e-60 to 1e60. None: shape 1, and as the rate of each column a
         fourth of its robust variance, which is that of normal values with the same mean squared
         deviation from the median without the largest 5 %. The rate is larger if the column has a
-        value so large that noise would be lost to rounding beside it, from about 100,000 standard
+        value so large that noise would be lost to rounding next to it, from about 100,000 standard
         deviations on.
     amplitude_variance : float or "auto", default=0.0
         tau^2, from 0 to 1e8. "auto": drawn. It must be 0 unless all columns are normal.

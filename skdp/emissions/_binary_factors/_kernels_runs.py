@@ -7,7 +7,7 @@ Jumps are scaled by the noise of their columns.
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | sums | | (T + 1, D) | sums of the scaled values of a sequence before each step |
-| counts | | (T + 1, D) | likewise the numbers of values that are not missing |
+| counts | | (T + 1, D) | sums over the same steps of the numbers of observed values |
 | jumps | | (n, D) | differences of the means of runs |
 | precisions | | (n, D) | of the noise of jumps |
 | groups | | (n,) int64 | of each jump; its number is that of one of its jumps |
@@ -117,7 +117,7 @@ def group_jumps(totals, precisions, inverse, own, gains, groups, signs):
     totals : (n, D) float64
         Jumps times their precisions; afterwards, in the rows of groups, their sums.
     precisions : (n, D) float64
-        Likewise.
+        Precisions of the jumps; afterwards, in the rows of groups, their sums.
     own : (n,) float64, output
         In the rows of groups: their log evidence less that of noise alone.
     gains : (n, n) float64, scratch

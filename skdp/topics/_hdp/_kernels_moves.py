@@ -217,12 +217,12 @@ def forget_side(x, tokens, division):
 
 
 @njit_internal_nogc
-def sweep_sides(n_members, anew, replays, pair, tokens, node_of, eta, division, rng):
+def sweep_sides(n_members, forgets, replays, pair, tokens, node_of, eta, division, rng):
     """Draw the side of every free member; return the log probability of the draws.
 
     Parameters
     ----------
-    anew : bool
+    forgets : bool
         Whether the members of a node lose their sides together, and get them one by one, so that a
         node may change sides as a whole. Otherwise each is drawn given all others, which is a
         better proposal if a node has many members of both sides.
@@ -238,7 +238,7 @@ def sweep_sides(n_members, anew, replays, pair, tokens, node_of, eta, division, 
         end = end_of_node(x, n_members, members, node_of)
         base_a, base_b = division.priors[0], division.priors[1]
         for y in range(x, end):
-            if anew and is_free(members[y], pair, tokens, division):
+            if forgets and is_free(members[y], pair, tokens, division):
                 forget_side(y, tokens, division)
             base_a += sides[y] == 0
             base_b += sides[y] == 1
@@ -314,7 +314,7 @@ def draw_first_shares(n_members, division, rng):
 
 
 @njit_internal_nogc
-def launch(n_members, anew, pair, tokens, node_of, eta, division, rng):
+def launch(n_members, forgets, pair, tokens, node_of, eta, division, rng):
     """Divide the members, starting from i and j alone; return the tables of both sides."""
     draw_first_shares(n_members, division, rng)
     share_prior(division)
@@ -324,7 +324,7 @@ def launch(n_members, anew, pair, tokens, node_of, eta, division, rng):
         m_a, m_b = draw_side_tables(n_members, node_of, division, rng)
         division.log_shares[0], division.log_shares[1] = draw_log_beta(m_a, m_b, rng)
         share_prior(division)
-        sweep_sides(n_members, anew, False, pair, tokens, node_of, eta, division, rng)
+        sweep_sides(n_members, forgets, False, pair, tokens, node_of, eta, division, rng)
     return draw_side_tables(n_members, node_of, division, rng)
 
 
@@ -476,7 +476,7 @@ def log_acceptance(
     prior : float
         alpha (beta_a + beta_b).
     """
-    shares, log_proposed, anew = division.log_shares, 0.0, kind == BY_NODE
+    shares, log_proposed, forgets = division.log_shares, 0.0, kind == BY_NODE
     division.priors[2] = prior
     if kind == BY_WORD:
         halve_shares(division)
@@ -487,7 +487,7 @@ def log_acceptance(
             return -math.inf
         m_a, m_b = draw_side_tables(n_members, node_of, division, rng)
     else:
-        m_a, m_b = launch(n_members, anew, pair, tokens, node_of, eta, division, rng)
+        m_a, m_b = launch(n_members, forgets, pair, tokens, node_of, eta, division, rng)
     shares[0], shares[1] = draw_log_beta(m_a, m_b, rng)
     if joins:
         shares[0], shares[1] = log_share, log_other
@@ -495,7 +495,7 @@ def log_acceptance(
     log_proposed += log_density_of_shares(m_a, m_b, shares)
     if kind != BY_WORD:
         log_proposed += sweep_sides(
-            n_members, anew, joins, pair, tokens, node_of, eta, division, rng
+            n_members, forgets, joins, pair, tokens, node_of, eta, division, rng
         )
     log_ratio = math.log(gamma) - shares[0] - shares[1] - log_proposed
     log_ratio += log_ratio_of_nodes(n_members, node_of, division)

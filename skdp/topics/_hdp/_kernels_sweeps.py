@@ -176,7 +176,7 @@ def sweep_open_nodes(
                             factor,
                         )  # fmt: skip
                     return i + 1
-                gained = np.float32(-1.0)  # the sums are to be made anew
+                gained = np.float32(-1.0)  # the sums have to be computed again
             if i + 1 < end:
                 if totals[old] == 0.0:
                     close_topic(old, alpha, top, scratch)

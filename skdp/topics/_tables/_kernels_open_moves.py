@@ -226,7 +226,7 @@ def seat_anchors(n_blocks, pair, blocks, division):
 
 
 @njit_internal_nogc
-def sweep_sides(n_blocks, anew, replays, pair, blocks, eta, division, rng):
+def sweep_sides(n_blocks, forgets, replays, pair, blocks, eta, division, rng):
     """Draw the side of every block but the pair's; return the log probability of the draws.
 
     Parameters as in the moves of words.
@@ -238,7 +238,7 @@ def sweep_sides(n_blocks, anew, replays, pair, blocks, eta, division, rng):
         end = end_of_node(x, n_blocks, division.members, node_of)
         base_a, base_b = division.priors[0], division.priors[1]
         for y in range(x, end):
-            if anew and y != pair[0] and y != pair[1] and sides[y] >= 0:
+            if forgets and y != pair[0] and y != pair[1] and sides[y] >= 0:
                 count_block(y, sides[y], -1.0, blocks, division)
                 sides[y] = -1
             base_a += sides[y] == 0
@@ -264,7 +264,7 @@ def sweep_sides(n_blocks, anew, replays, pair, blocks, eta, division, rng):
 
 
 @njit_internal_nogc
-def launch(n_blocks, anew, pair, blocks, eta, division, rng):
+def launch(n_blocks, forgets, pair, blocks, eta, division, rng):
     """Divide the blocks, starting from the pair alone; return the tables of both sides."""
     draw_first_shares(n_blocks, division, rng)
     share_prior(division)
@@ -274,13 +274,13 @@ def launch(n_blocks, anew, pair, blocks, eta, division, rng):
         m_a, m_b = draw_side_tables(n_blocks, blocks.node_of, division, rng)
         division.log_shares[0], division.log_shares[1] = draw_log_beta(m_a, m_b, rng)
         share_prior(division)
-        sweep_sides(n_blocks, anew, False, pair, blocks, eta, division, rng)
+        sweep_sides(n_blocks, forgets, False, pair, blocks, eta, division, rng)
     return draw_side_tables(n_blocks, blocks.node_of, division, rng)
 
 
 @njit_loop
 def log_acceptance(
-    anew, joins, log_share, log_other, pair, blocks, prior, eta, gamma, division, words, rng
+    forgets, joins, log_share, log_other, pair, blocks, prior, eta, gamma, division, words, rng
 ):  # fmt: skip
     """Return the log acceptance ratio of a move, whose proposal is left in `division`.
 
@@ -293,14 +293,14 @@ def log_acceptance(
     """
     n_blocks, shares = blocks.node_of.shape[0], division.log_shares
     division.priors[2] = prior
-    m_a, m_b = launch(n_blocks, anew, pair, blocks, eta, division, rng)
+    m_a, m_b = launch(n_blocks, forgets, pair, blocks, eta, division, rng)
     shares[0], shares[1] = draw_log_beta(m_a, m_b, rng)
     if joins:
         shares[0], shares[1] = log_share, log_other
     share_prior(division)
     log_proposed = math.lgamma(m_a + m_b) - math.lgamma(m_a) - math.lgamma(m_b)
     log_proposed += (m_a - 1.0) * shares[0] + (m_b - 1.0) * shares[1]
-    log_proposed += sweep_sides(n_blocks, anew, joins, pair, blocks, eta, division, rng)
+    log_proposed += sweep_sides(n_blocks, forgets, joins, pair, blocks, eta, division, rng)
     log_ratio = math.log(gamma) - shares[0] - shares[1] - log_proposed
     log_ratio += log_ratio_of_nodes(n_blocks, blocks.node_of, division)
     log_ratio += log_ratio_of_words(blocks.tokens.shape[0], blocks.tokens, eta, words)

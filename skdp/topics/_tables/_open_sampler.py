@@ -218,7 +218,7 @@ class OpenTableSampler(TableSampler):
         """Propose to split a topic or to merge two, and accept or reject the proposal."""
         corpus, shard, stream = self._corpora[0], self.shards[0], self.streams[0]
         topics, (pair, blocks_of_pair) = shard.topics, np.empty((2, 2), dtype=np.int64)
-        anew, by_topic = moves.toss(stream), moves.toss(stream)
+        forgets, by_topic = moves.toss(stream), moves.toss(stream)
         if by_topic:
             moves.pick_pair_of_topics(
                 True, self.n_topics, corpus.tokens, topics, self._token_ptr, self._document_of,
@@ -236,7 +236,7 @@ class OpenTableSampler(TableSampler):
         division, words = empty_division(seating, b if joins else -1, self._whole.n_features)
         weight = float(self.weights[a] + self.weights[b] if joins else self.weights[a])
         log_ratio = log_acceptance(
-            anew, joins, *np.log(self.weights[[a, b]] / weight).tolist(), blocks_of_pair,
+            forgets, joins, *np.log(self.weights[[a, b]] / weight).tolist(), blocks_of_pair,
             seating.blocks, self.document_concentration * weight, self.topic_word_prior,
             self.top_concentration, division, words, stream,
         )  # fmt: skip

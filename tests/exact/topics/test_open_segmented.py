@@ -135,10 +135,10 @@ def test_splits_and_merges(model, name, sampler, monkeypatch):
 
 
 @pytest.mark.parametrize("by_topic", [False, True])
-@pytest.mark.parametrize("anew", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_each_kind_of_move(anew, by_topic, monkeypatch):
+@pytest.mark.parametrize("forgets", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_each_kind_of_move(forgets, by_topic, monkeypatch):
     """However blocks are divided, and words picked: each leaves the posterior as it is."""
-    coins = cycle([anew, by_topic])
+    coins = cycle([forgets, by_topic])
     monkeypatch.setattr(_open_sampler.moves, "toss", lambda rng: next(coins))
     monkeypatch.setattr(_open_sampler, "MOST_MOVES", 3)
     check("one document", "btigs", 6000)

@@ -64,7 +64,7 @@ MUTATIONS = [
     Mutation(
         "hdp-stale-sums-after-a-new-topic",
         SWEEPS,
-        "                gained = np.float32(-1.0)  # the sums are to be made anew\n",
+        "                gained = np.float32(-1.0)  # the sums have to be computed again\n",
         "                gained = np.float32(0.0)\n",
         "The sums of the next word lack the new topic and have the spare column's old weight.",
         WORDS,
@@ -96,8 +96,8 @@ MUTATIONS = [
     Mutation(
         "hdp-merge-does-not-replay",
         MOVES,
-        "            n_members, anew, joins, pair, tokens, node_of, eta, division, rng\n",
-        "            n_members, anew, False, pair, tokens, node_of, eta, division, rng\n",
+        "            n_members, forgets, joins, pair, tokens, node_of, eta, division, rng\n",
+        "            n_members, forgets, False, pair, tokens, node_of, eta, division, rng\n",
         "A merge is weighed by how likely its reverse would divide the words as they are.",
         f"{EXACT}::test_a_merge_is_a_split_reversed[by-node]",
     ),

@@ -167,7 +167,7 @@ class TestInterruption:
         before = warm.components_
         tear(warm.set_params(max_iter=40), 30, DOCUMENTS)
         assert warm.components_ is before
-        with pytest.warns(UserWarning, match="starts anew"):
+        with pytest.warns(UserWarning, match="starts over"):
             warm.fit(DOCUMENTS)
         assert_array_equal(warm.components_, model(max_iter=40).fit(DOCUMENTS).components_)
 

@@ -88,7 +88,7 @@ def test_counts_out_of_reach(k, a):
 
 
 def test_concentration_that_is_no_float():
-    with pytest.raises(ValueError, match=r"^table_count=3.0 is out of reach: with discount=0.9"):
+    with pytest.raises(ValueError, match=r"^table_count=3.0 cannot be reached: with discount=0.9"):
         concentration_for_table_count(2**61, 3.0, 0.9)
 
 

@@ -243,7 +243,7 @@ def test_a_fit_goes_on_from_its_checkpoint(case, monkeypatch, tmp_path):
     straight = make(**params).fit(PANELS[kind])
     lose_at(monkeypatch, 20 * params.get("n_chains", 1))
     model = make(**params).set_callbacks(Checkpoint(tmp_path / "file", every_sweeps=6))
-    with pytest.warns(RuntimeWarning, match="goes on from the checkpoint"):
+    with pytest.warns(RuntimeWarning, match="continues from the checkpoint"):
         assert_same(model.fit(split(PANELS[kind], 3)), straight)
     monkeypatch.undo()
     longer = make(**{**params, "max_iter": 30}).fit(PANELS[kind])

@@ -122,7 +122,9 @@ class TestLosses:
         expected = straight()
         done = lose_worker_at(monkeypatch, *moments)
         model = watched(tmp_path / "file")
-        with pytest.warns(RuntimeWarning, match=r"gone\. The fit goes on from the .*file") as found:
+        with pytest.warns(
+            RuntimeWarning, match=r"gone\. The fit continues from the .*file"
+        ) as found:
             assert error_of(model) is None
         assert sum("gone" in str(each.message) for each in found) == len(moments)
         assert len(done) > 12
@@ -132,7 +134,7 @@ class TestLosses:
     def test_a_source_of_random_numbers_has_moved_on(self, tmp_path, monkeypatch):
         expected = straight(random_state=np.random.default_rng(3))
         lose_worker_at(monkeypatch, 1)
-        with pytest.warns(RuntimeWarning, match="goes on"):
+        with pytest.warns(RuntimeWarning, match="continues"):
             model = watched(tmp_path / "file", random_state=np.random.default_rng(3)).fit(split(3))
         assert_same(model, expected)
 
@@ -146,7 +148,7 @@ class TestLosses:
             return write(part, path)
 
         monkeypatch.setattr(_placed, "write_part", lost_once)
-        with pytest.warns(RuntimeWarning, match="goes on"):
+        with pytest.warns(RuntimeWarning, match="continues"):
             assert_same(watched(tmp_path / "file").fit(split(3)), expected)
         assert len(n_calls) > 8
         assert len(os.listdir(tmp_path / "file.parts")) == 1
@@ -161,13 +163,13 @@ class TestLosses:
             return means(self, **params)
 
         monkeypatch.setattr(PlacedAverages, "means", lost_once)
-        with pytest.warns(RuntimeWarning, match="goes on"):
+        with pytest.warns(RuntimeWarning, match="continues"):
             assert_same(watched(tmp_path / "file").fit(split(3)), expected)
 
     def test_three_in_a_row_are_an_error(self, tmp_path, monkeypatch):
         lose_worker_at(monkeypatch, 4, 6, 8)
         model = watched(tmp_path / "file", every_sweeps=3)
-        with pytest.warns(RuntimeWarning, match="goes on"):
+        with pytest.warns(RuntimeWarning, match="continues"):
             assert "third loss in a row" in str(error_of(model))
         assert not hasattr(model, "components_")
         monkeypatch.undo()
@@ -184,7 +186,7 @@ class TestLosses:
         for name in ("setup", "teardown"):
             monkeypatch.setattr(Checkpoint, name, _telling(getattr(Checkpoint, name), told))
         lose_worker_at(monkeypatch, 5)
-        with pytest.warns(RuntimeWarning, match="goes on"):
+        with pytest.warns(RuntimeWarning, match="continues"):
             watched(tmp_path / "file").fit(split(3))
         assert told == ["setup", "teardown"] * 2
 

@@ -105,7 +105,7 @@ def test_after_an_error_within_a_sweep(monkeypatch):
         with pytest.raises(RuntimeError, match="full"):
             model.fit(X)
     assert_nothing_is_left()
-    with pytest.warns(UserWarning, match="cannot go on"):
+    with pytest.warns(UserWarning, match="cannot continue"):
         model.fit(X)
     assert_same(model, make(burn_in=3, thin=4, n_shards=3).fit(CORPUS))
 
@@ -152,14 +152,14 @@ def test_a_loss_on_the_way(monkeypatch):
         with pytest.raises(LostWorkerError, match="has to start again"):
             model.set_params(max_iter=9).fit(X)
     assert_nothing_is_left()
-    with pytest.warns(UserWarning, match="cannot go on"):
+    with pytest.warns(UserWarning, match="cannot continue"):
         model.fit(X)
     assert_same(model, make(burn_in=3, thin=4, max_iter=9, n_shards=3).fit(CORPUS))
 
 
 def test_pickles_leave_the_chains_out():
     model = warm(max_iter=5).fit(split(3))
-    with pytest.warns(UserWarning, match="left out of a pickle: the chains"):
+    with pytest.warns(UserWarning, match="leaves out what partitions hold: the chains"):
         copied = pickle.loads(pickle.dumps(model))
     assert not hasattr(copied, "_saved")
     assert_array_equal(copied.segment_topic_, model.segment_topic_)
