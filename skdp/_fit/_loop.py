@@ -114,7 +114,7 @@ class FitLoop:
         n_left = max(procedure.max_steps - procedure.n_steps(run) for run in runs)
         n_rounds = -(-max(n_left, 0) // step)
         task = begin_fit_task(self.estimator, n_rounds, X)
-        told = {"estimator": self.estimator, "X": X}
+        told, verbose = {"estimator": self.estimator, "X": X}, int(self.estimator.verbose)
         for _ in range(n_rounds):
             guard.check()
             name = procedure.step_name if step == 1 else f"{step} {procedure.step_name}s"
@@ -123,10 +123,13 @@ class FitLoop:
             state.is_torn = procedure.steps_in_place
             runs[:] = procedure.advance_all(runs, plans, step)
             state.is_torn = False
-            self._report(step)
-            if subtask.call_on_fit_task_end(
+            is_done = all(map(procedure.is_done, runs))
+            if verbose:
+                self._report(step, verbose, is_done=is_done)
+            is_stopped = subtask.call_on_fit_task_end(
                 **told, reconstruction_attributes=self._current_attributes
-            ) or all(map(procedure.is_done, runs)):
+            )
+            if is_stopped or is_done:
                 break
         task.call_on_fit_task_end(**told, reconstruction_attributes=self._current_attributes)
 
@@ -137,11 +140,10 @@ class FitLoop:
         every = [checkpoint.every_sweeps for checkpoint in self.checkpoints]
         return min([-(-self.procedure.max_steps // _ROUNDS), *filter(None, every)])
 
-    def _report(self, step: int) -> None:
-        """Print a line every `verbose` steps."""
-        done, every = self.n_steps, int(self.estimator.verbose)
-        is_last = all(map(self.procedure.is_done, self.state.runs))
-        if every and (done // every > (done - step) // every or is_last):
+    def _report(self, step: int, verbose: int, *, is_done: bool) -> None:
+        """Print a line every `verbose` steps, and after the last one."""
+        done = self.n_steps
+        if done // verbose > (done - step) // verbose or is_done:
             print(
                 f"[{type(self.estimator).__name__}] {self.procedure.step_name} {done} of "
                 f"{self.procedure.max_steps}, {self.procedure.progress(self.state.runs)}"

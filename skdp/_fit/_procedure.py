@@ -74,10 +74,12 @@ class Procedure:
 
     def advance_all(self, runs: list[Any], plans: list[Any], n_steps: int) -> list[Any]:
         """Return all runs after `n_steps` more steps."""
+        if len(runs) == 1:
+            return [self.advance(runs[0], plans[0], n_steps)]
         tasks = [
             partial(self.advance, run, plan, n_steps) for run, plan in zip(runs, plans, strict=True)
         ]
-        return [task() for task in tasks] if len(tasks) == 1 else call_all(tasks, self.n_jobs)
+        return call_all(tasks, self.n_jobs)
 
     def running(self, state: FitState) -> AbstractContextManager[None]:
         """Return a context for all steps of a fit."""
