@@ -12,6 +12,7 @@ from typing import Any
 
 import joblib
 
+from skdp._checks import shorten
 from skdp._fit._parameters import is_equal
 from skdp._fit._procedure import Procedure
 from skdp._fit._state import FitState
@@ -116,8 +117,8 @@ class Checkpoints:
             before = content.settings[name]
             if not is_equal(value, before):
                 raise ValueError(
-                    f"The checkpoint {checkpoint.path} is of a fit with {name}={before!r}; got "
-                    f"{name}={value!r}. {_CURE}"
+                    f"The checkpoint {checkpoint.path} is of a fit with {name}={shorten(before)}; "
+                    f"got {name}={shorten(value)}. {_CURE}"
                 )
         if content.state.digest != joblib.hash(data):
             raise ValueError(f"The checkpoint {checkpoint.path} is of a fit to another X. {_CURE}")

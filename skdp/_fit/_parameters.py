@@ -10,6 +10,7 @@ import joblib
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from skdp._checks import shorten
 from skdp._fit._state import FitState
 
 
@@ -42,7 +43,8 @@ def check_same_fit(estimator: Any, state: FitState, data: Any) -> None:
         if not is_equal(value, before):
             raise ValueError(
                 f"With warm_start=True, fit continues where the last fit stopped, which had "
-                f"{name}={before!r}; got {name}={value!r}. Use warm_start=False to start over."
+                f"{name}={shorten(before)}; got {name}={shorten(value)}. Use warm_start=False to "
+                "start over."
             )
     if state.digest != joblib.hash(data):
         raise ValueError(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from skdp._checks import MAX_INTEGER, as_array, check_memory
+from skdp._checks import MAX_INTEGER, as_array, check_memory, shorten
 from skdp._numeric._typing import Floats, Ints, Places
 from skdp.context._backoff._explain import BackoffStep, CountedModel, explain_paths, name_levels
 from skdp.context._backoff._levels import check_levels
@@ -84,8 +84,9 @@ class BackoffClassifier(ClassifierMixin):
         labels = check_labels(y)
         if (labels.dtype.kind in "biuf") != (self.classes_.dtype.kind in "biuf"):
             raise ValueError(
-                f"y must hold labels of the kind of classes_, {self.classes_[:3].tolist()!r:.80}, "
-                f"got {labels[:3].tolist()!r:.80}."
+                "y must hold labels of the kind of classes_, "
+                f"{shorten(self.classes_[:3].tolist())}, "
+                f"got {shorten(labels[:3].tolist())}."
             )
         places = np.searchsorted(self.classes_, labels)
         places = np.minimum(places, len(self.classes_) - 1)
@@ -240,7 +241,7 @@ class BackoffClassifier(ClassifierMixin):
 def _check_all_possible(labels: NDArray[Any], classes: NDArray[Any]) -> None:
     lacks = np.setdiff1d(labels, classes)
     if len(lacks):
-        raise ValueError(f"classes must hold all labels of y; it lacks {lacks.tolist()!r:.80}.")
+        raise ValueError(f"classes must hold all labels of y; it lacks {shorten(lacks.tolist())}.")
 
 
 def _check_counts(sample_weight: Any, n_samples: int) -> Places:
@@ -254,7 +255,7 @@ def _check_counts(sample_weight: Any, n_samples: int) -> Places:
             f"shape {weights.shape}."
         )
     if weights.dtype.kind not in "biuf" or not np.all(np.isfinite(weights)):
-        raise ValueError(f"sample_weight must hold integers >= 0, got {sample_weight!r:.80}.")
+        raise ValueError(f"sample_weight must hold integers >= 0, got {shorten(sample_weight)}.")
     wrong = weights[(weights < 0) | (weights != np.floor(weights))]
     if len(wrong):
         raise ValueError(

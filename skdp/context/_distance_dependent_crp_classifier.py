@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_concentration, check_gamma_prior, check_memory
+from skdp._checks import check_concentration, check_gamma_prior, check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats
@@ -278,12 +278,12 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         if not is_auto and self._kernel_name() != "product":
             raise ValueError(
                 f"decay is for kernel='product': kernel={self.kernel!r} has none. Leave "
-                f"decay='auto', got {self.decay!r:.60}."
+                f"decay='auto', got {shorten(self.decay)}."
             )
         if self.weights is not None and self._kernel_name() != "overlap":
             raise ValueError(
                 f"weights are for kernel='overlap': kernel={self.kernel!r} has none. Leave "
-                f"weights=None, got {self.weights!r:.60}."
+                f"weights=None, got {shorten(self.weights)}."
             )
 
     def _kernel_name(self) -> str:

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
-from skdp._checks import as_array, check_unmasked, is_list_like
+from skdp._checks import as_array, check_unmasked, is_list_like, shorten
 from skdp.data._columns import is_missing
 
 
@@ -33,20 +33,20 @@ def check_classes(labels: NDArray[Any], classes: Any) -> NDArray[Any]:
         return seen
     given = as_array(classes, "classes")
     if not is_list_like(classes) or given.ndim != 1:
-        raise ValueError(f"classes must be a list of labels, got {classes!r:.80}.")
+        raise ValueError(f"classes must be a list of labels, got {shorten(classes)}.")
     if any(map(is_missing, classes)):
         raise ValueError(
             "classes must hold labels that can be sorted, strings or numbers; it contains NaN, "
-            f"None or another missing value: {classes!r:.80}."
+            f"None or another missing value: {shorten(classes)}."
         )
     if len(given) and (given.dtype.kind in "biuf") != (seen.dtype.kind in "biuf"):
         raise ValueError(
-            f"classes must hold labels of the kind of y's, {seen[:3].tolist()!r:.80}, got "
-            f"{given[:3].tolist()!r:.80}."
+            f"classes must hold labels of the kind of y's, {shorten(seen[:3].tolist())}, got "
+            f"{shorten(given[:3].tolist())}."
         )
     found = _unique(given, "classes")
     if len(found) < len(given):
-        raise ValueError(f"classes must hold each label once, got {classes!r:.80}.")
+        raise ValueError(f"classes must hold each label once, got {shorten(classes)}.")
     return found
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._checks import shorten
 from skdp._numeric._typing import Places
 from skdp.data._columns import as_objects, is_missing
 
@@ -93,7 +94,7 @@ def _distinct(values: Iterable[Any], name: str) -> list[Any]:
         wrong = next(value for value in values if not _is_hashable(value))
         raise TypeError(
             f"X, {name}: an argument must be a string, a number or another hashable object to be a "
-            f"category, got {wrong!r:.80} ({type(wrong).__name__})."
+            f"category, got {shorten(wrong)} ({type(wrong).__name__})."
         ) from None
     for value in found:
         if is_missing(value) or _is_infinite(value):

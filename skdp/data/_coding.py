@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._checks import shorten
 from skdp.data._categories import Column
 from skdp.data._columns import as_objects, columns_of, is_frame, names_of
 
@@ -62,8 +63,8 @@ def with_codes(
         if (found < 0).any():
             value = joined[int(np.argmin(found))]
             raise ValueError(
-                f"X, {call}, holds {value!r:.60}, which is not one of the categories of fit, "
-                f"{column.values.tolist()!r:.200}."
+                f"X, {call}, holds {shorten(value)}, which is not one of the categories of fit, "
+                f"{shorten(column.values.tolist())}."
             )
         categories[d] = column.values
         codes[d] = np.split(found, np.cumsum([len(part) for part in parts])[:-1])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import check_unmasked
+from skdp._checks import check_unmasked, shorten
 
 
 def is_frame(X: Any) -> bool:
@@ -83,7 +83,7 @@ def _to_number(value: Any, name: str) -> float:
     check_unmasked(value, name)
     if is_missing(value):
         return np.nan
-    got = f"got {value!r:.60} ({type(value).__name__})"
+    got = f"got {shorten(value)} ({type(value).__name__})"
     try:
         if not isinstance(value, np.datetime64 | np.timedelta64) and getattr(value, "ndim", 0) == 0:
             return float(value)

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from skdp._checks import shorten
 from skdp.data._ragged import Ragged, read_parts
 
 Container = TypeVar("Container", bound=Ragged)
@@ -66,7 +67,7 @@ def concatenate(containers: Iterable[Container]) -> Container:
         if _names(part) != _names(first):
             raise ValueError(
                 f"containers must have the same names of columns in the same order: container {i} "
-                f"has {_names(part)!r:.200}, but container 0 has {_names(first)!r:.200}."
+                f"has {shorten(_names(part))}, but container 0 has {shorten(_names(first))}."
             )
     ptrs = []
     for level in zip(*(part._ptrs for part in parts), strict=True):

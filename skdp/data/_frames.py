@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._checks import shorten
 from skdp.data._ragged import Offsets, offsets
 
 
@@ -55,7 +56,7 @@ def read_frame(
         _check_present(frame, time, "time")
     if columns is None:
         columns = [name for name in frame.columns if name not in (*keys, time)]
-        hint = f"name the columns of observations, columns={columns!r:.200} without it"
+        hint = f"name the columns of observations, columns={shorten(columns)} without it"
         if not columns:
             raise ValueError("frame has no columns of observations besides those of by and time.")
     else:
@@ -122,7 +123,7 @@ def _column_names(values: Any) -> list[str] | None:
 
 
 def _describe(names: list[str] | None) -> str:
-    return "no names of columns" if names is None else f"{names!r:.200}"
+    return "no names of columns" if names is None else f"{shorten(names)}"
 
 
 def _is_name(frame: Any, by: Any) -> bool:
@@ -133,19 +134,20 @@ def _is_name(frame: Any, by: Any) -> bool:
 def _check_names(frame: Any, names: Any, what: str) -> list[Any]:
     """Return names as a list, or raise ValueError unless they are distinct columns of the frame."""
     if isinstance(names, str | bytes | dict) or not hasattr(names, "__iter__"):
-        raise ValueError(f"{what} must be a list of column names, got {names!r:.80}.")
+        raise ValueError(f"{what} must be a list of column names, got {shorten(names)}.")
     found = list(names)
     if not found:
         raise ValueError(f"{what} must name at least one column, got none.")
     for name in found:
         if name not in frame.columns:
             levels = [level for level in frame.index.names if level is not None]
-            index = f", and levels of the index {levels!r:.80}" if levels else ""
+            index = f", and levels of the index {shorten(levels)}" if levels else ""
             raise ValueError(
-                f"{what}: frame has no column {name!r}; it has {list(frame.columns)!r:.200}{index}."
+                f"{what}: frame has no column {name!r}; it has "
+                f"{shorten(list(frame.columns))}{index}."
             )
     if len(set(found)) < len(found):
-        raise ValueError(f"{what} must name each column once, got {found!r:.200}.")
+        raise ValueError(f"{what} must name each column once, got {shorten(found)}.")
     return found
 
 

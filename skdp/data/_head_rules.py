@@ -164,6 +164,6 @@ def _check_label(label: Any) -> str:
 
 def _wrong(label: str, rule: Any) -> ValueError:
     return ValueError(
-        f"The head rule of {label!r:.80} must be ('left', [labels]) or ('right', [labels]), or a "
-        f"list of such pairs, got {shorten(rule)}."
+        f"The head rule of {shorten(label)} must be ('left', [labels]) or ('right', [labels]), or "
+        f"a list of such pairs, got {shorten(rule)}."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
+from skdp._checks import shorten
 from skdp.data._brackets import (
     NOT_IN_LABEL,
     NOT_IN_WORD,
@@ -87,8 +88,8 @@ class ParseTree:
         check_label(label)
         if isinstance(children, str | ParseTree) or not hasattr(children, "__iter__"):
             raise TypeError(
-                f"children must be a sequence of trees and words, got {children!r}: pass a single "
-                "child as a list of one."
+                f"children must be a sequence of trees and words, got {shorten(children)}: pass a "
+                "single child as a list of one."
             )
         children = tuple(children)
         if not children:
@@ -278,7 +279,7 @@ class ParseTree:
             space.
         """
         if isinstance(words, str) or not hasattr(words, "__iter__"):
-            raise TypeError(f"words must be a list of str, got {words!r:.60}.")
+            raise TypeError(f"words must be a list of str, got {shorten(words)}.")
         words = list(words)
         flat = self._flat()
         places = [i for i, item in enumerate(flat) if isinstance(item, str)]
@@ -502,9 +503,9 @@ def check_label(label: Any, name: str = "A label") -> None:
 
 def _check_text(text: Any, name: str, forbidden: Any) -> None:
     if not isinstance(text, str):
-        raise TypeError(f"{name} must be a str, got {text!r}.")
+        raise TypeError(f"{name} must be a str, got {shorten(text)}.")
     if not text:
         raise ValueError(f"{name} must not be empty.")
     if forbidden.search(text):
         what = "white space" if name == "A word" else "white space or parentheses"
-        raise ValueError(f"{name} must not contain {what}, got {text!r}.")
+        raise ValueError(f"{name} must not contain {what}, got {shorten(text)}.")

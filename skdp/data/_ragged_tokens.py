@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
-from skdp._checks import as_array, is_masked
+from skdp._checks import as_array, is_masked, shorten
 from skdp.data._files import Folder, read_array
 from skdp.data._ragged import Offsets, Ragged, offsets
 
@@ -79,7 +79,7 @@ class RaggedTokens(Ragged):
             if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
                 raise ValueError(
                     f"{cls._locate(outer, s)}: must be a sequence of word ids (integers), "
-                    f"got {text!r:.60}."
+                    f"got {shorten(text)}."
                 )
             if ids.dtype == np.uint64 and ids.size:  # joined with int64 they would become floats
                 if ids.max() > MAX_TOKENS:

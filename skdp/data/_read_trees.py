@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
+from skdp._checks import shorten
 from skdp.data._brackets import parse_brackets
 from skdp.data._parse_tree import ParseTree, check_label
 
@@ -136,7 +137,7 @@ def _open_text(file: Any, encoding: str) -> Iterator[IO[str]]:
         raise TypeError(f"file must be a path or an open file, got {type(file).__name__}.")
     if isinstance(file, str) and file.lstrip().startswith("("):
         raise ValueError(
-            f"file must be a path or an open file, got trees, {file!r:.40}: use "
+            f"file must be a path or an open file, got trees, {shorten(file)}: use "
             "ParseTree.from_brackets for one, and io.StringIO(text) for several."
         )
     if not hasattr(file, "read"):

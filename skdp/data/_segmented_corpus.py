@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, vstack
 from sklearn.utils.validation import check_array
 
-from skdp._checks import check_memory, check_unmasked
+from skdp._checks import check_memory, check_unmasked, shorten
 from skdp.data._ragged import Offsets, offsets, read_parts
 from skdp.data._ragged_tokens import MAX_TOKENS, RaggedTokens
 
@@ -105,7 +105,7 @@ class SegmentedCorpus(RaggedTokens):
             if isinstance(document, str | bytes | dict) or not hasattr(document, "__len__"):
                 raise ValueError(
                     f"document {d}: must be a list of segments, each a sequence of word ids, "
-                    f"got {document!r:.60}."
+                    f"got {shorten(document)}."
                 )
             check_unmasked(document, f"document {d}")
         doc_ptr = offsets([len(document) for document in parts])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
-from skdp._checks import check_unmasked
+from skdp._checks import check_unmasked, shorten
 from skdp._numeric._numba import as_readonly
 from skdp.data._columns import is_frame
 from skdp.data._numbers import FILL_IN, LEAVE_OUT, check_finite, check_finite_array, with_numbers
@@ -512,7 +512,7 @@ def _holds_documents(X: Any) -> bool:
         d = flat.index(True)
         raise ValueError(
             f"document {d}: must be a list of segments, each a sequence of word ids, "
-            f"got {X[d]!r:.60}."
+            f"got {shorten(X[d])}."
         )
     return not any(flat)
 
@@ -526,7 +526,7 @@ def _holds_sequences(X: Any) -> bool:
         i = flat.index(True)
         raise ValueError(
             f"sequence {i}: must be a (T, D) or (T,) array, or a list of lists of numbers, "
-            f"got {X[i]!r:.60}."
+            f"got {shorten(X[i])}."
         )
     return not any(flat)
 

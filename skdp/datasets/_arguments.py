@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skdp._checks import as_array, check_count, check_integers
+from skdp._checks import as_array, check_count, check_integers, shorten
 
 
 def check_number(
@@ -18,7 +18,7 @@ def check_number(
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
     if not (at_least <= number < np.inf and number > above):
         bound = f">= {at_least:g}" if at_least > -np.inf else f"> {above:g}"
-        raise ValueError(f"{name} must be a finite number {bound}, got {value!r}.")
+        raise ValueError(f"{name} must be a finite number {bound}, got {shorten(value)}.")
     return number
 
 
@@ -37,7 +37,7 @@ def check_sizes(
     """
     if isinstance(sizes, tuple):
         if len(sizes) != 2:
-            raise ValueError(f"{name} as a tuple must be (low, high), got {sizes!r}.")
+            raise ValueError(f"{name} as a tuple must be (low, high), got {shorten(sizes)}.")
         low = check_count(sizes[0], name, at_least=at_least)
         return low, check_count(sizes[1], name, at_least=low)
     if as_array(sizes, name).ndim == 0 and not isinstance(sizes, list):
@@ -49,5 +49,5 @@ def check_sizes(
             f"{name} must hold {samples}={n_samples} integers, got shape {numbers.shape}."
         )
     if np.any(numbers < at_least):
-        raise ValueError(f"{name} must hold integers >= {at_least}, got {sizes!r}.")
+        raise ValueError(f"{name} must hold integers >= {at_least}, got {shorten(sizes)}.")
     return numbers, numbers

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import gaussian_filter1d
 from sklearn.utils import Bunch, check_array
 
-from skdp._checks import as_floats, check_count, check_integers, check_memory
+from skdp._checks import as_floats, check_count, check_integers, check_memory, shorten
 from skdp._numeric._random import make_seed_sequence
 from skdp.datasets._arguments import check_number, is_option
 
@@ -164,7 +164,8 @@ def _check_sizes(sizes: Any) -> NDArray[np.int64]:
     array = check_integers(sizes, "conversation_sizes")
     if array.ndim != 1 or len(array) == 0 or np.any(array == 0):
         raise ValueError(
-            f"conversation_sizes must hold integers >= 1, one per conversation, got {sizes!r}."
+            "conversation_sizes must hold integers >= 1, one per conversation, got "
+            f"{shorten(sizes)}."
         )
     return array
 

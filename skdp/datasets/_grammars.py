@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._checks import shorten
 from skdp.data._parse_tree import ParseTree
 
 Symbols = tuple[str, ...]
@@ -48,7 +49,7 @@ def check_grammar(grammar: Any) -> Rules:
     if not isinstance(grammar, Mapping) or not grammar:
         raise ValueError(
             "grammar must be the name of a grammar or a dictionary with at least one rule; got "
-            f"{grammar!r}."
+            f"{shorten(grammar)}."
         )
     rules: Rules = {}
     for symbol, alternatives in grammar.items():
@@ -77,13 +78,14 @@ def _check_rule(symbol: Any, rule: Any) -> tuple[Symbols, float]:
     ):
         raise ValueError(
             f"The rules of {symbol!r} must be pairs (right-hand side, probability), the former a "
-            f"tuple of at least one str; got {rule!r}."
+            f"tuple of at least one str; got {shorten(rule)}."
         )
     number = isinstance(probability, Real) and not isinstance(probability, bool)
     chance = float(probability) if number else np.nan
     if not 0.0 <= chance <= 1.0 + _TOLERANCE:
         raise ValueError(
-            f"The probability of {symbol!r} -> {right!r} must be in [0, 1], got {probability!r}."
+            f"The probability of {symbol!r} -> {right!r} must be in [0, 1], got "
+            f"{shorten(probability)}."
         )
     ParseTree(symbol, right)  # or a ValueError about white space or brackets
     return tuple(right), chance

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from skdp._checks import check_count, check_memory
+from skdp._checks import check_count, check_memory, shorten
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import TokenSequences
 from skdp.data._brackets import Item
@@ -143,7 +143,7 @@ def make_pcfg_corpus(
         if grammar not in _GRAMMARS:
             raise ValueError(
                 f"grammar must be {' or '.join(map(repr, _GRAMMARS))} or a dictionary, got "
-                f"{grammar!r}."
+                f"{shorten(grammar)}."
             )
         rules = _GRAMMARS[grammar]()
     else:

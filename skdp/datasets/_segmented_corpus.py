@@ -16,6 +16,7 @@ from skdp._checks import (
     check_discount,
     check_memory,
     is_number,
+    shorten,
 )
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import SegmentedCorpus
@@ -197,7 +198,8 @@ def _check_mixing_prior(mixing_prior: Any) -> tuple[float, float]:
     values = as_array(mixing_prior, "mixing_prior")
     if values.shape != (2,):
         raise ValueError(
-            f"mixing_prior must be two positive numbers (lambda_S, lambda_T), got {mixing_prior!r}."
+            "mixing_prior must be two positive numbers (lambda_S, lambda_T), got "
+            f"{shorten(mixing_prior)}."
         )
     lambda_s, lambda_t = values.tolist()
     return (
@@ -220,7 +222,8 @@ def _check_doc_topic_prior(prior: Any, n_topics: int) -> NDArray[np.float64]:
     numbers = alpha.dtype.kind in "iuf" and np.all(np.isfinite(alpha)) and np.all(alpha > 0)
     if alpha.shape != (n_topics,) or not numbers:
         raise ValueError(
-            f"doc_topic_prior must be a finite number > 0 or {n_topics} of them, got {prior!r}."
+            f"doc_topic_prior must be a finite number > 0 or {n_topics} of them, got "
+            f"{shorten(prior)}."
         )
     return alpha.astype(np.float64)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skdp._checks import shorten
 from skdp._numeric._typing import Places
 
 
@@ -48,7 +49,7 @@ def find_columns(columns: Any, n_columns: int, names: list[str] | None, where: s
         raise ValueError(f"{where}: there is no column {wrong}, X has {n_columns} columns.")
     found = found % n_columns
     if len(np.unique(found)) < len(found):
-        raise ValueError(f"{where} names a column twice: {columns!r}.")
+        raise ValueError(f"{where} names a column twice: {shorten(columns)}.")
     return found.astype(np.int64)
 
 
@@ -57,7 +58,7 @@ def _find_listed(columns: Any, n_columns: int, names: list[str] | None, where: s
     if array.ndim != 1 or (len(array) and array.dtype.kind not in "biuUOT"):
         raise TypeError(
             f"{where}: columns must be an int, a name, a slice, or a list of ints, names or bools; "
-            f"got {columns!r}."
+            f"got {shorten(columns)}."
         )
     if array.dtype.kind == "b":
         if len(array) != n_columns:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._checks import shorten
 from skdp._numeric._random import draw_key, stream_of_number
 from skdp._part import Part
 from skdp._sklearn_compat import BaseComposition, EstimatorMixin, validate_parameters
@@ -252,7 +253,7 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
         found: dict[str, Any] = {}
         for part in self.emissions:
             if not isinstance(part, tuple | list) or len(part) != 3:
-                raise ValueError(f"{shape}, got {part!r}.")
+                raise ValueError(f"{shape}, got {shorten(part)}.")
             name, emission, _ = part
             if not isinstance(name, str) or not name or "__" in name or name == "emissions":
                 raise ValueError(
@@ -283,7 +284,7 @@ def _check_emission(name: str, emission: Any) -> Any:
         raise TypeError(f"{where} must be an object, got the class {kind}: write {kind}(...).")
     if not hasattr(emission, "make_sampler"):
         known = ", ".join(repr(known) for known in EMISSIONS)
-        raise TypeError(f"{where} must be an emission or one of {known}; got {emission!r}.")
+        raise TypeError(f"{where} must be an emission or one of {known}; got {shorten(emission)}.")
     kind = type(emission).__name__
     if isinstance(emission, BinaryFactorEmission):
         raise TypeError(

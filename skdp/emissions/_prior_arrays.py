@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import as_floats
+from skdp._checks import as_floats, shorten
 from skdp.emissions._gaussian._model import LARGEST
 
 
@@ -26,7 +26,7 @@ def read_array(
     try:
         array = np.array(as_floats(value, name))
     except ValueError:
-        raise ValueError(f"{kind}: {name} must hold numbers, got {value!r}.") from None
+        raise ValueError(f"{kind}: {name} must hold numbers, got {shorten(value)}.") from None
     if array.shape != shape:
         raise ValueError(
             f"{kind}: {name} must be of shape {shape} for X of {n_dims} features, got "

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import shorten
 from skdp._sklearn_compat import StrOptions, get_parameter_constraints, validate_parameters
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.data._partitioned import is_bag
@@ -194,11 +195,13 @@ class SegmentVectorizer(TextVectorizer):
                 text = reader.decode(document)
                 pieces = cut(text) if isinstance(text, str) else [text]
                 if isinstance(pieces, str):
-                    raise ValueError(f"segmenter must return a list of texts, got {pieces!r:.60}.")
+                    raise ValueError(
+                        f"segmenter must return a list of texts, got {shorten(pieces)}."
+                    )
                 segments = list(pieces)
             if not all(isinstance(segment, str) for segment in segments):
                 raise ValueError(
-                    f"document {d}: must be text or a list of texts, got {document!r:.60}."
+                    f"document {d}: must be text or a list of texts, got {shorten(document)}."
                 )
             words = [list(analyze(segment)) for segment in segments]
             for segment in words:

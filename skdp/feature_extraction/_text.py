@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_unmasked
+from skdp._checks import check_unmasked, shorten
 from skdp._sklearn_compat import EstimatorMixin
 from skdp.data import SegmentedCorpus, TokenSequences
 from skdp.data._byte_order_mark import without_byte_order_mark
@@ -194,13 +194,13 @@ def check_words(words: Iterable[Any], name: str) -> None:
     """Raise if one of the words is no str."""
     for word in words:
         if not isinstance(word, str):
-            raise ValueError(f"{name} must hold str, got {word!r:.60}.")
+            raise ValueError(f"{name} must hold str, got {shorten(word)}.")
 
 
 def check_vocabulary(vocabulary: Any) -> list[str]:
     """Return the words of a vocabulary, which must be different, as must be their ids."""
     if isinstance(vocabulary, str | bytes):
-        raise ValueError(f"vocabulary must be words, got the text {vocabulary!r:.60}.")
+        raise ValueError(f"vocabulary must be words, got the text {shorten(vocabulary)}.")
     if hasattr(vocabulary, "__next__"):
         raise ValueError("vocabulary must not be a generator, which can be read only once.")
     words = list(vocabulary)
@@ -210,7 +210,7 @@ def check_vocabulary(vocabulary: Any) -> list[str]:
     seen = set()
     for word in words:
         if word in seen:
-            raise ValueError(f"vocabulary must hold each word once, got {word!r:.60} twice.")
+            raise ValueError(f"vocabulary must hold each word once, got {shorten(word)} twice.")
         seen.add(word)
     if isinstance(vocabulary, Mapping):
         ids = list(vocabulary.values())
@@ -218,7 +218,7 @@ def check_vocabulary(vocabulary: Any) -> list[str]:
         if not whole or sorted(ids) != list(range(len(ids))):
             raise ValueError(
                 f"vocabulary must map words to ids from 0 to {len(ids) - 1}, each once, got "
-                f"{vocabulary!r:.80}."
+                f"{shorten(vocabulary)}."
             )
     return words
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import shorten
 from skdp._sklearn_compat import (
     Interval,
     StrOptions,
@@ -172,7 +173,7 @@ class TokenVectorizer(TextVectorizer):
             texts = [reader.decode(text) for text in (sentence if is_list else [sentence])]
             if not all(isinstance(text, str) for text in texts):
                 raise ValueError(
-                    f"sentence {i}: must be text or a list of words, got {sentence!r:.60}."
+                    f"sentence {i}: must be text or a list of words, got {shorten(sentence)}."
                 )
             words = [preprocess(text) for text in texts]
             numbers.add(words if is_list else tokenize(words[0]))
@@ -208,7 +209,9 @@ class TokenVectorizer(TextVectorizer):
         for name in ("prefixes", "suffixes"):
             affixes = getattr(self, name)
             if not all(isinstance(affix, str) and affix for affix in affixes):
-                raise ValueError(f"{name} must hold str that are not empty, got {affixes!r:.60}.")
+                raise ValueError(
+                    f"{name} must hold str that are not empty, got {shorten(affixes)}."
+                )
         numbers = self._read(X)
         counts = list(zip(numbers.types, numbers.count().tolist(), strict=True))
         if self.vocabulary is None:

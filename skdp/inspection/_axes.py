@@ -10,6 +10,8 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._checks import shorten
+
 PALETTE = (
     "#0072B2 #E69F00 #009E73 #CC79A7 #56B4E9 #D55E00 #F0E442 #3C2D00 #2D0096 #9678FF "
     "#0F694B #B40F1E #4B005A #78FF96 #5A3CB4 #96B478 #780F3C #785A87 #F0A5B4 #004B87"
@@ -52,7 +54,7 @@ def as_names(names: Sequence[Any], what: str, n: int, why: str = "") -> list[str
     A str is a list of one-character names.
     """
     if isinstance(names, bytes | dict) or not hasattr(names, "__iter__"):
-        raise ValueError(f"{what} must be a list of {n} names, got {names!r:.60}.")
+        raise ValueError(f"{what} must be a list of {n} names, got {shorten(names)}.")
     found = [str(name) for name in names]
     if len(found) != n:
         raise ValueError(f"{what} must hold {n} names{why}, got {len(found)}.")
@@ -80,7 +82,7 @@ def check_cmap(cmap: Any) -> Any:
     if isinstance(cmap, Colormap):
         return cmap
     if not isinstance(cmap, str) or cmap not in colormaps:
-        raise ValueError(f"cmap must be a matplotlib colormap or its name, got {cmap!r:.60}.")
+        raise ValueError(f"cmap must be a matplotlib colormap or its name, got {shorten(cmap)}.")
     return colormaps[cmap]
 
 

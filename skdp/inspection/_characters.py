@@ -9,6 +9,7 @@ from unicodedata import category, east_asian_width
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._checks import shorten
 from skdp.inspection._axes import write_name
 
 _MARKS = ("Mn", "Me", "Cf")
@@ -42,7 +43,7 @@ def split_characters(characters: Any) -> list[str]:
     if isinstance(characters, str):
         return [_SPACE if c.isspace() else write_name(c) for c in characters]
     if isinstance(characters, bytes | dict) or not hasattr(characters, "__iter__"):
-        raise ValueError(f"characters must be a string or a list, got {characters!r:.60}.")
+        raise ValueError(f"characters must be a string or a list, got {shorten(characters)}.")
     return [write_name(str(c), 20) or _SPACE for c in characters]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_floats, check_integers, is_number
+from skdp._checks import as_floats, check_integers, is_number, shorten
 from skdp.inspection._axes import (
     GREY,
     PALETTE,
@@ -156,7 +156,7 @@ class ClusterDisplay:
         if pair.shape != (2,) or pair.min() < 0 or pair.max() >= n_columns:
             raise ValueError(
                 f"columns must be two numbers of columns, from 0 to {n_columns - 1}, got "
-                f"{columns!r:.60}."
+                f"{shorten(columns)}."
             )
         points, grid = values[:, pair], None
         if n_columns == 2 and pair[0] != pair[1]:
@@ -194,7 +194,7 @@ class ClusterDisplay:
         """
         masses = list(masses)
         if not masses or not all(is_number(mass) and 0.0 < mass < 1.0 for mass in masses):
-            raise ValueError(f"masses must be numbers between 0 and 1, got {masses!r:.60}.")
+            raise ValueError(f"masses must be numbers between 0 and 1, got {shorten(masses)}.")
         check_matplotlib(f"{type(self).__name__}.plot")
         groups, names = self._group()
         self.ax_ = ax = open_axes(ax, _SIZE, names)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import poisson
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_count, check_unmasked, is_number
+from skdp._checks import check_count, check_unmasked, is_number, shorten
 from skdp._numeric._random import make_seed_sequence
 from skdp._numeric._typing import Floats
 from skdp.data import TokenSequences, check_sentences
@@ -143,7 +143,7 @@ class LexiconDisplay:
         self.discounts = None if self._law is None else self._law.discounts
         self.concentrations = None if self._law is None else self._law.concentrations
         if word_length is not None and not (is_number(word_length) and 0.0 < word_length < 1e6):
-            raise ValueError(f"word_length must be a positive number, got {word_length!r:.60}.")
+            raise ValueError(f"word_length must be a positive number, got {shorten(word_length)}.")
         self.word_length = word_length
         if max_word_length is not None:
             check_count(max_word_length, "max_word_length", at_least=1)
@@ -449,7 +449,9 @@ def _count_distinct(words: NDArray[Any]) -> NDArray[np.int64]:
 
 def _check_kind(kind: Any) -> None:
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}, got {kind!r:.60}.")
+        raise ValueError(
+            f"kind must be one of {', '.join(map(repr, _KINDS))}, got {shorten(kind)}."
+        )
 
 
 def _read_words(words: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Any]]:
@@ -462,7 +464,7 @@ def _read_words(words: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], list[
     else:
         if isinstance(words, str | bytes | dict) or not hasattr(words, "__iter__"):
             raise ValueError(
-                f"words must be a list of sentences, each a list of words, got {words!r:.60}."
+                f"words must be a list of sentences, each a list of words, got {shorten(words)}."
             )
         sentences = list(words)
         number: dict[Any, int] = {}
@@ -472,7 +474,7 @@ def _read_words(words: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], list[
             if isinstance(sentence, str | bytes | dict) or not hasattr(sentence, "__iter__"):
                 raise ValueError(
                     "words must be a list of sentences, each a list of words: sentence "
-                    f"{i} is {sentence!r:.60}. Split text into words first."
+                    f"{i} is {shorten(sentence)}. Split text into words first."
                 )
             before = len(ids)
             ids += [number.setdefault(_as_key(word, i), len(number)) for word in sentence]
@@ -491,7 +493,7 @@ def _as_key(word: Any, i: int) -> Any:
         return tuple(np.asarray(word).tolist())
     raise ValueError(
         "words must be str, ids, or arrays of the ids of their characters: sentence "
-        f"{i} holds {word!r:.60}."
+        f"{i} holds {shorten(word)}."
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_array, check_unmasked
+from skdp._checks import as_array, check_unmasked, shorten
 from skdp.inspection._axes import (
     GREY,
     PALETTE,
@@ -80,7 +80,9 @@ class LowerBoundDisplay:
     ):
         check_unmasked(lower_bounds, "lower_bounds")
         if isinstance(lower_bounds, str) or not hasattr(lower_bounds, "__iter__"):
-            raise ValueError(f"lower_bounds must be a list of numbers, got {lower_bounds!r:.60}.")
+            raise ValueError(
+                f"lower_bounds must be a list of numbers, got {shorten(lower_bounds)}."
+            )
         fits: list[Any] = list(lower_bounds)  # type: ignore[arg-type]
         if fits and np.ndim(fits[0]) == 0:
             fits = [fits]

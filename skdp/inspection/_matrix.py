@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._checks import shorten
 from skdp.inspection._axes import LITERAL, write_names
 
 MAX_VALUES = 12
@@ -25,7 +26,9 @@ def decide_values(include_values: Any, n_cells: int) -> bool:
     if include_values is None:
         return n_cells <= MAX_VALUES
     if not isinstance(include_values, bool | np.bool_):
-        raise ValueError(f"include_values must be True, False or None, got {include_values!r:.60}.")
+        raise ValueError(
+            f"include_values must be True, False or None, got {shorten(include_values)}."
+        )
     return bool(include_values)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_count
+from skdp._checks import check_count, shorten
 from skdp.data import check_sentences
 from skdp.data._parse_tree import ParseTree
 from skdp.data._tree_layout import TreeLayout, lay_out, text_width
@@ -80,7 +80,7 @@ class ParseTreeDisplay:
             trees = [trees]
         self.trees = list(trees)
         if not self.trees or not all(isinstance(tree, ParseTree) for tree in self.trees):
-            raise ValueError(f"trees must be a ParseTree or several, got {trees!r}.")
+            raise ValueError(f"trees must be a ParseTree or several, got {shorten(trees)}.")
         self.names = None if names is None else check_names(names, "names", len(self.trees))
 
     @classmethod

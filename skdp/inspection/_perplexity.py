@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_count, is_number
+from skdp._checks import check_count, is_number, shorten
 from skdp.inspection._axes import PALETTE, add_legend, as_names, check_matplotlib, open_axes
 
 _SIZE = (4.6, 3.4)
@@ -62,7 +62,7 @@ class PerplexityDisplay:
         if not isinstance(perplexities, Mapping) or not perplexities:
             raise ValueError(
                 "perplexities must be a dict of labels, each with a dict of orders and their "
-                f"perplexities, got {perplexities!r:.60}."
+                f"perplexities, got {shorten(perplexities)}."
             )
         self.perplexities = {
             str(label): _check_curve(curve, label) for label, curve in perplexities.items()
@@ -130,7 +130,7 @@ class PerplexityDisplay:
         for label, model in pairs:
             if int(model.order) in curves.setdefault(label, {}):
                 raise ValueError(
-                    f"two models of order {model.order} are labeled {label!r:.60}: give labels "
+                    f"two models of order {model.order} are labeled {shorten(label)}: give labels "
                     "that tell them apart."
                 )
             curves[label][int(model.order)] = np.nan  # scored after all checks
@@ -219,13 +219,13 @@ def _check_curve(curve: Any, label: Any) -> dict[int, float]:
     """Return perplexities by ascending order."""
     if not isinstance(curve, Mapping) or not curve:
         raise ValueError(
-            f"perplexities of {label!r:.60} must be a dict of orders and their perplexities, got "
-            f"{curve!r:.60}."
+            f"perplexities of {shorten(label)} must be a dict of orders and their perplexities, "
+            f"got {shorten(curve)}."
         )
     for value in curve.values():
         if not is_number(value) or not 0.0 < value < np.inf:
             raise ValueError(
-                f"perplexities of {label!r:.60} must be positive numbers, got {value!r:.60}."
+                f"perplexities of {shorten(label)} must be positive numbers, got {shorten(value)}."
             )
     orders = sorted(check_count(order, "an order", at_least=1) for order in curve)
     return {order: float(curve[order]) for order in orders}

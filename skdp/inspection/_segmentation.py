@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_array, as_floats, check_count
+from skdp._checks import as_array, as_floats, check_count, shorten
 from skdp._numeric._typing import Floats
 from skdp.inspection._axes import LITERAL, PALETTE, as_names, check_matplotlib, open_axes
 from skdp.inspection._characters import Line, break_lines, split_characters
@@ -131,7 +131,7 @@ class SegmentationDisplay:
         if array.shape != (n - 1,) or not np.all((array >= 0.0) & (array <= 1.0)):
             raise ValueError(
                 f"probabilities must hold a number in [0, 1] for each of the {n - 1} places "
-                f"between {n} characters, got {probabilities!r:.80}."
+                f"between {n} characters, got {shorten(probabilities)}."
             )
         self.probabilities: Floats = array
         if predicted is None:
@@ -200,7 +200,7 @@ class SegmentationDisplay:
                 "from_predictions plots the cuts of any model."
             )
         if isinstance(X, str):
-            raise ValueError(f"X must be a list of strings, got one string, {X!r:.60}.")
+            raise ValueError(f"X must be a list of strings, got one string, {shorten(X)}.")
         sample = check_count(sample, "sample")
         if sample >= len(X):
             raise ValueError(
@@ -430,7 +430,7 @@ def _check_cuts(
         if not isinstance(characters, str) or "".join(values) != characters:
             raise ValueError(
                 f"{name} must hold the words of the text, which they are not end to end; got "
-                f"{values!r:.80}."
+                f"{shorten(values)}."
             )
         cuts = np.zeros(n - 1, dtype=np.int8)
         ends = np.cumsum([len(word) for word in values])[:-1]
@@ -444,6 +444,6 @@ def _check_cuts(
     ).all():  # fmt: skip
         raise ValueError(
             f"{name} must hold {', '.join(map(str, allowed[::-1]))} for each of the {n - 1} places "
-            f"between {n} characters, or the words; got {values!r:.80}."
+            f"between {n} characters, or the words; got {shorten(values)}."
         )
     return array.astype(np.int8)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import as_array
+from skdp._checks import as_array, shorten
 from skdp.data._ragged import Offsets, offsets
 from skdp.inspection._axes import LITERAL, as_names, write_name
 
@@ -51,7 +51,7 @@ def check_parts(
     if np.any(ptr[1:] <= ptr[:-1]):
         raise ValueError(
             f"boundaries must hold increasing integers between 0 and {n_segments}, the "
-            f"number of segments, both excluded; got {boundaries!r}."
+            f"number of segments, both excluded; got {shorten(boundaries)}."
         )
     names = None
     if part_names is not None:

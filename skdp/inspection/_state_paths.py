@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from skdp._checks import as_array, check_count
+from skdp._checks import as_array, check_count, shorten
 from skdp.data import check_panel
 from skdp.emissions._discrete._category_columns import code_categories
 from skdp.inspection._axes import as_names
@@ -59,7 +59,7 @@ def check_boundaries(boundaries: Any, n_steps: int) -> NDArray[np.int64]:
     if np.any(ends[1:] <= ends[:-1]):
         raise ValueError(
             f"boundaries must hold increasing integers between 0 and {n_steps}, the number "
-            f"of steps, both excluded; got {boundaries!r}."
+            f"of steps, both excluded; got {shorten(boundaries)}."
         )
     return inner.astype(np.int64)
 

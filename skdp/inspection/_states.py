@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import as_array
+from skdp._checks import as_array, shorten
 
 
 def check_matrix(values: Any, name: str) -> NDArray[np.float64]:
@@ -57,6 +57,6 @@ def choose_states(
         or len(np.unique(chosen)) < len(chosen)
     ):
         raise ValueError(
-            f"states must hold different integers from 0 to {n_states - 1}, got {states!r}."
+            f"states must hold different integers from 0 to {n_states - 1}, got {shorten(states)}."
         )
     return chosen.astype(np.int64)

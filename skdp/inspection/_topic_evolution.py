@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from skdp._checks import as_floats, check_count
+from skdp._checks import as_floats, check_count, shorten
 from skdp.inspection._axes import GREY, PALETTE, add_legend, as_names, check_matplotlib, open_axes
 from skdp.inspection._segments import (
     average_neighbours,
@@ -339,7 +339,7 @@ class TopicEvolutionDisplay:
         if colors is not None:
             if isinstance(colors, str | dict | set) or not hasattr(colors, "__iter__"):
                 raise ValueError(
-                    f"colors must be a list of {n_components} colors, got {colors!r:.60}."
+                    f"colors must be a list of {n_components} colors, got {shorten(colors)}."
                 )
             colors = list(colors)
             if len(colors) != n_components:

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import shorten
 from skdp.inference._trace import Trace
 from skdp.inspection._axes import (
     LITERAL,
@@ -186,5 +187,7 @@ class TraceDisplay:
         names = [lone] if isinstance(lone, str) or not hasattr(lone, "__iter__") else list(lone)
         unknown = [name for name in names if name not in list(self.trace)]
         if unknown or not names:
-            raise ValueError(f"names must be some of {', '.join(self.trace)}, got {names!r}.")
+            raise ValueError(
+                f"names must be some of {', '.join(self.trace)}, got {shorten(names)}."
+            )
         return names

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import as_floats
+from skdp._checks import as_floats, shorten
 
 _BEGINNING = -1
 """The symbol before the first word of a sentence."""
@@ -49,13 +49,13 @@ class WordLaw(NamedTuple):
                 f"context, got shapes {discounts.shape} and {concentrations.shape}."
             )
         if not np.all((discounts >= 0.0) & (discounts < 1.0)):
-            raise ValueError(f"discount must be in [0, 1), got {discount!r:.80}.")
+            raise ValueError(f"discount must be in [0, 1), got {shorten(discount)}.")
         if not np.all((concentrations > 0.0) & np.isfinite(concentrations)):
-            raise ValueError(f"concentration must be finite and > 0, got {concentration!r:.80}.")
+            raise ValueError(f"concentration must be finite and > 0, got {shorten(concentration)}.")
         if base is not None:
             base = as_floats(base, "base", 1)
             if not (np.all(base >= 0.0) and abs(base.sum() - 1.0) < 1e-6):
-                raise ValueError(f"base must hold probabilities with sum 1, got {base!r:.80}.")
+                raise ValueError(f"base must hold probabilities with sum 1, got {shorten(base)}.")
         return cls(discounts, concentrations, base)
 
     def draw(self, lengths: NDArray[np.int64], random: Random) -> NDArray[np.int64]:

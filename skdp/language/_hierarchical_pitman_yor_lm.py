@@ -20,6 +20,7 @@ from skdp._checks import (
     check_concentration,
     check_discount,
     check_gamma_prior,
+    shorten,
 )
 from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, derive_stream
@@ -263,7 +264,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
                 "The size of the vocabulary is n_features of TokenSequences."
             )
         if not (np.all(base >= 0.0) and abs(base.sum() - 1.0) < 1e-6):
-            raise ValueError(f"base must hold probabilities with sum 1, got {base!r:.80}.")
+            raise ValueError(f"base must hold probabilities with sum 1, got {shorten(base)}.")
         impossible = trie.outcome[trie.layout.cells_at(0)]
         impossible = impossible[base[impossible] == 0.0]
         if len(impossible):
@@ -279,7 +280,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
             model = model.estimator
         if not isinstance(model, NgramLanguageModel):
             raise TypeError(
-                f"base must be a language model of skdp.language or an array, got {model!r:.80}."
+                f"base must be a language model of skdp.language or an array, got {shorten(model)}."
             )
         check_is_fitted(
             model,

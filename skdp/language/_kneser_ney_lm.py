@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_array
+from skdp._checks import as_array, shorten
 from skdp._numeric._typing import Floats
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.inference._convergence import warn_user
@@ -111,7 +111,7 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
             raise ValueError(
                 f'discount must be "modified", "absolute", a number in [0, 1), {self.order} of them'
                 f", or ({self.order}, {_N_CLASSES}) numbers of at most 1, 2 and 3; got "
-                f"{self.discount!r:.80}."
+                f"{shorten(self.discount)}."
             )
         return array.astype(np.float64)
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from skdp._checks import as_floats
+from skdp._checks import as_floats, shorten
 from skdp._numeric._bayes import log_posterior
 from skdp._sklearn_compat import (
     JOBS,
@@ -117,7 +117,7 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
             ):
                 raise ValueError(
                     f"class_prior must hold {len(counts)} positive probabilities with sum 1, one "
-                    f"for each class; got {self.class_prior!r:.80}."
+                    f"for each class; got {shorten(self.class_prior)}."
                 )
         return np.log(prior)
 

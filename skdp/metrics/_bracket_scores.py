@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from skdp._checks import shorten
 from skdp.data._brackets import as_in_treebanks
 from skdp.data._parse_tree import ParseTree
 
@@ -141,7 +142,7 @@ def bracket_scores(
             f"{len(true)} and {len(predicted)}."
         )
     if isinstance(deleted_labels, str):
-        raise TypeError(f"deleted_labels must hold labels, got the str {deleted_labels!r}.")
+        raise TypeError(f"deleted_labels must hold labels, got the str {shorten(deleted_labels)}.")
     agree = _check_pairs(same_labels)
     deleted = frozenset(deleted_labels)
     uncounted = deleted | {second for first, second in agree if first in deleted}
@@ -180,16 +181,21 @@ def bracket_scores(
 def _check_pairs(same_labels: Collection[tuple[str, str]]) -> frozenset[tuple[str, str]]:
     """Return the pairs of labels that agree, both ways round."""
     if isinstance(same_labels, str):
-        raise TypeError(f"same_labels must hold pairs of labels, got the str {same_labels!r}.")
+        raise TypeError(
+            f"same_labels must hold pairs of labels, got the str {shorten(same_labels)}."
+        )
     agree = set()
     for pair in same_labels:
         labels = () if isinstance(pair, str) or not isinstance(pair, Collection) else tuple(pair)
         if not labels or not all(isinstance(label, str) for label in labels):
             raise TypeError(
-                f"same_labels must hold pairs of labels such as ('ADVP', 'PRT'), got {pair!r}."
+                "same_labels must hold pairs of labels such as ('ADVP', 'PRT'), got "
+                f"{shorten(pair)}."
             )
         if len(labels) != 2:
-            raise ValueError(f"same_labels must hold pairs of labels, got {len(labels)}: {pair!r}.")
+            raise ValueError(
+                f"same_labels must hold pairs of labels, got {len(labels)}: {shorten(pair)}."
+            )
         agree |= {labels, labels[::-1]}
     return frozenset(agree)
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClusterMixin, DensityMixin
 
-from skdp._checks import check_memory
+from skdp._checks import check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import HasMethods, StrOptions
@@ -81,7 +81,8 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         if isinstance(self.emission, Integral):
             raise ValueError(
                 f"emission must be the name of a distribution or an emission object, got "
-                f"{self.emission}. If this was to be the number of components: it is inferred."
+                f"{shorten(self.emission)}. If this was to be the number of components: it is "
+                "inferred."
             )
         check_part(self.emission, "emission")
         super()._validate_parameters()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skdp._checks import as_array, is_number
+from skdp._checks import as_array, is_number, shorten
 from skdp._numeric._typing import Floats
 
 
@@ -35,6 +35,6 @@ def check_by_depth(
     if array.shape != (n,) or array.dtype.kind not in "iuf":
         raise ValueError(
             f'{name} must be "auto", a number, or {n} numbers, one for each {what}; got '
-            f"{value!r:.80}."
+            f"{shorten(value)}."
         )
     return np.array([check(float(each)) for each in array])

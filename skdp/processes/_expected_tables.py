@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import as_floats, check_concentration, check_discount, check_integers
+from skdp._checks import as_floats, check_concentration, check_discount, check_integers, shorten
 
 _N_HALVINGS = 70
 """Nine bring the bounds of a concentration within a factor of two, and 53 more to its last bit."""
@@ -111,7 +111,7 @@ def concentration_for_table_count(
         ) from None
     if not np.all((expected > 1.0) & (expected < n)):
         raise ValueError(
-            f"table_count must hold numbers above 1 and below n, got {table_count!r:.80}: no "
+            f"table_count must hold numbers above 1 and below n, got {shorten(table_count)}: no "
             "concentration leads to one table, or to as many as there are customers."
         )
     # Bounds of b + a. Each customer after the first opens a table with probability
@@ -127,7 +127,7 @@ def concentration_for_table_count(
     found = 1.0 + _tables_after_first(n, a, b + a)
     if np.any(np.abs(found - expected) > _TOLERANCE * expected):
         raise ValueError(
-            f"table_count={table_count!r:.80} cannot be reached: with discount={a:g} and this "
+            f"table_count={shorten(table_count)} cannot be reached: with discount={a:g} and this "
             "many customers, no floating-point number is as close to -discount as it would be."
         )
     return b

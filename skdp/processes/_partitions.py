@@ -14,6 +14,7 @@ from skdp._checks import (
     check_integers,
     check_memory,
     is_number,
+    shorten,
 )
 from skdp._numeric._numba import njit
 from skdp._numeric._random import (
@@ -199,7 +200,7 @@ def sample_crp(
     n = check_count(n, "n")
     counts = check_integers(counts, "counts") if np.size(counts) else np.zeros(0, dtype=np.int64)
     if counts.ndim != 1 or np.any(counts < 1):
-        raise ValueError(f"counts must be 1-D and hold integers >= 1, got {counts!r:.80}.")
+        raise ValueError(f"counts must be 1-D and hold integers >= 1, got {shorten(counts)}.")
     check_memory(
         16.0 * (n + counts.sum(dtype=np.float64)), f"n={n} seats and those of {len(counts)} counts"
     )

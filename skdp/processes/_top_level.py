@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import check_gamma_prior, is_number
+from skdp._checks import check_gamma_prior, is_number, shorten
 from skdp._numeric._typing import Floats, Places
 from skdp.processes._concentration import draw_concentration
 from skdp.processes._kernels_top_level import draw_tables, draw_top_weights
@@ -35,7 +35,8 @@ def check_concentration_or_prior(
         return _FIRST, prior
     if not is_number(value) or not _SMALLEST <= value <= largest:
         raise ValueError(
-            f"{name} must be 'auto' or a number from {_SMALLEST:g} to {largest:g}, got {value!r}."
+            f"{name} must be 'auto' or a number from {_SMALLEST:g} to {largest:g}, got "
+            f"{shorten(value)}."
         )
     return float(value), None
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_count, check_gamma_prior, check_memory
+from skdp._checks import check_beta_prior, check_count, check_gamma_prior, check_memory, shorten
 from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions
@@ -263,7 +263,7 @@ class FactorialHMM(SequenceEstimator):
             raise ValueError(
                 "activity_prior of the emission is for states of HDPHMMLT: FactorialHMM has "
                 "start_prior, switch_on_prior and switch_off_prior instead. Leave it at "
-                f"{_NO_PRIOR}, got {emission.activity_prior!r}."
+                f"{_NO_PRIOR}, got {shorten(emission.activity_prior)}."
             )
         if emission.amplitude_variance != 0.0:
             raise ValueError(
@@ -280,7 +280,7 @@ class FactorialHMM(SequenceEstimator):
         if check_beta_prior(self.start_prior, "start_prior") != _NO_PRIOR:
             raise ValueError(
                 'With n_factors="auto", factors are switched on at first steps as at others: leave '
-                f"start_prior at {_NO_PRIOR}, got {self.start_prior!r}."
+                f"start_prior at {_NO_PRIOR}, got {shorten(self.start_prior)}."
             )
         if check_beta_prior(self.switch_on_prior, "switch_on_prior")[0] != 1.0:
             raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import as_array, as_floats
+from skdp._checks import as_array, as_floats, shorten
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._viterbi import decode
@@ -242,7 +242,7 @@ def _check_model(
         or np.any(np.diff(bounds.astype(np.int64)) < 0)
     ):
         raise ValueError(
-            f"ptr must rise from 0 to the {len(log_obs)} rows of log_obs, got {ptr!r}."
+            f"ptr must rise from 0 to the {len(log_obs)} rows of log_obs, got {shorten(ptr)}."
         )
     return bounds.astype(np.int64), startprob, transmat, log_obs
 

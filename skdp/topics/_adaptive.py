@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skdp._checks import shorten
 from skdp._sklearn_compat import StrOptions
 from skdp.topics._base import PRIOR
 from skdp.topics._partitioned import InPartitions
@@ -295,7 +296,7 @@ class AdaptiveTopicModel(BaseTableModel):
         if len(prior) != 2 or not all(x in PRIOR for x in prior):
             raise ValueError(
                 "mixing_prior must be two positive numbers (lambda_S, lambda_T), from "
-                f"{PRIOR.left:g} to {PRIOR.right:g}, got {prior!r}."
+                f"{PRIOR.left:g} to {PRIOR.right:g}, got {shorten(prior)}."
             )
         return float(prior[0]), float(prior[1])
 

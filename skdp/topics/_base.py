@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from skdp._checks import as_floats, check_gamma_prior, check_memory, is_number
+from skdp._checks import as_floats, check_gamma_prior, check_memory, is_number, shorten
 from skdp._executors import Executor, predict_parts
 from skdp._fit import ChainEstimator, FitState
 from skdp._fit._partitions import PartitionedSampling, fit_partitions, is_over_partitions
@@ -517,7 +517,7 @@ def check_dirichlet(value: Any, name: str, n: int, n_name: str = "n_components")
     if prior.shape != (n,) or not all(alpha in PRIOR for alpha in prior):
         raise ValueError(
             f"{name} must hold {n_name}={n} numbers from {PRIOR.left:g} to {PRIOR.right:g}, "
-            f"got {value!r}."
+            f"got {shorten(value)}."
         )
     return prior
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skdp._checks import check_gamma_prior
+from skdp._checks import check_gamma_prior, shorten
 from skdp._fit import FitState
 from skdp._numeric._random import Role
 from skdp._sklearn_compat import StrOptions
@@ -237,6 +237,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
         if isinstance(prior, str):
             raise ValueError(
-                f"doc_topic_prior must be given as numbers if topics are given, got {prior!r}."
+                "doc_topic_prior must be given as numbers if topics are given, got "
+                f"{shorten(prior)}."
             )
         return {"doc_topic_prior_": prior, "_fitted_level": self.level}

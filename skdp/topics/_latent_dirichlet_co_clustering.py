@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import check_gamma_prior, check_memory
+from skdp._checks import check_gamma_prior, check_memory, shorten
 from skdp._numeric._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
@@ -231,7 +231,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
             raise ValueError(
                 f"segment_topic_prior must hold n_components={shape[1]} numbers from "
                 f"{PRIOR.left:g} to {PRIOR.right:g}, or n_document_topics={shape[0]} rows of them, "
-                f"got {self.segment_topic_prior!r}."
+                f"got {shorten(self.segment_topic_prior)}."
             )
         return np.array(np.broadcast_to(rows, shape))
 
@@ -295,7 +295,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         for name, value in given.items():
             if isinstance(value, str):
                 raise ValueError(
-                    f"{name} must be given as numbers if topics are given, got {value!r}."
+                    f"{name} must be given as numbers if topics are given, got {shorten(value)}."
                 )
         return {f"{name}_": value for name, value in given.items()}
 
@@ -383,5 +383,5 @@ def _as_numbers(value: Any) -> NDArray[np.float64]:
     """Return an array-like as an array of numbers, or an empty array if that fails."""
     try:
         return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return np.empty(0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import check_unmasked, is_list_like
+from skdp._checks import check_unmasked, is_list_like, shorten
 from skdp.context._columns import describe_column
 
 Levels = tuple[tuple[int, ...], ...]
@@ -29,7 +29,7 @@ def check_levels(levels: Any, n_features: int, names: NDArray[Any] | None) -> Le
         return tuple((j,) for j in range(n_features))
     check_unmasked(levels, "levels")
     if not is_list_like(levels):
-        raise ValueError(f"levels must be a list of groups of columns, got {levels!r:.80}.")
+        raise ValueError(f"levels must be a list of groups of columns, got {shorten(levels)}.")
     found = tuple(
         tuple(_find_column(column, n_features, names) for column in _group(group))
         for group in levels
@@ -41,7 +41,7 @@ def check_levels(levels: Any, n_features: int, names: NDArray[Any] | None) -> Le
         if flat.count(column) > 1:
             raise ValueError(
                 f"levels must have each column once, got {describe_column(column, names)} twice in "
-                f"{levels!r:.200}."
+                f"{shorten(levels)}."
             )
     return found
 
@@ -51,7 +51,7 @@ def _group(group: Any) -> list[Any]:
     if isinstance(group, str | Integral):
         return [group]
     if not is_list_like(group) or len(group) == 0:
-        raise ValueError(f"levels must hold groups of at least one column, got {group!r:.80}.")
+        raise ValueError(f"levels must hold groups of at least one column, got {shorten(group)}.")
     return list(group)
 
 
@@ -60,18 +60,20 @@ def _find_column(column: Any, n_features: int, names: NDArray[Any] | None) -> in
     if isinstance(column, str):
         if names is None:
             raise ValueError(
-                f"levels has the name {column!r}, but X has no names of columns: pass a data frame "
-                "whose columns have names, or give their numbers."
+                f"levels has the name {shorten(column)}, but X has no names of columns: pass a "
+                "data frame whose columns have names, or give their numbers."
             )
         places = np.flatnonzero(names == column)
         if len(places) == 0:
-            raise ValueError(f"levels: X has no column {column!r}; it has {names.tolist()!r:.200}.")
+            raise ValueError(
+                f"levels: X has no column {shorten(column)}; it has {shorten(names.tolist())}."
+            )
         return int(places[0])
     if not isinstance(column, Integral) or isinstance(column, bool):
-        raise ValueError(f"levels must hold names or numbers of columns, got {column!r:.80}.")
+        raise ValueError(f"levels must hold names or numbers of columns, got {shorten(column)}.")
     place = int(column)
     if not 0 <= place < n_features:
         raise ValueError(
-            f"levels: X has {n_features} columns, from 0 to {n_features - 1}; got {place}."
+            f"levels: X has {n_features} columns, from 0 to {n_features - 1}; got {shorten(place)}."
         )
     return place

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import as_floats, is_number
+from skdp._checks import as_floats, is_number, shorten
 from skdp._numeric._typing import Floats, Places
 from skdp.context._distance_dependent._model import Smoother, SubsetSmoother, TableSmoother
 from skdp.context._distance_dependent._observations import Observations
@@ -41,7 +41,7 @@ def check_decay(decay: Any, n_columns: int) -> Floats | None:
     if rates.shape != (n_columns,) or not np.all((rates >= 0.0) & (rates < np.inf)):
         raise ValueError(
             f"decay must be 'auto', a finite number >= 0 or {n_columns} of them, one for each "
-            f"column of X; got {decay!r:.60}."
+            f"column of X; got {shorten(decay)}."
         )
     return rates
 
@@ -60,7 +60,7 @@ def check_weights(weights: Any, n_columns: int) -> Floats | None:
     ):
         raise ValueError(
             f"weights must be None, 'auto' or {n_columns} numbers >= 0 with sum 1, one for "
-            f"each column of X; got {weights!r:.60}."
+            f"each column of X; got {shorten(weights)}."
         )
     return shares / shares.sum()
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skdp._checks import shorten
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._gaussian._model import check_numbers
 
@@ -34,7 +35,8 @@ def check_lags(values: Floats, ptr: Places, n_lags: int) -> None:
     if short.any():
         s = int(np.argmax(short))
         raise ValueError(
-            f"Sequence {s} has {lengths[s]} step(s), which must be more than n_lags={n_lags}: the "
+            f"Sequence {s} has {lengths[s]} step(s), which must be more than "
+            f"n_lags={shorten(n_lags)}: the "
             "first n_lags steps count as given, and nothing would be left."
         )
     check_numbers(values)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from skdp._checks import as_floats, check_beta_prior, check_gamma_prior, check_memory
+from skdp._checks import as_floats, check_beta_prior, check_gamma_prior, check_memory, shorten
 from skdp._numeric._spreads import find_noise_rates, find_spreads
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._binary_factors._amplitudes import FixedAmplitudes, VaryingAmplitudes
@@ -230,7 +230,7 @@ def _check_output(output: str | list[str], n_dims: int) -> NDArray[np.bool_]:
     if len(kinds) != n_dims or not all(kind in OUTPUTS for kind in kinds):
         raise ValueError(
             f"BinaryFactorEmission: output must be 'normal', 'probit' or a list of {n_dims} of "
-            f"them, one per column of X; got {output!r}."
+            f"them, one per column of X; got {shorten(output)}."
         )
     return np.array([kind == "probit" for kind in kinds])
 
@@ -254,8 +254,8 @@ def _check_noise(variance: Any, probit: NDArray[np.bool_]) -> NDArray[np.float64
         return None
     if probit.all():
         raise ValueError(
-            f"BinaryFactorEmission: noise_variance={variance!r}, but all columns are probit, "
-            "which have no noise."
+            f"BinaryFactorEmission: noise_variance={shorten(variance)}, but all columns are "
+            "probit, which have no noise."
         )
     array = as_floats(variance, "BinaryFactorEmission: noise_variance")
     if array.shape not in ((), probit.shape):
@@ -267,7 +267,7 @@ def _check_noise(variance: Any, probit: NDArray[np.bool_]) -> NDArray[np.float64
     if not np.all((array >= 1e-60) & (array <= 1e60)):
         raise ValueError(
             "BinaryFactorEmission: noise_variance must be positive and finite, from 1e-60 to 1e60, "
-            f"got {variance!r}."
+            f"got {shorten(variance)}."
         )
     return array
 
@@ -276,7 +276,7 @@ def _check_amplitudes(variance: Any, probit: NDArray[np.bool_]) -> float | None:
     """Return the variance of amplitudes, None if it is drawn."""
     if variance != 0.0 and probit.any():
         raise ValueError(
-            f"BinaryFactorEmission: amplitude_variance={variance!r}, but there are probit columns: "
-            "amplitudes may vary only if all columns are normal."
+            f"BinaryFactorEmission: amplitude_variance={shorten(variance)}, but there are probit "
+            "columns: amplitudes may vary only if all columns are normal."
         )
     return None if isinstance(variance, str) else float(variance)

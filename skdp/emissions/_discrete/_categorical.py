@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior, check_memory
+from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior, check_memory, shorten
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_slice
 from skdp._part import Part
@@ -107,7 +107,7 @@ class CategoricalEmission(PartedEmission):
         if prior.shape not in ((), (n_symbols,)) or not in_range:
             raise ValueError(
                 f"CategoricalEmission: prior must be 'auto', a positive number or {n_symbols} of "
-                f"them, from {SMALLEST:g} to {LARGEST:g}, got {self.prior!r}."
+                f"them, from {SMALLEST:g} to {LARGEST:g}, got {shorten(self.prior)}."
             )
         # A mixture has no fixed number of states: it needs memory for at least two clusters.
         check_memory(
@@ -145,7 +145,7 @@ class CategoricalEmission(PartedEmission):
             if base.shape != (n_symbols,) or not positive:
                 raise ValueError(
                     f"CategoricalEmission: base must be 'uniform', 'empirical' or {n_symbols} "
-                    f"positive numbers, one per symbol, got {self.base!r:.80}."
+                    f"positive numbers, one per symbol, got {shorten(self.base)}."
                 )
         base = base / base.max()  # sums of huge numbers overflow
         return base * (n_symbols / base.sum())

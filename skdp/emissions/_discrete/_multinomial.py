@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from skdp._checks import LARGEST, SMALLEST, as_floats
+from skdp._checks import LARGEST, SMALLEST, as_floats, shorten
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._sums import round_sum, sum_exactly
 from skdp._part import Part
@@ -81,7 +81,7 @@ class MultinomialEmission(PartedEmission):
         if prior.shape not in ((), (n_kinds,)) or not in_range:
             raise ValueError(
                 f"MultinomialEmission: prior must be a positive number or {n_kinds} of them, one "
-                f"per column, from {SMALLEST:g} to {LARGEST:g}, got {self.prior!r}."
+                f"per column, from {SMALLEST:g} to {LARGEST:g}, got {shorten(self.prior)}."
             )
         return MultinomialSampler(n_states, np.full(n_kinds, prior), summarise(data))
 

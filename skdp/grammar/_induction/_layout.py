@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import as_array, check_memory
+from skdp._checks import as_array, check_memory, shorten
 
 SHARED, PRETERMINALS, CONSTITUENTS = 0, 0, 1
 """Indices of inventories of symbols: a shared one, or emitting and branching symbols."""
@@ -96,9 +96,11 @@ def read_row(estimator: Any, name: str, n: int, what: str) -> NDArray[np.float64
     value = getattr(estimator, name)
     row = as_array(value, name)
     if row.shape not in ((), (n,)) or row.dtype.kind not in "iuf":
-        raise ValueError(f"{name} must be a number or {n}, one for each {what}; got {value!r}.")
+        raise ValueError(
+            f"{name} must be a number or {n}, one for each {what}; got {shorten(value)}."
+        )
     if not np.all((row >= 1e-8) & (row <= 1e8)):
-        raise ValueError(f"{name} must be positive, from 1e-8 to 1e8; got {value!r}.")
+        raise ValueError(f"{name} must be positive, from 1e-8 to 1e8; got {shorten(value)}.")
     return np.full(n, row, dtype=np.float64)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skdp._checks import check_unmasked, is_list_like
+from skdp._checks import check_unmasked, is_list_like, shorten
 from skdp.data._binarize import binarize
 from skdp.data._brackets import NOT_IN_WORD, as_in_treebanks
 from skdp.data._parse_tree import ParseTree, name_other
@@ -46,7 +46,7 @@ def check_sentences(X: Any) -> list[tuple[str, ...]]:
             if not word or NOT_IN_WORD.search(word):
                 raise ValueError(
                     f"sentence {i}: word {j} must not be empty or contain white space, which a "
-                    f"tree cannot hold, got {word!r:.80}."
+                    f"tree cannot hold, got {shorten(word)}."
                 )
         sentences.append(tuple(map(str, words)))  # arrays have a subclass of str
     return sentences
@@ -76,7 +76,7 @@ def check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTree
         if tree is None and not sentence:
             continue
         if tree is None:
-            raise ValueError(f"tree {i} is None, but sentence {i} has words: {sentence!r:.80}.")
+            raise ValueError(f"tree {i} is None, but sentence {i} has words: {shorten(sentence)}.")
         leaves = tree.leaves
         if leaves == sentence:
             continue
@@ -87,9 +87,8 @@ def check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTree
         if j is None:
             differ = f"it has {len(leaves)} words and the sentence {len(sentence)}"
         else:
-            differ = (
-                f"word {j} is {leaves[j]!r:.80} in the tree and {sentence[j]!r:.80} in the sentence"
-            )
+            in_tree, in_sentence = shorten(leaves[j]), shorten(sentence[j])
+            differ = f"word {j} is {in_tree} in the tree and {in_sentence} in the sentence"
         raise ValueError(f"tree {i} and sentence {i} differ in their words: {differ}.")
 
 
@@ -101,7 +100,7 @@ def check_preterminals(trees: Sequence[ParseTree | None]) -> None:
             if words and len(node.children) > 1:
                 raise ValueError(
                     f"tree {i}: a word must be the only child of its node, its tag, but "
-                    f"{node.label!r:.80} has the word {words[0]!r:.80} and other children."
+                    f"{shorten(node.label)} has the word {shorten(words[0])} and other children."
                 )
 
 
@@ -153,7 +152,7 @@ def check_tags(
         for tag in row:
             if tag is not None and not (isinstance(tag, str) and tag in known):
                 raise ValueError(
-                    f"sentence {i}: no word of the training trees has the tag {tag!r:.80}."
+                    f"sentence {i}: no word of the training trees has the tag {shorten(tag)}."
                 )
         found.append([-1 if tag is None else known[tag] for tag in row])
     return found

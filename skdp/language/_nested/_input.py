@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._checks import shorten
 from skdp._numeric._typing import Ints, Places
 from skdp.data import TokenSequences, check_sentences
 from skdp.data._byte_order_mark import without_byte_order_mark
@@ -30,7 +31,7 @@ def _check_no_other_text(X: Any, cure: str) -> None:
     `cure` is the advice for a single string.
     """
     if isinstance(X, str):
-        raise ValueError(f"X must be a list of strings, got one string, {X!r:.60}. {cure}")
+        raise ValueError(f"X must be a list of strings, got one string, {shorten(X)}. {cure}")
     if hasattr(X, "columns"):
         texts = [name for name in X.columns if holds_strings(X[name])]
         if texts:
@@ -43,13 +44,18 @@ def _check_no_other_text(X: Any, cure: str) -> None:
     is_text = any(isinstance(text, str) for text in X)
     for i, text in enumerate(X):
         if isinstance(text, bytes):
-            raise ValueError(f"X must hold strings: sample {i} is {text!r:.60}. Decode it first.")
+            raise ValueError(
+                f"X must hold strings: sample {i} is {shorten(text)}. Decode it first."
+            )
         if is_text and not isinstance(text, str):
-            raise ValueError(f"X must hold strings, like others in it: sample {i} is {text!r:.60}.")
+            raise ValueError(
+                f"X must hold strings, like others in it: sample {i} is {shorten(text)}."
+            )
         words = text if isinstance(text, list | tuple | np.ndarray) else ()
         if len(words) and isinstance(words[0], str):
             raise ValueError(
-                f"X must hold strings of characters: sample {i} is a list of words, {text!r:.60}. "
+                f"X must hold strings of characters: sample {i} is a list of words, "
+                f"{shorten(text)}. "
                 'Join them: X = ["".join(words) for words in X].'
             )
 
@@ -142,7 +148,7 @@ def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
         if values.shape != (n,) or (n and not np.isin(values, [-1, 0, 1]).all()):
             raise ValueError(
                 f"y must hold, for each sample, None or a 1, 0 or -1 for each place between two "
-                f"characters: sample {i} has {n} places, got {cuts!r:.60}."
+                f"characters: sample {i} has {n} places, got {shorten(cuts)}."
             )
         if n:
             known[ptr[i] : ptr[i + 1] - 1] = values
@@ -197,7 +203,7 @@ def strip_spaces(texts: Any) -> tuple[list[str], list[NDArray[np.int8]]]:
     (['adogran', 'no'], [1, 0, 0, 1, 0, 0], [0])
     """
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-        raise TypeError(f"texts must be a list of strings, got {texts!r:.60}.")
+        raise TypeError(f"texts must be a list of strings, got {shorten(texts)}.")
     X, y = [], []
     for text in texts:
         words = without_byte_order_mark(text).split()

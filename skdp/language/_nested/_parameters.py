@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import entr
 
-from skdp._checks import as_floats, check_gamma_prior, is_number
+from skdp._checks import as_floats, check_gamma_prior, is_number, shorten
 from skdp._numeric._typing import Floats, Ints
 from skdp._sklearn_compat import Interval
 
@@ -33,7 +33,7 @@ def check_length_factors(given: Any, longest: int) -> Any:
     if factors.shape != (longest,) or not np.all((factors > 0.0) & (factors < np.inf)):
         raise ValueError(
             f"length_correction must hold max_word_length={longest} positive numbers, got "
-            f"{given!r}."
+            f"{shorten(given)}."
         )
     return factors
 
@@ -65,12 +65,12 @@ def check_anneal(given: Any, burn_in: int) -> tuple[float, int] | None:
     if not is_pair or not 1.0 <= given[0] <= 100.0 or given[1] < 0 or given[1] != int(given[1]):
         raise ValueError(
             f"anneal must be a temperature from 1 to 100 and a number of sweeps, 'auto' or None, "
-            f"got {given!r}."
+            f"got {shorten(given)}."
         )
     if given[1] > burn_in:
         raise ValueError(
-            f"anneal must not outlast the burn-in: got anneal={given!r} and a burn-in of {burn_in} "
-            "sweeps. Raise max_iter or burn_in, or give anneal='auto' or None."
+            f"anneal must not outlast the burn-in: got anneal={shorten(given)} and a burn-in of "
+            f"{burn_in} sweeps. Raise max_iter or burn_in, or give anneal='auto' or None."
         )
     return float(given[0]), int(given[1])
 
@@ -95,7 +95,7 @@ def check_levels(
     parts = given if isinstance(given, tuple | list) else (given,) * n
     if len(parts) != n:
         several = "a pair of them" if n == 2 else "three of them"
-        raise ValueError(f"{name} must be a number, 'auto' or {several}, got {given!r}.")
+        raise ValueError(f"{name} must be a number, 'auto' or {several}, got {shorten(given)}.")
     levels = []
     for order, part in zip(reversed(orders), reversed(parts), strict=True):
         if isinstance(part, str) and part == "auto":
@@ -106,7 +106,7 @@ def check_levels(
             whose = "words and for characters" if n == 2 else "collocations, words and characters"
             raise ValueError(
                 f"{name} must hold, for {whose}, 'auto', a number {wanted} or "
-                f"one for each length of context, got {given!r}."
+                f"one for each length of context, got {shorten(given)}."
             )
         levels.append(values.astype(np.float64))
     return np.concatenate(levels)

@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import as_array
+from skdp._checks import as_array, shorten
 from skdp._numeric._typing import Floats, Ints
 from skdp.data._writing import check_path, replace_file
 from skdp.language._ngram._trie import NgramTrie
@@ -31,16 +31,16 @@ def check_names(feature_names: Any, n_words: int) -> list[str]:
     for i, name in enumerate(names):
         if not isinstance(name, str | Integral) or isinstance(name, bool):
             raise ValueError(
-                f"feature_names must hold strings, got {name!r:.80} (word {i}), which is of type "
-                f"{type(name).__name__}."
+                f"feature_names must hold strings, got {shorten(name)} (word {i}), which is of "
+                f"type {type(name).__name__}."
             )
     words = [str(name) for name in names]
     for i, word in enumerate(words):
         if not word or any(map(_cannot_be_held, word)) or word in (BEGIN, END, UNKNOWN):
             raise ValueError(
-                f"feature_names: an ARPA file cannot hold {word!r:.80} (word {i}): names must not "
-                "be empty, hold white space, NUL or a lone surrogate, or be "
-                f"{BEGIN}, {END} or {UNKNOWN}."
+                f"feature_names: an ARPA file cannot hold {shorten(word)} (word {i}): names must "
+                f"not be empty, hold white space, NUL or a lone surrogate, or be {BEGIN}, {END} or "
+                f"{UNKNOWN}."
             )
     if len(set(words)) < len(words):
         twice = sorted(word for word in set(words) if words.count(word) > 1)[0]

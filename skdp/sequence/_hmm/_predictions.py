@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_floats, check_count, check_memory
+from skdp._checks import as_floats, check_count, check_memory, shorten
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import SequencePanel
 from skdp.data._panels import split
@@ -201,7 +201,7 @@ class HMMPredictions(SequenceEstimator):
         n_steps = check_count(n_steps, "n_steps", at_least=1)
         levels = np.atleast_1d(as_floats(quantiles, "quantiles"))
         if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
-            raise ValueError(f"quantiles must be between 0 and 1, got {quantiles!r}.")
+            raise ValueError(f"quantiles must be between 0 and 1, got {shorten(quantiles)}.")
         emissions: list[Any] = [model.emission for model in self.samples_]
         is_categorical = isinstance(emissions[0], CategoricalModel)
         is_lagged = looks_back(emissions[0])

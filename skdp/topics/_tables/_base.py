@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skdp._checks import check_beta_prior, check_gamma_prior
+from skdp._checks import check_beta_prior, check_gamma_prior, shorten
 from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
@@ -97,7 +97,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
             raise ValueError(
                 "doc_topic_prior must be 'auto' if n_components is 'auto': it is then "
                 "document_concentration times the weights of the topics. Got "
-                f"{self.doc_topic_prior!r}."
+                f"{shorten(self.doc_topic_prior)}."
             )
         super()._validate_parameters()
         self._hyper_parameters()
@@ -277,7 +277,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
         for name, value in given.items():
             if isinstance(value, str):
                 raise ValueError(
-                    f"{name} must be given as numbers if topics are given, got {value!r}."
+                    f"{name} must be given as numbers if topics are given, got {shorten(value)}."
                 )
         learns = isinstance(self.concentration, str)
         each = "segment" if self.concentration_scope == "segment" else "document"
