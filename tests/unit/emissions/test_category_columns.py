@@ -87,7 +87,9 @@ def test_sequences_of_text(model):
 def test_faults(model):
     frame = pd.DataFrame({"w": WORDS})
     fitted = clone(model).fit(frame)
-    with pytest.raises(ValueError, match=r"column 'w', holds 'q'.*not one of the categories of fit"):
+    with pytest.raises(
+        ValueError, match=r"column 'w', holds 'q'.*not one of the categories of fit"
+    ):
         fitted.predict(pd.DataFrame({"w": ["a", "q"]}))
     with pytest.raises(TypeError, match="column 'w', holds numbers, but in fit it held strings"):
         fitted.predict(pd.DataFrame({"w": [0, 1]}))
