@@ -15,7 +15,7 @@ from skdp.emissions._protocol import CollapsedEmission
 
 
 class GaussianRows(NamedTuple):
-    """Gaussian observations: see `_kernels_gaussian_clusters`."""
+    """Gaussian observations: see `_gaussian/_kernels_clusters`."""
 
     values: Floats
 
@@ -40,7 +40,7 @@ class GaussianClusterPrior(NamedTuple):
 
 
 class GaussianClusters(NamedTuple):
-    """Statistics of clusters: see `_kernels_gaussian_clusters`."""
+    """Statistics of clusters: see `_gaussian/_kernels_clusters`."""
 
     vectors: Floats
     factors: Floats
@@ -64,7 +64,7 @@ class GaussianScratch(NamedTuple):
 
 
 class CountRows(NamedTuple):
-    """Rows of counts: see `_kernels_count_clusters`."""
+    """Rows of counts: see `_discrete/_kernels_clusters`."""
 
     ptr: Places
     kinds: Ints
@@ -94,7 +94,7 @@ class CountClusterPrior(NamedTuple):
 
 
 class CountClusters(NamedTuple):
-    """Statistics of clusters: see `_kernels_count_clusters`."""
+    """Statistics of clusters: see `_discrete/_kernels_clusters`."""
 
     vectors: Floats
     sums: Floats

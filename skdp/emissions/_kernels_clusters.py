@@ -7,7 +7,7 @@ converted to int64, because numba would give a constant its own type and recompi
 | name | meaning |
 |---|---|
 | kind | GAUSSIAN or COUNTS |
-| rows, prior, clusters, scratch | arrays of this kind, see `_kernels_gaussian_clusters` and `_kernels_count_clusters` |
+| rows, prior, clusters, scratch | arrays of this kind, see `_gaussian/_kernels_clusters` and `_discrete/_kernels_clusters` |
 | n | number of clusters in use, which come first |
 """  # noqa: E501
 

@@ -364,7 +364,7 @@ class AutoregressivePrior(NamedTuple):
 class AutoregressiveSampler(Part):
     """Sampler of the coefficients and covariances of all states.
 
-    It works on values in units of the prior: see `_kernels_autoregressive`.
+    It works on values in units of the prior: see `_kernels`.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_rows",)

@@ -3,7 +3,7 @@ r"""Observations that depend on binary vectors of the states.
 Mean of column d in state j: m_jd = w_0d + sum_f theta_jf w_fd. A normal column is m_jd plus noise
 of precision tau_d, a probit column is 1 with probability Phi(m_jd), else 0. All that counts of a
 normal column is its number, mean and scatter within every state, and of a probit column its
-number and mean; other than where amplitudes vary (`_kernels_factor_amplitudes`).
+number and mean; other than where amplitudes vary (`_kernels_amplitudes`).
 
 What is None is not compiled: a kernel has a version for each kind of model.
 

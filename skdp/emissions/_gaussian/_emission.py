@@ -207,7 +207,7 @@ class GaussianEmission(PartedEmission):
 
 
 class GaussianPrior(NamedTuple):
-    """Parameters of the prior, in B blocks of W columns: see `_kernels_gaussian`.
+    """Parameters of the prior, in B blocks of W columns: see `_kernels`.
 
     Attributes
     ----------

@@ -108,7 +108,7 @@ def write_in_order(precision_factor, order, n_seen, out):
         move_to_end(out, order[i], i + 1)
 
 
-# Statistics: see `_kernels_gaussian_sums`
+# Statistics: see `_kernels_sums`
 
 
 @njit_internal_nogc

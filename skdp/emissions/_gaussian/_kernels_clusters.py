@@ -1,6 +1,6 @@
 r"""Single-row updates of Gaussian clusters, with means and covariances integrated out.
 
-Columns are B blocks of W, as in `_kernels_gaussian`. The posterior scale S_n of a block is stored
+Columns are B blocks of W, as in `_kernels`. The posterior scale S_n of a block is stored
 as the lower triangular U with U^T U = S_n^-1, and updated for one row in W^2 steps. Row r of block
 b is factors[b W + r].
 

@@ -1,4 +1,4 @@
-r"""Draws of the scale of covariances: see `ScalePrior`, and `_kernels_gaussian` for the symbols.
+r"""Draws of the scale of covariances: see `ScalePrior`, and `_kernels` for the symbols.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|

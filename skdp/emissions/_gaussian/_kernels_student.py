@@ -1,6 +1,6 @@
 r"""Student t densities: the predictive densities of Gaussian states given their observations.
 
-Columns are B blocks of W, as in `_kernels_gaussian`. Component k is a multivariate t distribution
+Columns are B blocks of W, as in `_kernels`. Component k is a multivariate t distribution
 of W columns with nu_k degrees of freedom about m_k and the scale A_k / nu_k,
 
     log p(x) = log Gamma((nu + W) / 2) - log Gamma(nu / 2) - W / 2 log pi - log det A / 2
@@ -19,7 +19,7 @@ The observed columns of an incomplete block have the same degrees of freedom and
 | constants | | (J,) | the terms without x |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
 
-Rows with missing values are listed as in `_kernels_gaussian`.
+Rows with missing values are listed as in `_kernels`.
 """
 
 # mypy: ignore-errors

@@ -20,7 +20,7 @@ of floats: a unit is n 2^-60 of the largest possible term of a component.
 | seconds | | (K, W, W) int64 | sum of S y y^T; lower triangle |
 | counts, centres, scatter | n_k, xbar_k, Q_k | (K,), (K, W), (K, W, W) float64 | results |
 
-Components are states by blocks of columns, as in `_kernels_gaussian`.
+Components are states by blocks of columns, as in `_kernels`.
 """
 
 # mypy: ignore-errors

@@ -40,7 +40,7 @@ def check_scale(values: NDArray[np.float64]) -> None:
 
 
 class Missing(NamedTuple):
-    """Rows with missing values, by pattern: see `_kernels_gaussian`."""
+    """Rows with missing values, by pattern: see `_kernels`."""
 
     rows: NDArray[np.int64]
     pattern_ptr: NDArray[np.int64]

@@ -1,7 +1,7 @@
 r"""Gaussian vectors whose precisions vary: x_t ~ N(mu_k, Sigma_k / u_tb), in blocks of columns.
 
 Under u ~ Gamma(nu / 2, nu / 2) a block is a Student t vector: see `_kernels_student`. Names and
-layout are those of `_kernels_gaussian`, with
+layout are those of `_gaussian/_kernels`, with
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
