@@ -74,8 +74,8 @@ class PartitionedSampling(Sampling):
         """
         if self._pace is not None:
             raise TypeError(
-                "A callback asks for the fit under way, which a fit to partitions cannot show: "
-                "what it takes is where the partitions are. Use X.compute(), or fit without it."
+                "A callback asks for the attributes of a fit in progress. A fit to partitions has "
+                "none before its end. Use X.compute(), or fit without the callback."
             )
         return super().showing(state, final=final)
 

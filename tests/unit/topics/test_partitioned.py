@@ -326,7 +326,7 @@ def test_callbacks_that_look_at_the_fit():
     from sklearn.callback import ScoringMonitor
 
     model = make().set_callbacks(ScoringMonitor(scoring=lambda model, X, y=None: model.score(X)))
-    with pytest.raises(TypeError, match=r"fit under way, .* X\.compute\(\)"):
+    with pytest.raises(TypeError, match=r"fit in progress.* X\.compute\(\)"):
         model.fit(split(3))
     assert not hasattr(model, "components_")
 
