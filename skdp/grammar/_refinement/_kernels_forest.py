@@ -2,8 +2,9 @@
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| edge_ptr, edges | | (n_items + 1,), (n_edges, 4) | as in `_kernels_coarse` |
-| emission, unary, binary | | (E', K), (U, K, K), (B, K, K, K) | weights, as in `_kernels_messages` |
+| edge_ptr, edges | | (n_items + 1,), (n_edges, 4) | of `_kernels_coarse` |
+| emission | | (E', K) | weights of words, as in `_kernels_messages` |
+| unary, binary | | (U, K, K), (B, K, K, K) | weights of rules, as there |
 | scale_... | | (E',), (U,), (B,) | logarithms of the scales of the weights |
 | inside | I | (n_items, K) | rows sum to 1 |
 | log_in | | (n_items,) | logarithms of the scales of the rows |
