@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from skdp.data._parts import Part
+from skdp.data._parts import Partition
 
 _FAN = 8
 """Number of changes that each node of the summation tree adds up."""
@@ -33,7 +33,7 @@ class Executor(ABC):
         return 0
 
     @abstractmethod
-    def place(self, parts: Sequence[Part], make: Callable[[Any], Any]) -> None:
+    def place(self, parts: Sequence[Partition], make: Callable[[Any], Any]) -> None:
         """Open each partition in its final location, and keep the result of `make` as its state.
 
         Previously placed partitions are dropped.

@@ -19,7 +19,7 @@ from skdp._executors._homes import (
     drop_home,
     place_partition,
 )
-from skdp.data._parts import Part
+from skdp.data._parts import Partition
 
 _POLL = 0.5
 """Seconds between two checks of the workers: a task pinned to a lost worker would wait forever."""
@@ -55,7 +55,7 @@ class DaskExecutor(Executor):
         """Number of workers that hold partitions."""
         return len(set(self._workers))
 
-    def place(self, parts: Sequence[Part], make: Callable[[Any], Any]) -> None:
+    def place(self, parts: Sequence[Partition], make: Callable[[Any], Any]) -> None:
         """Open all partitions and build their states in the current workers.
 
         Raises
@@ -81,7 +81,7 @@ class DaskExecutor(Executor):
                     "depend on where they come from."
                 )
 
-    def _place_part(self, part: Part, worker: str, make: Callable[[Any], Any]) -> Any:
+    def _place_part(self, part: Partition, worker: str, make: Callable[[Any], Any]) -> Any:
         """Return the future of a task that opens a partition and builds its state in a worker."""
         # We keep no reference to the source, so that workers drop it once it is placed.
         found = None
@@ -112,7 +112,7 @@ class DaskExecutor(Executor):
             raise LostWorkerError("The client of the Dask cluster is closed.")
         return here
 
-    def _versions(self, parts: Sequence[Part], calls: Sequence[Any]) -> list[Any]:
+    def _versions(self, parts: Sequence[Partition], calls: Sequence[Any]) -> list[Any]:
         """Return the versions that workers report after placing their partitions.
 
         An error that Dask raises while computing a partition names that partition.

@@ -8,7 +8,7 @@ from typing import Any
 
 import skdp
 from skdp._executors._spool import spool
-from skdp.data._parts import Part
+from skdp.data._parts import Partition
 
 HOMES: dict[str, dict[int, Any]] = {}
 """Partition states by number, for each executor that holds partitions in this process."""
@@ -24,7 +24,7 @@ def describe_versions() -> str:
     return f"skdp {skdp.__version__}, {others}"
 
 
-def place_partition(home: str, part: Part, found: Any, make: Callable[[Any], Any]) -> str:
+def place_partition(home: str, part: Partition, found: Any, make: Callable[[Any], Any]) -> str:
     """Open a partition, or accept Dask's result for it, and keep its state; return versions."""
     container = part.open() if found is None else spool(part.accept(found), part.where)
     HOMES.setdefault(home, {})[part.number] = make(container)

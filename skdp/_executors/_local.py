@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from skdp._checks import check_jobs
 from skdp._executors._base import Change, Executor, add_changes
 from skdp._executors._spool import spool, zeros
-from skdp.data._parts import Part
+from skdp.data._parts import Partition
 
 
 class LocalExecutor(Executor):
@@ -28,10 +28,10 @@ class LocalExecutor(Executor):
         self._pool = ThreadPoolExecutor(effective_n_jobs(check_jobs(n_jobs)))
         self._states: list[Any] = []
 
-    def place(self, parts: Sequence[Part], make: Callable[[Any], Any]) -> None:
+    def place(self, parts: Sequence[Partition], make: Callable[[Any], Any]) -> None:
         """Open all partitions and build their states."""
 
-        def begin(part: Part) -> Any:
+        def begin(part: Partition) -> Any:
             container = part.open()
             return make(spool(container, part.where) if part.is_delayed else container)
 

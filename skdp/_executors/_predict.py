@@ -12,7 +12,7 @@ import numpy as np
 from skdp._checks import check_jobs
 from skdp._executors._choose import find_client
 from skdp.data._partitioned import Partitioned
-from skdp.data._parts import Part
+from skdp.data._parts import Partition
 
 
 def predict_parts(
@@ -79,7 +79,7 @@ def _promise(estimator: Any, method: str, X: Partitioned, shape: tuple[int, ...]
     )
 
 
-def _predict_part(estimator: Any, method: str, part: Part, found: Any = None) -> Any:
+def _predict_part(estimator: Any, method: str, part: Partition, found: Any = None) -> Any:
     """Return the predictions for the samples of a partition."""
     container = part.open() if found is None else part.accept(found)
     return getattr(estimator, method)(container)

@@ -22,7 +22,7 @@ from skdp.context._distance_dependent._model import (
     LinkModel,
     Predictor,
 )
-from skdp.context._distance_dependent._observations import Observations
+from skdp.context._distance_dependent._observations import ContextObservations
 from skdp.context._distance_dependent._sampler import LinkSampler
 from skdp.context._distance_dependent._settings import (
     check_decay,
@@ -298,7 +298,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         except ValueError as error:
             raise ValueError(f"{error} It may also be 'auto'.") from None
 
-    def _check_input(self, X: Any, y: Any = None) -> Observations:
+    def _check_input(self, X: Any, y: Any = None) -> ContextObservations:
         given: dict[str, Any] = {"columns": None, "contexts": None}
         if self._is_precomputed():
             similarities = self._check_similarities(X, reset=True)
@@ -328,7 +328,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         if similarities is None:
             check_decay(self.decay, codes.shape[1])
             check_weights(self.weights, codes.shape[1])
-        return Observations(codes, similarities, context_of, outcomes, classes, **given)
+        return ContextObservations(codes, similarities, context_of, outcomes, classes, **given)
 
     def _check_similarities(self, X: Any, *, reset: bool) -> Floats:
         """Return X, which holds similarities, with a column for each training observation."""
@@ -367,7 +367,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
             "Fit to part of the data, or use fewer columns.",
         )
 
-    def _make_similarity(self, observations: Observations) -> Similarity:
+    def _make_similarity(self, observations: ContextObservations) -> Similarity:
         """Return the similarity of a new chain."""
         n_columns = observations.codes.shape[1]
         if observations.similarities is not None:
@@ -387,7 +387,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         return ProductTable(decay, prior)
 
     def _start_sampler(
-        self, data: Observations, root: np.random.SeedSequence, c: int
+        self, data: ContextObservations, root: np.random.SeedSequence, c: int
     ) -> LinkSampler:
         n_contexts, n_columns = data.codes.shape
         self._check_room(n_contexts, n_columns, len(data.outcomes), data.n_outcomes)

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 from skdp._checks import check_unmasked, is_list_like, shorten
 from skdp.data._brackets import as_in_treebanks
 from skdp.data._head_rules import HeadFinder, category_of
-from skdp.data._lexicalize import Nodes, read_nodes
+from skdp.data._lexicalize import NodeLists, read_nodes
 from skdp.data._parse_tree import ParseTree, name_other
 
 STOP = "STOP"
@@ -283,7 +283,7 @@ class _Sites(NamedTuple):
 
 
 def _modifiers(
-    tree: Nodes, number: int, offset: int, stop: bool
+    tree: NodeLists, number: int, offset: int, stop: bool
 ) -> list[tuple[int, int, int, int, str]]:
     """Return the sites of the modifiers of a tree."""
     has_verb = _find_verbs(tree)
@@ -305,7 +305,7 @@ def _modifiers(
     return rows
 
 
-def _find_verbs(tree: Nodes) -> list[bool]:
+def _find_verbs(tree: NodeLists) -> list[bool]:
     """Return for each node whether a word below it is a verb."""
     has_verb = [False] * len(tree.labels)
     for node in range(len(tree.labels) - 1, -1, -1):  # children come after their parents
@@ -344,14 +344,14 @@ def check_trees(trees: Any, name: str = "trees") -> list[ParseTree]:
     return checked
 
 
-def _read(number: int, tree: ParseTree, finder: HeadFinder) -> Nodes:
+def _read(number: int, tree: ParseTree, finder: HeadFinder) -> NodeLists:
     try:
         return read_nodes(tree, finder)
     except ValueError as error:
         raise ValueError(f"Tree {number}: {error}") from None
 
 
-def _check_annotations(annotations: Any, trees: list[Nodes]) -> list[tuple[str, str]]:
+def _check_annotations(annotations: Any, trees: list[NodeLists]) -> list[tuple[str, str]]:
     """Return a pair for every node of all trees."""
     if not isinstance(annotations, list | tuple) or len(annotations) != len(trees):
         raise ValueError(

@@ -27,7 +27,7 @@ class LexicalizedNodes(NamedTuple):
     """Index of the node at the top of the spike: the root or a modifier."""
 
 
-class Nodes(NamedTuple):
+class NodeLists(NamedTuple):
     """The nodes of a tree with their heads, as lists."""
 
     labels: list[str]
@@ -175,7 +175,7 @@ def lexicalize(tree: ParseTree, rules: Any = "collins") -> LexicalizedNodes:
     )
 
 
-def read_nodes(tree: ParseTree, finder: HeadFinder) -> Nodes:
+def read_nodes(tree: ParseTree, finder: HeadFinder) -> NodeLists:
     """Return the nodes of a tree with their heads, in the order of `ParseTree.subtrees`."""
     labels: list[str] = []
     words: list[str] = []
@@ -209,7 +209,7 @@ def read_nodes(tree: ParseTree, finder: HeadFinder) -> Nodes:
             place = finder.find(labels[node_number], [labels[i] for i in below_it])
             head = heads[node_number] = below_it[place]
             tags[node_number], words[node_number] = tags[head], words[head]
-    return Nodes(labels, tags, words, parents, children, heads)
+    return NodeLists(labels, tags, words, parents, children, heads)
 
 
 def _check_tree(tree: object) -> ParseTree:

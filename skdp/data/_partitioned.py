@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from skdp._checks import check_count
 from skdp.data._concatenate import concatenate
 from skdp.data._files import Folder, read_shape
-from skdp.data._parts import Part
+from skdp.data._parts import Partition
 from skdp.data._ragged import Ragged, read_parts
 from skdp.data._ragged_tokens import MAX_TOKENS
 from skdp.data._writing import check_path
@@ -25,7 +25,7 @@ from skdp.data._writing import check_path
 class Partitions(Sequence[Any]):
     """The containers of a partitioned data set, which are opened at each access."""
 
-    def __init__(self, parts: tuple[Part, ...]):
+    def __init__(self, parts: tuple[Partition, ...]):
         self._parts = parts
 
     def __len__(self) -> int:
@@ -71,11 +71,11 @@ class Partitioned:
 
     _kind: ClassVar[type[Ragged]]
 
-    _parts: tuple[Part, ...]
+    _parts: tuple[Partition, ...]
     _n_features: int
 
     @classmethod
-    def _make(cls, parts: list[Part]) -> Self:
+    def _make(cls, parts: list[Partition]) -> Self:
         made = cls.__new__(cls)
         made._parts = tuple(parts)
         made._n_features = parts[0].n_features
@@ -124,11 +124,11 @@ class Partitioned:
             try:
                 n_features = kind._read_n_features(paths[0])
             except (FileNotFoundError, ValueError) as error:
-                Part(kind, 0, 1, paths[0]).raise_named(error)
+                Partition(kind, 0, 1, paths[0]).raise_named(error)
         n_features = cls._check_n_features(n_features)
         parts = []
         for i, path in enumerate(paths):
-            part = Part(kind, i, n_features, path)
+            part = Partition(kind, i, n_features, path)
             try:
                 shape = read_shape(path, kind._ptr_names[0])
                 if len(shape) != 1:
@@ -139,7 +139,7 @@ class Partitioned:
                         raise ValueError(f"has {own} features, but n_features is {n_features}.")
             except (FileNotFoundError, ValueError) as error:
                 part.raise_named(error)
-            parts.append(Part(kind, i, n_features, path, max(shape[0] - 1, 0)))
+            parts.append(Partition(kind, i, n_features, path, max(shape[0] - 1, 0)))
         return cls._make(parts)
 
     @classmethod
@@ -201,7 +201,10 @@ class Partitioned:
                     f"partition {i}: must be a dask.delayed.Delayed, got {type(each).__name__}."
                 )
         return cls._make(
-            [Part(cls._kind, i, n_features, each, is_raw=is_raw) for i, each in enumerate(delayed)]
+            [
+                Partition(cls._kind, i, n_features, each, is_raw=is_raw)
+                for i, each in enumerate(delayed)
+            ]
         )
 
     @classmethod
@@ -223,7 +226,7 @@ class Partitioned:
             ends = inner[ends]
         return cls._make(
             [
-                Part(cls._kind, i, container.n_features, container[begin:end], end - begin)
+                Partition(cls._kind, i, container.n_features, container[begin:end], end - begin)
                 for i, (begin, end) in enumerate(split_samples(np.diff(ends), n_partitions))
             ]
         )

@@ -10,7 +10,7 @@ from skdp.data._ragged import Ragged
 
 
 @dataclass(frozen=True)
-class Part:
+class Partition:
     """A description of a partition, by which any process can open it.
 
     Attributes
@@ -51,7 +51,7 @@ class Part:
         """Whether the source is a container in the memory of this process."""
         return isinstance(self.source, Ragged)
 
-    def without_source(self) -> Part:
+    def without_source(self) -> Partition:
         """Return a copy without source, whose method `accept` takes the computed partition."""
         return replace(self, source=None)
 

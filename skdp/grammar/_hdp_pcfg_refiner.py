@@ -31,12 +31,12 @@ from skdp.grammar._refinement._input import (
     check_trees,
     check_yields,
 )
-from skdp.grammar._refinement._lexicon import Lexicon
+from skdp.grammar._refinement._lexicon import TreebankLexicon
 from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
 from skdp.grammar._refinement._messages import RefinedTables, count_nodes, expect, expect_best
 from skdp.grammar._refinement._parser import RefinedParser
 from skdp.grammar._refinement._procedure import RefinementAscents
-from skdp.grammar._refinement._split_merge import Schedule, SplitMerge
+from skdp.grammar._refinement._split_merge import SplitMergeSchedule, SubsymbolSplitMerge
 from skdp.grammar._refinement._treebank import CoarseRules, Treebank, flatten
 from skdp.grammar._refinement._variational import RefinementPriors, VariationalRefinement
 
@@ -58,7 +58,7 @@ _AUTO = StrOptions({"auto"})
 class _Data(NamedTuple):
     """Training data of `fit`."""
 
-    lexicon: Lexicon
+    lexicon: TreebankLexicon
     trees: Treebank
     n_words: int
 
@@ -382,7 +382,7 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
             )
         orders = self.horizontal_order, self.vertical_order
         full = [tree for tree in trees if tree is not None]
-        lexicon = Lexicon(words, self.min_word_count)
+        lexicon = TreebankLexicon(words, self.min_word_count)
         binary = [tree for tree in binarize_all(trees, *orders) if tree is not None]
         flat = flatten(binary, [lexicon.encode(row) for row in words])
         lexicon.count_symbols(words, flat.word_symbols.tolist())
@@ -415,12 +415,12 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
 
     def _make_run(
         self, data: _Data, root: np.random.SeedSequence, number: int
-    ) -> Refinement | SplitMerge:
+    ) -> Refinement | SubsymbolSplitMerge:
         """Return one of the grammars; the first does not depend on their number."""
         key = (*root.spawn_key, Role.INIT, *([number] if number else []))
         rng = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=key))
         if self.inference == "split-merge":
-            return SplitMerge(data.trees, data.lexicon, self._schedule, rng)
+            return SubsymbolSplitMerge(data.trees, data.lexicon, self._schedule, rng)
         return Refinement(
             partial(self._make_grammar, data.trees.rules), self.n_components, data.trees,
             data.lexicon, self._expectation(data.trees), rng,
@@ -436,12 +436,12 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
         return partial(expect_best if self.inference == "viterbi-em" else expect, trees)
 
     @property
-    def _schedule(self) -> Schedule:
+    def _schedule(self) -> SplitMergeSchedule:
         """Return the schedule of "split-merge"."""
         n_cycles = self.n_cycles
         if n_cycles == "auto":
             n_cycles = (int(self.n_components) - 1).bit_length()
-        return Schedule(int(self.n_components), int(n_cycles), float(self.merge_share))
+        return SplitMergeSchedule(int(self.n_components), int(n_cycles), float(self.merge_share))
 
     @property
     def _most_steps(self) -> int:

@@ -19,7 +19,7 @@ from skdp.grammar._refinement._input import (
     check_trees,
     check_yields,
 )
-from skdp.grammar._refinement._lexicon import Lexicon
+from skdp.grammar._refinement._lexicon import TreebankLexicon
 from skdp.grammar._refinement._parser import RefinedParser
 from skdp.grammar._refinement._parses import (
     Asked,
@@ -36,7 +36,7 @@ from skdp.metrics import bracket_scores
 class RefinedParsing:
     """Mixin for trees and probabilities of sentences, from `_lexicon` and `_parser`."""
 
-    _lexicon: Lexicon
+    _lexicon: TreebankLexicon
     _parser: RefinedParser
     _backoff: Asked | None = None
     _orders: tuple[int, int]
@@ -162,7 +162,7 @@ class RefinedParsing:
         return self._map(kind(*self._asked, *how), sentences, symbols)
 
     @property
-    def _asked(self) -> tuple[Lexicon, RefinedParser, int]:
+    def _asked(self) -> tuple[TreebankLexicon, RefinedParser, int]:
         return self._lexicon, self._parser, self._orders[1]
 
     def _map(self, ask: Any, *rows: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import TokenSequences, check_sentences
 from skdp.inference._convergence import warn_user
 from skdp.language._ngram._draws import draw_sequences, join
-from skdp.language._ngram._trie import Events, NgramTrie
+from skdp.language._ngram._trie import NgramEvents, NgramTrie
 from skdp.processes._interpolated import InterpolatedModel
 
 
@@ -49,7 +49,7 @@ class NgramLanguageModel:
         sentences = check_sentences(self, X, reset=True, any_length=True)
         ends: bool = self.end_of_sequence  # type: ignore[attr-defined]
         order = self.order  # type: ignore[attr-defined]
-        events = Events.of(sentences, ends=ends)
+        events = NgramEvents.of(sentences, ends=ends)
         if len(events.slots) == 0:
             raise ValueError(
                 f"X has no words at all, while a minimum of 1 is required by {type(self).__name__}."
@@ -78,12 +78,12 @@ class NgramLanguageModel:
         """Return the number of discounts and of concentrations."""
         return int(self.order)  # type: ignore[attr-defined]
 
-    def _find(self, X: Any) -> tuple[Events, NDArray[np.float64]]:
+    def _find(self, X: Any) -> tuple[NgramEvents, NDArray[np.float64]]:
         """Return the events of X and their probabilities."""
         check_is_fitted(self)
         sentences = check_sentences(self, X, reset=False, any_length=True)
         trie = self._trie
-        events = Events.of(sentences, ends=trie.n_outcomes > trie.n_words)
+        events = NgramEvents.of(sentences, ends=trie.n_outcomes > trie.n_words)
         found, outcomes = trie.find(events), events.outcomes
         total = np.zeros(len(outcomes))
         for model in self._interpolated_models():

@@ -19,7 +19,7 @@ from skdp.mixture._kernels_moves import move_clusters as _move_clusters
 _build_clusters, _sweep_rows = sections.build_clusters, sections.sweep_rows
 
 
-class Kernels(NamedTuple):
+class MixtureKernels(NamedTuple):
     """Kernels for rows of one kind."""
 
     weigh_alone: Callable
@@ -34,7 +34,7 @@ def shuffle(numbers, rng):
 
 
 @cache
-def kernels_of(kind: int) -> Kernels:
+def kernels_of(kind: int) -> MixtureKernels:
     """Return the kernels for a kind of rows."""
 
     @njit_loop
@@ -94,4 +94,4 @@ def kernels_of(kind: int) -> Kernels:
                 )  # fmt: skip
         return n_clusters
 
-    return Kernels(weigh_alone, sweep, split_and_merge)
+    return MixtureKernels(weigh_alone, sweep, split_and_merge)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from skdp._numeric._typing import Floats, Ints, Places
 from skdp._part import Part
 from skdp.processes._franchise_hyper import (
+    CellPairs,
     Histogram,
     NodeSeats,
-    Pairs,
     Seats,
     slice_concentration,
     slice_concentrations,
@@ -25,7 +25,7 @@ from skdp.processes._kernels_franchise import (
     Cells,
     Laws,
     Nodes,
-    Scratch,
+    PathScratch,
     count_customers,
     sum_log_stirling,
     sweep_cells,
@@ -250,7 +250,7 @@ class Franchise(Part):
         """Redraw all tables, from the deepest depth up, then discounts and concentrations."""
         laws, cells, nodes = self._laws(), self._cells(), self._nodes()
         n = self.layout.n_depths
-        scratch = Scratch(np.zeros(n, np.int32), np.zeros(n + 1))
+        scratch = PathScratch(np.zeros(n, np.int32), np.zeros(n + 1))
         for m in range(self.layout.n_depths - 1, -1, -1):
             sweep_cells(self._visited[m], m, cells, nodes, laws, scratch, rng)
         if self.priors.discount is None or self.priors.concentration is None:
@@ -280,7 +280,7 @@ class Franchise(Part):
                     seats, d, self.concentration[law], priors.concentration_prior, rng
                 )
 
-    def _seats(self, law: int, pairs: Pairs | None) -> Seats | NodeSeats:
+    def _seats(self, law: int, pairs: CellPairs | None) -> Seats | NodeSeats:
         """Return the statistics of a law's restaurants for its discount and concentrations."""
         nodes = self.layout.nodes_of(law)
         tables, customers = self.node_tables[nodes], self.node_customers[nodes]
@@ -288,11 +288,11 @@ class Franchise(Part):
             return NodeSeats(pairs, tables, customers)
         return Seats(pairs, Histogram.of(tables), Histogram.of(customers))
 
-    def _pairs(self, law: int) -> Pairs:
+    def _pairs(self, law: int) -> CellPairs:
         """Return the customers and tables of the cells of a law."""
         visited = [self._visited[m] for m in self.layout.depths_of(law)]
         cells = visited[0] if len(visited) == 1 else np.concatenate([_NO_CELLS, *visited])
-        return Pairs.of(cells, self.customers, self.tables)
+        return CellPairs.of(cells, self.customers, self.tables)
 
     def _width(self, law: int) -> float:
         """Return about two standard deviations of the discount of a law, given its tables.

@@ -75,7 +75,7 @@ class Sizes(NamedTuple):
         return float(log_sizes_given(discount, *self))
 
 
-class Pairs(NamedTuple):
+class CellPairs(NamedTuple):
     """Pairs of customers and tables of cells with their counts; seatings are integrated out.
 
     Attributes
@@ -90,7 +90,7 @@ class Pairs(NamedTuple):
     counts: Places
 
     @classmethod
-    def of(cls, cells: Ints, customers: Ints, tables: Ints) -> Pairs:
+    def of(cls, cells: Ints, customers: Ints, tables: Ints) -> CellPairs:
         """Return the pairs of `cells`, given the customers and tables of all cells."""
         few, many = np.zeros((FEW + 1, FEW), np.int64), np.empty((len(cells), 2), np.int32)
         many = many[: count_pairs(cells, customers, tables, few, many)]
@@ -113,14 +113,14 @@ class Seats(NamedTuple):
 
     Attributes
     ----------
-    cells : Sizes, Pairs or None
+    cells : Sizes, CellPairs or None
         Sizes of tables, or pairs of numbers of customers and tables, on which the concentration
         does not depend.
     tables, customers : Histogram
         Histograms of the restaurants' numbers of tables and of customers.
     """
 
-    cells: Sizes | Pairs | None
+    cells: Sizes | CellPairs | None
     tables: Histogram
     customers: Histogram
 
@@ -137,12 +137,12 @@ class NodeSeats(NamedTuple):
 
     Attributes
     ----------
-    cells : Sizes, Pairs or None
+    cells : Sizes, CellPairs or None
     tables, customers : (n_nodes,) int32
         Numbers of tables and of customers of each restaurant.
     """
 
-    cells: Sizes | Pairs | None
+    cells: Sizes | CellPairs | None
     tables: Ints
     customers: Ints
 

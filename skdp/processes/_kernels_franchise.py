@@ -72,7 +72,7 @@ class Laws(NamedTuple):
     rows_end: np.ndarray
 
 
-class Scratch(NamedTuple):
+class PathScratch(NamedTuple):
     """A path from a cell to the root, and the probabilities along it."""
 
     path: np.ndarray

@@ -37,7 +37,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 
 
-class Franchise(NamedTuple):
+class DynamicFranchise(NamedTuple):
     """All restaurants: see the table above."""
 
     cells: NDArray[np.int32]
@@ -54,7 +54,7 @@ class Franchise(NamedTuple):
 
 def empty_franchise(
     n_fixed: int, n_hashed: int, n_nodes: int, n_entries: int, n_changes: int, n_levels: int
-) -> Franchise:
+) -> DynamicFranchise:
     """Return restaurants without customers.
 
     Parameters
@@ -76,7 +76,7 @@ def empty_franchise(
     counters[N_SPARE], counters[MASK] = n_hashed, min(n_keys, 1024) - 1
     prior = np.empty((n_levels, 2))
     prior[:, 0], prior[:, 1] = 0.5, 1.0
-    return Franchise(
+    return DynamicFranchise(
         cells,
         np.full(n_cells, -1, dtype=np.int32),
         np.zeros((n_nodes, 2), dtype=np.int32),

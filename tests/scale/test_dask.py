@@ -12,7 +12,7 @@ from skdp.data import PartitionedPanel, PartitionedSentences, SequencePanel, Tok
 from skdp.grammar import HDPPCFG
 from skdp.grammar._chart._batches import without_empty
 from skdp.grammar._induction._ascent import start_weights
-from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._layout import GrammarLayout
 from skdp.grammar._induction._partitions import PlacedSentences
 from skdp.sequence import HDPHMMLT
 
@@ -26,7 +26,7 @@ RNG = np.random.default_rng(0)
 SENTENCES = TokenSequences.from_sequences(
     [RNG.integers(0, 5, RNG.integers(0, 7)) for _ in range(40)], n_features=5
 )
-WEIGHTS = start_weights(Layout(5, 2, None), np.full(2, 0.5), np.random.default_rng(1))
+WEIGHTS = start_weights(GrammarLayout(5, 2, None), np.full(2, 0.5), np.random.default_rng(1))
 
 
 def model(**params):

@@ -52,7 +52,7 @@ class Buckets(NamedTuple):
     sums: NDArray[np.float64]
 
 
-class Table(NamedTuple):
+class SimilarityTable(NamedTuple):
     """Cumulative similarities of all pairs, along the rows."""
 
     cumulative: NDArray[np.float64]

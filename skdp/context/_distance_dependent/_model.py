@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skdp._numeric._typing import Floats, Ints
 from skdp.context._distance_dependent._observations import (
-    Observations,
+    ContextObservations,
     count_pairs,
 )
 from skdp.context._distance_dependent._subsets import SubsetIndex, weigh_subsets
@@ -95,7 +95,7 @@ class Predictor:
     Parameters
     ----------
     smoother : Smoother
-    observations : Observations
+    observations : ContextObservations
         The training observations; their contexts and outcomes are kept.
     is_shared : bool
         As in `LinkSampler`.
@@ -104,7 +104,7 @@ class Predictor:
     def __init__(
         self,
         smoother: Smoother,
-        observations: Observations,
+        observations: ContextObservations,
         *,
         is_shared: bool,
     ):

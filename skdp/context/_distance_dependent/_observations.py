@@ -14,7 +14,7 @@ from skdp.data._categories import Column
 
 
 @dataclass(frozen=True, eq=False)
-class Observations:
+class ContextObservations:
     """Distinct contexts, and the context and outcome of each observation.
 
     Attributes

@@ -14,7 +14,7 @@ from skdp._part import Part
 from skdp.context._distance_dependent._kernels_components import Components
 from skdp.context._distance_dependent._kernels_sweep import kernel_of
 from skdp.context._distance_dependent._model import LinkModel
-from skdp.context._distance_dependent._observations import Observations, count_pairs
+from skdp.context._distance_dependent._observations import ContextObservations, count_pairs
 from skdp.context._distance_dependent._similarities import Similarity, draw_positive
 from skdp.context._distance_dependent._state import LinkState
 
@@ -68,7 +68,7 @@ class LinkSampler(Part):
 
     Parameters
     ----------
-    observations : Observations
+    observations : ContextObservations
     similarity : Similarity
         Similarity of one chain, not yet attached to the observations.
     is_shared : bool
@@ -91,7 +91,7 @@ class LinkSampler(Part):
 
     def __init__(
         self,
-        observations: Observations,
+        observations: ContextObservations,
         similarity: Similarity,
         *,
         is_shared: bool,
@@ -112,7 +112,7 @@ class LinkSampler(Part):
         self.links, self.labels = np.arange(n), np.arange(n)
         self.attach(observations)
 
-    def attach(self, observations: Observations) -> None:
+    def attach(self, observations: ContextObservations) -> None:
         """Set the observations and everything that is derived from them."""
         self.observations = observations
         self.similarity.attach(observations, by_outcome=self.is_shared)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skdp._checks import as_floats, is_number, shorten
 from skdp._numeric._typing import Floats, Places
 from skdp.context._distance_dependent._model import Smoother, SubsetSmoother, TableSmoother
-from skdp.context._distance_dependent._observations import Observations
+from skdp.context._distance_dependent._observations import ContextObservations
 from skdp.context._distance_dependent._similarities import (
     GivenTable,
     Similarity,
@@ -102,7 +102,7 @@ def check_kernel_values(values: Any, shape: tuple[int, ...], what: str) -> Float
     return similarities
 
 
-def make_smoother(similarity: Similarity, observations: Observations) -> Smoother:
+def make_smoother(similarity: Similarity, observations: ContextObservations) -> Smoother:
     """Return the smoother over the training contexts for a similarity."""
     if isinstance(similarity, SubsetProduct | SubsetOverlap):
         return SubsetSmoother(similarity.index, is_product=isinstance(similarity, SubsetProduct))

@@ -19,8 +19,8 @@ from skdp._numeric._typing import Floats, Places
 from skdp._numeric._unique_rows import unique_rows
 from skdp._part import Part
 from skdp.context._distance_dependent import _kernels_rows as kernels
-from skdp.context._distance_dependent._kernels_sweep import Buckets, Table
-from skdp.context._distance_dependent._observations import Observations
+from skdp.context._distance_dependent._kernels_sweep import Buckets, SimilarityTable
+from skdp.context._distance_dependent._observations import ContextObservations
 from skdp.context._distance_dependent._subsets import (
     SubsetIndex,
     all_subsets,
@@ -57,7 +57,7 @@ class Similarity(Part):
 
     Attributes
     ----------
-    source : Buckets or Table
+    source : Buckets or SimilarityTable
         Data from which the kernels draw; copies of a chain share it.
     sums : (U,) array
         For each context, the sum of similarities of an observation to all others.
@@ -74,7 +74,7 @@ class Similarity(Part):
         self.parameter = parameter
         self.prior = prior
 
-    def attach(self, observations: Observations, *, by_outcome: bool) -> None:
+    def attach(self, observations: ContextObservations, *, by_outcome: bool) -> None:
         """Set the observations and everything that is derived from them."""
         raise NotImplementedError
 
@@ -91,7 +91,7 @@ class Similarity(Part):
             return {}
         return {f"{self.name}_{d}": float(value) for d, value in enumerate(self.parameter)}
 
-    def _take(self, observations: Observations) -> None:
+    def _take(self, observations: ContextObservations) -> None:
         self._observations = observations
         self._repeats = observations.repeats.astype(np.float64)
 
@@ -159,7 +159,7 @@ class _Subsets(Similarity):
     _data_attributes = ("_observations", "_repeats", "index", "_others", "source")
     parameter: Floats
 
-    def attach(self, observations: Observations, *, by_outcome: bool) -> None:
+    def attach(self, observations: ContextObservations, *, by_outcome: bool) -> None:
         self._take(observations)
         codes, repeats = observations.codes, observations.repeats
         groups = observations.groups(by_outcome=by_outcome)
@@ -260,7 +260,7 @@ class _TableSimilarity(Similarity):
 
     is_table = True
 
-    def _make_table(self, observations: Observations, groups: Places) -> None:
+    def _make_table(self, observations: ContextObservations, groups: Places) -> None:
         """Make a table whose sums are filled in later."""
         n_groups, context_of = int(groups.max()) + 1, observations.context_of
         n_contexts = observations.n_contexts
@@ -270,7 +270,7 @@ class _TableSimilarity(Similarity):
         group_of_column, self._context_of_column = np.divmod(keys, n_contexts)
         self._column_repeats = sizes.astype(np.float64)
         self._starts_group = np.diff(group_of_column, prepend=-1) > 0
-        self.source = Table(
+        self.source = SimilarityTable(
             cumulative=np.empty((n_contexts, len(keys))),
             own=np.empty(n_contexts),
             row_of=context_of,
@@ -301,7 +301,7 @@ class GivenTable(_TableSimilarity):
     )
     _similarities: Floats
 
-    def attach(self, observations: Observations, *, by_outcome: bool) -> None:
+    def attach(self, observations: ContextObservations, *, by_outcome: bool) -> None:
         self._take(observations)
         assert observations.similarities is not None
         similarities = observations.similarities
@@ -324,7 +324,7 @@ class ProductTable(_Product, _TableSimilarity):
         *("_context_of_column", "_column_repeats", "_starts_group"),
     )
 
-    def attach(self, observations: Observations, *, by_outcome: bool) -> None:
+    def attach(self, observations: ContextObservations, *, by_outcome: bool) -> None:
         self._take(observations)
         self._make_table(observations, observations.groups(by_outcome=by_outcome))
         n_contexts = observations.n_contexts

@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 
 from skdp._numeric._typing import Floats, Ints, Places
 from skdp.context._distance_dependent._kernels_sweep import Buckets
-from skdp.context._distance_dependent._observations import Observations
+from skdp.context._distance_dependent._observations import ContextObservations
 
 
 def all_subsets(n_columns: int) -> list[int]:
@@ -87,7 +87,7 @@ class SubsetIndex:
         columns = [np.bincount(names, weights=repeats)[names] for names in self.names]
         return np.ascontiguousarray(np.transpose(columns))
 
-    def make_buckets(self, observations: Observations, groups: Places) -> Buckets:
+    def make_buckets(self, observations: ContextObservations, groups: Places) -> Buckets:
         """Return buckets of observations by their combination in each set, separately by group."""
         n_groups = int(groups.max()) + 1
         kinds, row_of = np.unique(observations.context_of * n_groups + groups, return_inverse=True)

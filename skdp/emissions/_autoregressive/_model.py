@@ -32,7 +32,7 @@ class StartingLags:
     root: Floats
 
 
-class Steps(NamedTuple):
+class LagSteps(NamedTuple):
     """Transition moments of a = [1, lags]: E[a'] = G a, and noise of covariance (1 + a^T V a) S.
 
     Attributes
@@ -209,7 +209,7 @@ class AutoregressiveModel:
         freedoms = np.broadcast_to(self.degrees_of_freedom[:, np.newaxis], variances.shape)
         return StudentMarginals(self.intercepts + self.coefs @ lags, np.sqrt(variances), freedoms)
 
-    def steps_about(self, origin: Floats) -> Steps:
+    def steps_about(self, origin: Floats) -> LagSteps:
         """Return the transition moments of a = [1, lags] for values relative to an origin.
 
         Moments are propagated relative to a nearby point, so that no digits are lost.
@@ -231,7 +231,7 @@ class AutoregressiveModel:
         freedoms = self.degrees_of_freedom
         ratios = np.where(freedoms > 2.0, freedoms / np.maximum(freedoms - 2.0, 1e-300), np.inf)
         covariances = self.scales * ratios[:, np.newaxis, np.newaxis]
-        return Steps(maps, factors.swapaxes(1, 2) @ factors, covariances)
+        return LagSteps(maps, factors.swapaxes(1, 2) @ factors, covariances)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the model with its states in another order."""

@@ -39,7 +39,7 @@ class Parameters(NamedTuple):
     precisions: Floats
 
 
-class Evidence(NamedTuple):
+class FactorEvidence(NamedTuple):
     """Statistics of the observations on which vectors depend; one of the two fields is None."""
 
     moments: factors.Moments | None
@@ -157,13 +157,13 @@ class FixedAmplitudes(Part):
         """Return which states have values."""
         return np.any(self.counts > 0.0, axis=1)
 
-    def evidence(self, known: Parameters) -> Evidence:
+    def evidence(self, known: Parameters) -> FactorEvidence:
         """Return the statistics of the observations on which vectors depend."""
         moments = factors.Moments(
             self.counts, self.means, known.weights, known.precisions, self.probit,
             *np.empty((2, len(self.probit))),
         )  # fmt: skip
-        return Evidence(moments, None)
+        return FactorEvidence(moments, None)
 
     def draw(
         self, filled: Floats, states: Places, known: Parameters, rng: NDArray[np.uint64]
@@ -319,7 +319,7 @@ class VaryingAmplitudes(Part):
         """Return which states have steps."""
         return self._counts > 0.0
 
-    def evidence(self, known: Parameters) -> Evidence:
+    def evidence(self, known: Parameters) -> FactorEvidence:
         """Return the statistics of the observations on which vectors depend."""
         n_factors = len(self._products)
         projections = kernels.Projections(
@@ -327,7 +327,7 @@ class VaryingAmplitudes(Part):
             np.empty(n_factors, dtype=np.int64), np.empty((n_factors, n_factors)),
             *np.empty((2, n_factors)),
         )  # fmt: skip
-        return Evidence(None, projections)
+        return FactorEvidence(None, projections)
 
     def draw(
         self, filled: Floats, states: Places, known: Parameters, rng: NDArray[np.uint64]

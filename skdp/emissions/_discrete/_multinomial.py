@@ -109,7 +109,7 @@ def count_totals(values: NDArray[np.float64]) -> tuple[list[float], list[int]]:
     return numbers.tolist(), counts.tolist()
 
 
-class Events(NamedTuple):
+class CountEvents(NamedTuple):
     """Nonzero counts of all steps: see `_kernels_events`."""
 
     ptr: NDArray[np.int64]
@@ -117,15 +117,17 @@ class Events(NamedTuple):
     amounts: NDArray[np.float64]
     log_coefficients: NDArray[np.float64]
 
-    def take(self, steps: NDArray[np.int64]) -> Events:
+    def take(self, steps: NDArray[np.int64]) -> CountEvents:
         """Return the events of some steps."""
         lengths = np.diff(self.ptr)[steps]
         ptr = np.concatenate([[0], np.cumsum(lengths)])
         places = np.arange(ptr[-1]) + np.repeat(self.ptr[steps] - ptr[:-1], lengths)
-        return Events(ptr, self.kinds[places], self.amounts[places], self.log_coefficients[steps])
+        return CountEvents(
+            ptr, self.kinds[places], self.amounts[places], self.log_coefficients[steps]
+        )
 
 
-def list_events(values: NDArray[np.float64]) -> Events:
+def list_events(values: NDArray[np.float64]) -> CountEvents:
     """Return the events of each step, none for missing steps, or raise a ValueError."""
     missing = np.isnan(values)
     absent = missing.all(axis=1)
@@ -150,7 +152,7 @@ def list_events(values: NDArray[np.float64]) -> Events:
     coefficients = gammaln(known.sum(axis=1) + 1.0)
     coefficients -= np.bincount(steps, gammaln(amounts + 1.0), len(values))
     ptr = np.searchsorted(steps, np.arange(len(values) + 1))
-    return Events(ptr, kinds.astype(np.int32), amounts, coefficients)
+    return CountEvents(ptr, kinds.astype(np.int32), amounts, coefficients)
 
 
 class MultinomialSampler(Part):
@@ -175,7 +177,7 @@ class MultinomialSampler(Part):
         """Store the observations."""
         self._take_events(list_events(values))
 
-    def _take_events(self, events: Events) -> None:
+    def _take_events(self, events: CountEvents) -> None:
         self._events = events
         self._all_coefficients = sum_exactly(events.log_coefficients)
 

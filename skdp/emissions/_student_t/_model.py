@@ -38,7 +38,7 @@ _EXACT = 1e-11
 """Error of a polynomial, relative to what it stands for, or absolute where that is below 1."""
 
 
-class Nodes(NamedTuple):
+class QuadratureNodes(NamedTuple):
     """A discrete distribution of u that stands for Gamma(nu / 2, nu / 2).
 
     Trapezoids in log u: for smooth functions of log u, errors fall exponentially with the step.
@@ -52,7 +52,9 @@ class Nodes(NamedTuple):
     log_weights: Floats
 
 
-def make_nodes(freedom: float, width: int, step: float = 0.4, tail: float = _TAIL) -> Nodes:
+def make_nodes(
+    freedom: float, width: int, step: float = 0.4, tail: float = _TAIL
+) -> QuadratureNodes:
     """Return nodes whose steps suit densities of some columns.
 
     Parameters
@@ -77,7 +79,7 @@ def make_nodes(freedom: float, width: int, step: float = 0.4, tail: float = _TAI
         logs = shape * (grid - np.exp(grid) + 1.0)
     kept = logs > -tail
     logs = logs[kept]
-    return Nodes(grid[kept], logs - np.log(np.exp(logs).sum()))
+    return QuadratureNodes(grid[kept], logs - np.log(np.exp(logs).sum()))
 
 
 class ScaleMixture:

@@ -330,7 +330,7 @@ def _sum_part(
     part: Places,
     multiplicity: Floats,
     counts: _Counts | None,
-) -> tuple[Floats, NDArray[np.bool_], lanes.Space]:
+) -> tuple[Floats, NDArray[np.bool_], lanes.LaneSpace]:
     """Return log probabilities, a mask of unsafe ones, and the work space of the last batch."""
     sentences, n = batches.sentences, rules.n_lanes
     space = rules.make_space(int(batches.lengths(batches.distinct[part]).max()))

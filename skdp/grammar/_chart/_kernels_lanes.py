@@ -64,7 +64,7 @@ from skdp.grammar._chart._kernels_extended_range import exponent_of, power_of_tw
 from skdp.grammar._chart._kernels_spans import LOG_TWO, NEVER, block_of, count_blocks, unit
 
 
-class Rules(NamedTuple):
+class LaneRuleArrays(NamedTuple):
     """Weights on a linear scale, in the format of the kernels."""
 
     root: np.ndarray  # (S,), the largest in [1, 2)
@@ -84,7 +84,7 @@ class Rules(NamedTuple):
     limit: float
 
 
-class Space(NamedTuple):
+class LaneSpace(NamedTuple):
     """Work space for a batch."""
 
     inside: np.ndarray
@@ -453,8 +453,8 @@ def sum_inside(tokens, ptr, order, n_per_batch, multiplicity, rules, space, log_
         Number of sentences per batch, at most W.
     multiplicity : (m,) float64
         Multiplicity of each of these sentences.
-    rules : Rules
-    space : Space
+    rules : LaneRules
+    space : LaneSpace
     log_prob : (m,) float64, output
     in_doubt : (m,) bool, output
         Whole batches whose safety only `count_batches` can determine.
@@ -532,7 +532,7 @@ def export_inside(space, w, n_emitting, first_branching, mantissas, exponents):
 
     Parameters
     ----------
-    space : Space
+    space : LaneSpace
     w : int
     n_emitting, first_branching : int
     mantissas, exponents : (at least l l, S) float64 and int64, output

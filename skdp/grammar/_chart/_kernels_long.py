@@ -55,7 +55,7 @@ from skdp.grammar._chart._kernels_spans import (
 _HELD = 16  # number of spans whose counts are added together
 
 
-class Rules(NamedTuple):
+class LongRuleArrays(NamedTuple):
     """Weights on a linear scale, in the format of the kernels."""
 
     root: np.ndarray  # (S,), the largest in [1, 2)
@@ -73,7 +73,7 @@ class Rules(NamedTuple):
     limit: float
 
 
-class Space(NamedTuple):
+class LongSpace(NamedTuple):
     """Work space for a sentence, as flat arrays."""
 
     inside_left: np.ndarray
@@ -391,8 +391,8 @@ def sum_long(tokens, ptr, order, rules, space, log_prob, in_doubt):
     tokens, ptr : (N,) int32, (n + 1,) int64
     order : (m,) int64
         The sentences to process, of at least two words.
-    rules : Rules
-    space : Space
+    rules : LongRules
+    space : LongSpace
     log_prob : (m,) float64, output
     in_doubt : (m,) bool, output
         Sentences whose safety only `count_long` can determine.

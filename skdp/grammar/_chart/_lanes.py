@@ -40,7 +40,7 @@ class LaneRules:
         shift = np.maximum(emission_exponents - largest[:, np.newaxis], -3000)
         words, rest = self.split(self.binary)
         floor = _FLOOR[self.dtype.itemsize]
-        self.numbers = kernels.Rules(
+        self.numbers = kernels.LaneRuleArrays(
             root.astype(self.dtype),
             np.maximum(np.ldexp(emission, shift.astype(np.int32)), floor).astype(self.dtype, "C"),
             largest,
@@ -89,7 +89,7 @@ class LaneRules:
             return n_words, n_words
         return n_words, (2 * self.n_emitting + self.n_branching) * self.n_branching
 
-    def make_space(self, n: int) -> kernels.Space:
+    def make_space(self, n: int) -> kernels.LaneSpace:
         """Return work space for sentences of up to n words."""
         w, z = self.n_lanes, max(self.n_emitting, self.n_branching)
         n_pairs = _padded(max(self.n_pairs), w // 2)  # whole vectors of half a row each
@@ -97,7 +97,7 @@ class LaneRules:
         def rows(n_rows: int) -> NDArray[Any]:
             return aligned_zeros((n_rows, w), self.dtype)
 
-        return kernels.Space(
+        return kernels.LaneSpace(
             rows(n * n * z), rows(n * n * z),
             np.empty((n * n, w), dtype=np.int64), np.empty((n * n, w), dtype=np.int64),
             rows(n), rows(n * z), rows(n_pairs), rows(n_pairs), rows(z),

@@ -63,7 +63,7 @@ class LongRules:
         self.width = -(-max(self.n_emitting, self.n_branching) // lanes) * lanes
         words, rest = (matrix.ravel() for matrix in self._split(rules.binary))
         same = rules.numbers
-        self.numbers = kernels.Rules(
+        self.numbers = kernels.LongRuleArrays(
             same.root, same.emission, same.emission_exponents,
             self._aligned(words), self._aligned(rest),
             same.first_branching, same.n_branching, same.most_left, same.most_right,
@@ -111,7 +111,7 @@ class LongRules:
         p, c = self.n_emitting, self.n_branching
         return p * self.width, (p + 2 * c if self.is_partitioned else c) * self.width
 
-    def make_space(self, n: int) -> kernels.Space:
+    def make_space(self, n: int) -> kernels.LongSpace:
         """Return work space for sentences of up to n words."""
         z, held = self.width, kernels._HELD
         pairs = max(self.n_pairs)
@@ -122,7 +122,7 @@ class LongRules:
         def integers() -> NDArray[np.int64]:
             return np.zeros(n * n, dtype=np.int64)
 
-        return kernels.Space(
+        return kernels.LongSpace(
             zeros(n * n * z), zeros(n * n * z), zeros(n * n * z), zeros(n * n * z),
             integers(), integers(), integers(), np.zeros(n * n), np.zeros(n * n),
             zeros(n), zeros(n * z), zeros(n * z), zeros(pairs), zeros(pairs), zeros(pairs),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._coordinate_ascent import CoordinateAscent, Expectation
-from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._layout import GrammarLayout
 
 _FIRST_POWER = 0.4
 """Annealing raises weights, relative to a uniform grammar, to powers from this value to 1."""
@@ -112,13 +112,13 @@ def _mix(power: float, weights: RuleWeights, flat: RuleWeights) -> RuleWeights:
 
 
 def start_weights(
-    layout: Layout, rule_types: NDArray[np.float64], rng: np.random.Generator | None = None
+    layout: GrammarLayout, rule_types: NDArray[np.float64], rng: np.random.Generator | None = None
 ) -> RuleWeights:
     """Return the weights of an initial grammar, independent of the sentences.
 
     Parameters
     ----------
-    layout : Layout
+    layout : GrammarLayout
     rule_types : (n_types,) array
         Probabilities of the types of rules, the same for all symbols. They strongly affect the
         brackets that are found.

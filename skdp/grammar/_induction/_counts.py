@@ -11,7 +11,7 @@ from skdp._numeric._typing import Floats
 from skdp.grammar._chart._batches import SentenceBatches
 from skdp.grammar._chart._engine import expected_counts
 from skdp.grammar._chart._weights import RuleWeights
-from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._layout import GrammarLayout
 
 ACTIVE = 1e-6
 """Least expected nodes of active symbols, and least weight of their active rules."""
@@ -32,18 +32,18 @@ class RuleCounts(NamedTuple):
     emission: Floats
     binary: Floats
 
-    def of_nodes(self, layout: Layout) -> Floats:
+    def of_nodes(self, layout: GrammarLayout) -> Floats:
         """Return the number of nodes with each symbol, (S,)."""
         nodes = np.zeros(layout.n_symbols)
         nodes[layout.inventories[0]] += self.emission.sum(axis=1)
         nodes[layout.branching] += self.binary.sum(axis=(1, 2))
         return nodes
 
-    def active(self, layout: Layout) -> NDArray[np.bool_]:
+    def active(self, layout: GrammarLayout) -> NDArray[np.bool_]:
         """Return a mask of the symbols in use, (S,)."""
         return self.of_nodes(layout) >= ACTIVE
 
-    def of_rule_types(self, layout: Layout) -> Floats:
+    def of_rule_types(self, layout: GrammarLayout) -> Floats:
         """Return how often each branching symbol uses each type of rule, (C, n_types)."""
         places = layout.inventories
         types = [
@@ -54,7 +54,9 @@ class RuleCounts(NamedTuple):
         return np.stack(types, axis=1)
 
 
-def count_active_rules(weights: RuleWeights, active: NDArray[np.bool_], layout: Layout) -> int:
+def count_active_rules(
+    weights: RuleWeights, active: NDArray[np.bool_], layout: GrammarLayout
+) -> int:
     """Return the number of rules of active symbols that have a weight of at least `ACTIVE`."""
     least = np.log(ACTIVE)
     emission = (weights.log_emission >= least)[active[layout.inventories[0]]]

@@ -21,7 +21,7 @@ from skdp.grammar._coordinate_ascent import Expectation
 from skdp.grammar._induction._ascent import Induction, start_weights
 from skdp.grammar._induction._counts import count_active_rules, count_expected
 from skdp.grammar._induction._gibbs import GammaPrior, GrammarSampler, LearntConcentrations
-from skdp.grammar._induction._layout import Layout, check_size, read_row
+from skdp.grammar._induction._layout import GrammarLayout, check_size, read_row
 from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._induction._partitions import PlacedSentences
 from skdp.grammar._induction._procedure import InductionAscents
@@ -103,7 +103,7 @@ class GrammarEstimator(ChainEstimator):
             super()._validate_parameters()
         else:
             validate_parameters(self)
-        self._priors(Layout(1, self.n_components, self.n_preterminals))
+        self._priors(GrammarLayout(1, self.n_components, self.n_preterminals))
         self._learnt()
         self._refuse_unused()
 
@@ -148,7 +148,7 @@ class GrammarEstimator(ChainEstimator):
 
         return LearntConcentrations(*map(prior, _CONCENTRATIONS))
 
-    def _priors(self, layout: Layout) -> GrammarPriors:
+    def _priors(self, layout: GrammarLayout) -> GrammarPriors:
         top, root = (
             _FIRST_CONCENTRATION if self._is_learnt(name) else getattr(self, name)
             for name in _CONCENTRATIONS[:2]
@@ -236,7 +236,7 @@ class GrammarEstimator(ChainEstimator):
             return super()._make_procedure(data)
         in_partitions = isinstance(data, PlacedSentences)
         n_words = data.n_words if isinstance(data, PlacedSentences) else len(data.tokens)
-        layout = Layout(data.n_features, self.n_components, self.n_preterminals)
+        layout = GrammarLayout(data.n_features, self.n_components, self.n_preterminals)
         return InductionAscents(
             partial(self._start_ascents, data), self._expectation(layout, data),
             self.tol * n_words, self.max_iter, self.n_jobs, in_partitions=in_partitions,
@@ -245,7 +245,7 @@ class GrammarEstimator(ChainEstimator):
     def _start_ascents(self, data: TokenSequences | PlacedSentences) -> FitState:
         """Return the grammars of all starts."""
         root = make_seed_sequence(self.random_state)
-        layout = Layout(data.n_features, self.n_components, self.n_preterminals)
+        layout = GrammarLayout(data.n_features, self.n_components, self.n_preterminals)
         grammar: Any
         if self.inference == "vb":
             priors = self._priors(layout)
@@ -267,13 +267,15 @@ class GrammarEstimator(ChainEstimator):
     def _start_sampler(
         self, data: TokenSequences, root: np.random.SeedSequence, c: int
     ) -> GrammarSampler:
-        layout = Layout(data.n_features, self.n_components, self.n_preterminals)
+        layout = GrammarLayout(data.n_features, self.n_components, self.n_preterminals)
         return GrammarSampler(data, layout, self._priors(layout), self._learnt(), root, c)
 
     def _make_averages(self) -> NoAverages:
         return NoAverages()
 
-    def _expectation(self, layout: Layout, data: TokenSequences | PlacedSentences) -> Expectation:
+    def _expectation(
+        self, layout: GrammarLayout, data: TokenSequences | PlacedSentences
+    ) -> Expectation:
         """Return the function that counts rules under given weights."""
         is_best, dtype = self.inference == "viterbi-em", np.dtype(self.dtype)
         if isinstance(data, PlacedSentences):

@@ -30,7 +30,7 @@ from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._dirichlet import draw_tables
 from skdp.grammar._induction._ascent import start_weights
 from skdp.grammar._induction._counts import RuleCounts
-from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._layout import GrammarLayout
 from skdp.grammar._induction._trees import count_rules
 from skdp.grammar._induction._variational import GrammarPriors, VariationalGrammar
 from skdp.grammar._top_weights import Family
@@ -63,7 +63,7 @@ class GrammarSampler(Part):
     ----------
     sentences : TokenSequences
         Sentences of at least one word.
-    layout : Layout
+    layout : GrammarLayout
     priors : GrammarPriors
         Priors with the initial concentrations.
     learnt : LearntConcentrations
@@ -77,7 +77,7 @@ class GrammarSampler(Part):
     def __init__(
         self,
         sentences: TokenSequences,
-        layout: Layout,
+        layout: GrammarLayout,
         priors: GrammarPriors,
         learnt: LearntConcentrations,
         root: np.random.SeedSequence,
@@ -246,7 +246,7 @@ class GrammarState:
 
 
 def count_orders(
-    layout: Layout, families: Sequence[Family], tables: Sequence[Floats]
+    layout: GrammarLayout, families: Sequence[Family], tables: Sequence[Floats]
 ) -> list[Floats]:
     """Return the number of orders of each symbol by the tables of all rows, for each inventory."""
     orders = [np.zeros(place.stop - place.start) for place in layout.inventories]

@@ -22,7 +22,7 @@ class RuleBlock(NamedTuple):
     right: int
 
 
-class Layout(NamedTuple):
+class GrammarLayout(NamedTuple):
     """Numbers of words and symbols of a grammar, and the places of each kind of symbol.
 
     Joint order: preterminals first. Without a partition every symbol both emits and branches.

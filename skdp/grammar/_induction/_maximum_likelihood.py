@@ -9,7 +9,7 @@ import numpy as np
 from skdp._numeric._typing import Floats
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._induction._counts import RuleCounts
-from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._layout import GrammarLayout
 from skdp.grammar._induction._variational import RuleProbabilities, uniform_weights
 
 
@@ -18,7 +18,7 @@ class MaximumLikelihoodGrammar:
 
     Parameters
     ----------
-    layout : Layout
+    layout : GrammarLayout
     pseudo_count : float
         Pseudo-count of every rule and root.
     probabilities : RuleProbabilities or None, default=None
@@ -27,7 +27,7 @@ class MaximumLikelihoodGrammar:
 
     def __init__(
         self,
-        layout: Layout,
+        layout: GrammarLayout,
         pseudo_count: float,
         probabilities: RuleProbabilities | None = None,
         counts: RuleCounts | None = None,
@@ -70,7 +70,7 @@ class MaximumLikelihoodGrammar:
         return self._probabilities
 
 
-def _uniform(layout: Layout) -> RuleProbabilities:
+def _uniform(layout: GrammarLayout) -> RuleProbabilities:
     """Return a grammar in which all rules of a symbol are equally likely."""
     n_rules = layout.n_symbols**2
     return RuleProbabilities(

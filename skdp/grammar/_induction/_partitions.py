@@ -19,7 +19,7 @@ from skdp.grammar._chart._engine import inside
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._coordinate_ascent import Expectation
 from skdp.grammar._induction._counts import RuleCounts, count_expected
-from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._layout import GrammarLayout
 from skdp.grammar._induction._trees import count_best_trees
 from skdp.inference._convergence import warn_user
 
@@ -63,7 +63,9 @@ def count_part(part: SentencePart, weights: RuleWeights, dtype: Any) -> tuple[An
     return log_likelihood, *counts
 
 
-def count_best_part(part: SentencePart, weights: RuleWeights, layout: Layout) -> tuple[Any, ...]:
+def count_best_part(
+    part: SentencePart, weights: RuleWeights, layout: GrammarLayout
+) -> tuple[Any, ...]:
     """Return the log probability of the best trees and their counts."""
     log_prob, counts = count_best_trees(part.batches.sentences, layout, 1, weights)
     return log_prob, *counts
@@ -110,7 +112,7 @@ class PlacedSentences:
         """Return the function that computes expected counts under given weights."""
         return partial(self._expect, count_part, dtype)
 
-    def best_counts(self, layout: Layout) -> Expectation:
+    def best_counts(self, layout: GrammarLayout) -> Expectation:
         """Return the function that counts the rules of the best trees under given weights."""
         return partial(self._expect, count_best_part, layout)
 

@@ -16,7 +16,7 @@ from skdp.grammar._chart._engine import TreeArrays, viterbi
 from skdp.grammar._chart._k_best import BestChartTrees
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._induction._counts import RuleCounts
-from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._layout import GrammarLayout
 
 
 def count_rules(
@@ -99,7 +99,7 @@ class RankTrees:
 
 
 def count_best_trees(
-    sentences: TokenSequences, layout: Layout, n_jobs: int | None, weights: RuleWeights
+    sentences: TokenSequences, layout: GrammarLayout, n_jobs: int | None, weights: RuleWeights
 ) -> tuple[float, RuleCounts]:
     """Return the log probability of the best trees and the counts of their rules."""
     log_prob, trees = viterbi(sentences, weights, n_jobs=n_jobs)

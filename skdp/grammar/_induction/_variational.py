@@ -22,7 +22,7 @@ from skdp.grammar._dirichlet import (
     negative_divergence,
 )
 from skdp.grammar._induction._counts import RuleCounts
-from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._layout import GrammarLayout
 from skdp.grammar._top_weights import Family, TopPrior, maximize
 
 ROOT_KIND_PRIOR = np.ones(2)
@@ -59,7 +59,7 @@ class RuleProbabilities(NamedTuple):
     emission: Floats
     binary: Floats
 
-    def weights(self, layout: Layout) -> RuleWeights:
+    def weights(self, layout: GrammarLayout) -> RuleWeights:
         """Return the logarithms of whole rules."""
         emission, binary = self.emission, self.binary
         if not layout.is_partitioned:
@@ -71,7 +71,7 @@ class RuleProbabilities(NamedTuple):
             )
 
 
-def uniform_weights(layout: Layout) -> list[Floats]:
+def uniform_weights(layout: GrammarLayout) -> list[Floats]:
     """Return equal top-level weights for each inventory."""
     sizes = (place.stop - place.start for place in layout.inventories)
     return [np.full(size, 1.0 / size) for size in sizes]
@@ -82,7 +82,7 @@ class VariationalGrammar:
 
     Parameters
     ----------
-    layout : Layout
+    layout : GrammarLayout
     priors : GrammarPriors
     top_weights : list of arrays or None, default=None
         beta of each inventory of symbols; None: uniform.
@@ -92,7 +92,7 @@ class VariationalGrammar:
 
     def __init__(
         self,
-        layout: Layout,
+        layout: GrammarLayout,
         priors: GrammarPriors,
         top_weights: list[Floats] | None = None,
         counts: RuleCounts | None = None,

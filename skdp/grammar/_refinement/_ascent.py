@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skdp.grammar._coordinate_ascent import CoordinateAscent, Expectation
-from skdp.grammar._refinement._lexicon import Lexicon
+from skdp.grammar._refinement._lexicon import TreebankLexicon
 from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
 from skdp.grammar._refinement._messages import RefinedTables, expect
 from skdp.grammar._refinement._treebank import Treebank
@@ -36,7 +36,7 @@ class Refinement(CoordinateAscent):
         MaximumLikelihoodRefinement before its first update.
     n_components : int
     trees : Treebank
-    lexicon : Lexicon
+    lexicon : TreebankLexicon
     expect : Expectation
         Expectation for these trees.
     rng : Generator
@@ -47,7 +47,7 @@ class Refinement(CoordinateAscent):
         make_grammar: Callable[[int], Any],
         n_components: int,
         trees: Treebank,
-        lexicon: Lexicon,
+        lexicon: TreebankLexicon,
         expect: Expectation,
         rng: np.random.Generator,
     ):

@@ -8,7 +8,7 @@ from copy import copy
 from skdp.data._binarize import binarize
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._refinement._ascent import count_coarse
-from skdp.grammar._refinement._lexicon import Lexicon
+from skdp.grammar._refinement._lexicon import TreebankLexicon
 from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
 from skdp.grammar._refinement._parser import RefinedParser
 from skdp.grammar._refinement._parses import Asked
@@ -18,7 +18,7 @@ from skdp.grammar._refinement._treebank import flatten
 def make_backoff(
     trees: Sequence[ParseTree],
     sentences: Sequence[Sequence[str]],
-    lexicon: Lexicon,
+    lexicon: TreebankLexicon,
     widths: Sequence[float],
 ) -> Asked:
     """Return the grammar of trees without siblings, ancestors and subsymbols in its symbols.
@@ -31,7 +31,7 @@ def make_backoff(
         Trees in the format of the treebank.
     sentences : sequence of sequences of str
         Words of the trees, as given to `lexicon`.
-    lexicon : Lexicon
+    lexicon : TreebankLexicon
     widths : sequence of float
         As in `RefinedParser`.
     """

@@ -15,7 +15,7 @@ _FIRST = "^"
 """Prefix of the names of word classes at the start of a sentence."""
 
 
-class Lexicon:
+class TreebankLexicon:
     """Known words and classes of unknown words.
 
     A word that occurs less than `min_count` times in the training sentences is unknown: it is

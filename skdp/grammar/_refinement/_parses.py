@@ -10,7 +10,7 @@ from skdp.data._binarize import debinarize
 from skdp.data._brackets import as_in_treebanks
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._refinement._decoding import BestForestTrees, Lexical
-from skdp.grammar._refinement._lexicon import Lexicon
+from skdp.grammar._refinement._lexicon import TreebankLexicon
 from skdp.grammar._refinement._parser import RefinedParser
 
 _N_CANDIDATES = 50
@@ -27,7 +27,7 @@ RankedTree = tuple[ParseTree, float]
 class Asked:
     """A grammar, its lexicon, and the vertical order of its symbols."""
 
-    lexicon: Lexicon
+    lexicon: TreebankLexicon
     parser: RefinedParser
     vertical_order: int
 

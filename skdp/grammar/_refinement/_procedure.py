@@ -7,7 +7,7 @@ from typing import Any
 from skdp._fit import FitState
 from skdp.grammar._ascents import Ascents
 from skdp.grammar._coordinate_ascent import warn_unless_converged
-from skdp.grammar._refinement._split_merge import SplitMerge
+from skdp.grammar._refinement._split_merge import SubsymbolSplitMerge
 from skdp.inference._convergence import warn_unconverged
 
 
@@ -20,7 +20,7 @@ class RefinementAscents(Ascents):
     def warn_unless_converged(self, estimator: Any, state: FitState) -> None:
         """Warn if one of the grammars has not converged."""
         run = min(state.runs, key=lambda run: run.converged)
-        if not isinstance(run, SplitMerge):
+        if not isinstance(run, SubsymbolSplitMerge):
             warn_unless_converged(estimator, run)
         elif not run.converged:
             warn_unconverged(

@@ -19,7 +19,7 @@ from skdp.grammar._refinement._messages import (
 from skdp.grammar._refinement._treebank import CoarseRules, Treebank
 
 
-class Regrouping(NamedTuple):
+class SubsymbolRegrouping(NamedTuple):
     """New subsymbols derived from old subsymbols.
 
     Symbols may have different numbers of subsymbols; subsymbols from `sizes` on are never used.
@@ -64,7 +64,7 @@ def _map(table: Floats, axis: int, maps: Floats) -> Floats:
     return np.ascontiguousarray(np.moveaxis(made, -1, axis))
 
 
-def split_in_two(sizes: NDArray[np.int64], nodes: Floats, n_components: int) -> Regrouping:
+def split_in_two(sizes: NDArray[np.int64], nodes: Floats, n_components: int) -> SubsymbolRegrouping:
     """Return the splits of all subsymbols, up to `n_components` per symbol.
 
     Parameters
@@ -88,12 +88,12 @@ def split_in_two(sizes: NDArray[np.int64], nodes: Floats, n_components: int) -> 
         as_child[s, origin, places] = 1.0 / (1 + is_split[origin])
         first = np.flatnonzero(origin[1:] == origin[:-1])
         partner[s, first], partner[s, first + 1] = first + 1, first
-    return Regrouping(made, as_child, as_parent, partner)
+    return SubsymbolRegrouping(made, as_child, as_parent, partner)
 
 
 def merge_pairs(
     sizes: NDArray[np.int64], partner: Ints, is_merged: NDArray[np.bool_], share: Floats
-) -> Regrouping:
+) -> SubsymbolRegrouping:
     """Return merges of pairs of neighbors.
 
     Parameters
@@ -116,7 +116,7 @@ def merge_pairs(
     s, z = np.nonzero(used)
     as_child[s, z, place[s, z]] = 1.0
     weight = np.where(is_merged | dropped, share, 1.0)
-    return Regrouping(
+    return SubsymbolRegrouping(
         made, as_child, as_child * weight[:, :, None], np.full((n_symbols, n), -1, dtype=np.int32)
     )
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp.grammar._refinement._ascent import count_coarse
-from skdp.grammar._refinement._lexicon import Lexicon
+from skdp.grammar._refinement._lexicon import TreebankLexicon
 from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
 from skdp.grammar._refinement._messages import RefinedTables, count_nodes, expect
 from skdp.grammar._refinement._regrouping import (
-    Regrouping,
+    SubsymbolRegrouping,
     choose_merges,
     merge_pairs,
     smooth,
@@ -31,7 +31,7 @@ _N_SPLIT, _N_MERGED = 20, 15
 better, but new sentences worse."""
 
 
-class Schedule(NamedTuple):
+class SplitMergeSchedule(NamedTuple):
     """Schedule of splits and merges.
 
     Attributes
@@ -53,7 +53,7 @@ class Schedule(NamedTuple):
         return max(self.n_cycles * (_N_SPLIT + _N_MERGED), 1)
 
 
-class SplitMerge:
+class SubsymbolSplitMerge:
     """Fit of a refined grammar by cycles of splits and merges.
 
     It starts with the coarse grammar. In a cycle all subsymbols are split in two, with noise; some
@@ -63,13 +63,17 @@ class SplitMerge:
     Parameters
     ----------
     trees : Treebank
-    lexicon : Lexicon
-    schedule : Schedule
+    lexicon : TreebankLexicon
+    schedule : SplitMergeSchedule
     rng : Generator
     """
 
     def __init__(
-        self, trees: Treebank, lexicon: Lexicon, schedule: Schedule, rng: np.random.Generator
+        self,
+        trees: Treebank,
+        lexicon: TreebankLexicon,
+        schedule: SplitMergeSchedule,
+        rng: np.random.Generator,
     ):
         self.lexicon = lexicon
         self.coarse_counts = self._counts = count_coarse(trees)
@@ -137,7 +141,7 @@ class SplitMerge:
             self._n_left = _N_SPLIT
         self._go_on(trees, made)
 
-    def _go_on(self, trees: Treebank, made: Regrouping) -> None:
+    def _go_on(self, trees: Treebank, made: SubsymbolRegrouping) -> None:
         """Continue with new subsymbols."""
         logs = made.apply(self._logs, trees.rules)
         if not self._is_merged:

@@ -7,7 +7,7 @@ string, so that they stay near 1; the outer sums are logarithms.
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | s | | | probabilities of words: `weigh_words` of `_nested._kernels_filter` |
-| r | | | `Room` |
+| r | | | `CollocationWorkspace` |
 | path | log U | (n + 1,) | log of the sum over segmentations of the first t letters into words |
 | steps | p U / U | (n + 1, K) | share of U of the word that ends at t, by length - 1 |
 | inner | A | (n, L) | sum over segmentations of a span into words, by length - 1, times U / U |
@@ -41,7 +41,7 @@ from skdp.language._nested._kernels_filter import may_end, must_end, pick_place
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS
 
 
-class Room(NamedTuple):
+class CollocationWorkspace(NamedTuple):
     """Buffers for the longest string, as listed in the table above."""
 
     path: NDArray[np.float64]
@@ -56,10 +56,10 @@ class Room(NamedTuple):
     new_masks: NDArray[np.int64]
 
 
-def empty_room(longest: int, max_word: int, max_collocation: int) -> Room:
+def empty_room(longest: int, max_word: int, max_collocation: int) -> CollocationWorkspace:
     """Return buffers for strings of at most `longest` letters."""
     n = longest + 1
-    return Room(
+    return CollocationWorkspace(
         np.zeros(n),
         np.zeros((n, max_word)),
         np.zeros((n, max_collocation)),

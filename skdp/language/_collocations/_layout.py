@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Ints, Places
 from skdp.language._nested._kernels_words import Text
-from skdp.language._nested._layout import Layout, lay_out
+from skdp.language._nested._layout import TextLayout, lay_out
 from skdp.language._nested._numbering import Spans, number_spans
-from skdp.processes._kernels_franchise_dynamic import NODE, Franchise, empty_franchise
+from skdp.processes._kernels_franchise_dynamic import NODE, DynamicFranchise, empty_franchise
 
 
 class CollocationLayout(NamedTuple):
@@ -20,13 +20,13 @@ class CollocationLayout(NamedTuple):
 
     Attributes
     ----------
-    words : Layout
+    words : TextLayout
         Layout of the spans that may be words; `n_hashed` is the number of cells for collocations.
     spans : Spans
         All spans that may be collocations, with possible words first.
     """
 
-    words: Layout
+    words: TextLayout
     spans: Spans
 
     @property
@@ -90,12 +90,12 @@ def lay_out_collocations(
     return CollocationLayout(layout._replace(node_levels=as_readonly(levels)), spans)
 
 
-def open_collocations(layout: Layout, n_tables: int, n_changes: int) -> Franchise:
+def open_collocations(layout: TextLayout, n_tables: int, n_changes: int) -> DynamicFranchise:
     """Return empty restaurants for a text; the cell after the words' root is that of the end.
 
     Parameters
     ----------
-    layout : Layout
+    layout : TextLayout
     n_tables, n_changes : int
         As in `open_restaurants`.
     """

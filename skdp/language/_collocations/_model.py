@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._typing import Floats, Ints, Places
-from skdp.language._collocations._kernels_filter import Room, empty_room
+from skdp.language._collocations._kernels_filter import CollocationWorkspace, empty_room
 from skdp.language._collocations._kernels_predict import (
     find_best_words,
     find_posteriors_of_words,
@@ -17,11 +17,11 @@ from skdp.language._collocations._kernels_predict import (
 )
 from skdp.language._collocations._kernels_seats import Collocations
 from skdp.language._collocations._layout import CollocationLayout, lay_out_collocations
-from skdp.language._nested._kernels_filter import Scratch
-from skdp.language._nested._layout import Layout
+from skdp.language._nested._kernels_filter import FilterScratch
+from skdp.language._nested._layout import TextLayout
 from skdp.language._nested._model import NestedModel, read_strings
 from skdp.language._nested._numbering import Spans, find_spans
-from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, Franchise
+from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, DynamicFranchise
 
 
 class CollocationModel(NamedTuple):
@@ -53,14 +53,19 @@ class CollocationModel(NamedTuple):
 
     @classmethod
     def of(
-        cls, f: Franchise, layout: Layout, spans: Spans, c: Collocations, words: NestedModel
+        cls,
+        f: DynamicFranchise,
+        layout: TextLayout,
+        spans: Spans,
+        c: Collocations,
+        words: NestedModel,
     ) -> CollocationModel:
         """Return the restaurants that have customers.
 
         Parameters
         ----------
-        f : Franchise
-        layout : Layout
+        f : DynamicFranchise
+        layout : TextLayout
         spans : Spans
             Spans of collocations.
         c : Collocations
@@ -116,11 +121,11 @@ class CollocationReader(NamedTuple):
     """Strings with those of a sample's restaurants that they may need."""
 
     layout: CollocationLayout
-    f: Franchise
+    f: DynamicFranchise
     prices: Floats
     collocations: Collocations
-    scratch: Scratch
-    room: Room
+    scratch: FilterScratch
+    room: CollocationWorkspace
 
     def log_probabilities(self) -> Floats:
         """Return the log probability of each string."""

@@ -43,7 +43,7 @@ SMALL = 1e-60
 """Sums of weights below this value are rescaled."""
 
 
-class Scratch(NamedTuple):
+class FilterScratch(NamedTuple):
     """Buffers for the longest string, as listed in the table above, and for its `words`."""
 
     letter_p: NDArray[np.float64]
@@ -59,10 +59,10 @@ class Scratch(NamedTuple):
     new_words: NDArray[np.int32]
 
 
-def empty_scratch(longest: int, max_length: int, character_order: int) -> Scratch:
+def empty_scratch(longest: int, max_length: int, character_order: int) -> FilterScratch:
     """Return buffers for strings of at most `longest` letters."""
     n = longest + 1
-    return Scratch(
+    return FilterScratch(
         np.zeros((n, character_order)),
         np.zeros((n, character_order)),
         np.zeros((n, max_length)),

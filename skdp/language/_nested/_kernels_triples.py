@@ -45,7 +45,7 @@ from skdp.language._nested._kernels_words import context_node, two_word_node
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, find_cell, split_share
 
 
-class Pairs(NamedTuple):
+class PairWorkspace(NamedTuple):
     """Buffers for the longest string, as listed in the table above."""
 
     cells: NDArray[np.int32]
@@ -61,7 +61,7 @@ class Pairs(NamedTuple):
 
 def empty_pairs(
     word_order: int, longest: int, max_length: int, *, for_reading: bool
-) -> Pairs | None:
+) -> PairWorkspace | None:
     """Return buffers for strings of at most `longest` letters, or None if pairs are not contexts.
 
     Parameters
@@ -74,7 +74,7 @@ def empty_pairs(
         return None
     n, m = longest + 1, max_length
     n_read = n if for_reading else 0
-    return Pairs(
+    return PairWorkspace(
         np.zeros((n, m, m), dtype=np.int32),
         np.zeros((n, m, m + 1), dtype=np.int32),
         np.zeros((n, m, m)),

@@ -20,7 +20,7 @@ from skdp.language._nested._numbering import (
     number_letters,
     number_spans,
 )
-from skdp.processes._kernels_franchise_dynamic import NODE, Franchise, empty_franchise
+from skdp.processes._kernels_franchise_dynamic import NODE, DynamicFranchise, empty_franchise
 
 _LETTERS_A_CALL = 100_000
 """Number of letters per kernel call: Python handles no signals before a kernel returns."""
@@ -32,7 +32,7 @@ def portions(lengths: NDArray[np.integer]) -> Iterator[tuple[int, int]]:
     return pairwise([0, *(np.flatnonzero(np.diff(calls)) + 1).tolist(), len(lengths)])
 
 
-class Layout(NamedTuple):
+class TextLayout(NamedTuple):
     """Layout of the restaurants of a text.
 
     Attributes
@@ -67,7 +67,7 @@ def lay_out(
     spans: Spans | None = None,
     *,
     for_reading: bool = False,
-) -> Layout:
+) -> TextLayout:
     """Return the numbering of all words that strings may contain.
 
     Parameters
@@ -134,7 +134,7 @@ def lay_out(
         as_readonly(letters.depths),
     )
     node_levels = np.concatenate([letters.depths, *levels]).astype(np.int32)
-    return Layout(text, spans, letters, contexts, as_readonly(node_levels), n_hashed)
+    return TextLayout(text, spans, letters, contexts, as_readonly(node_levels), n_hashed)
 
 
 def _first_of_each(nodes: Ints, n_nodes: int) -> Places:
@@ -145,12 +145,12 @@ def _first_of_each(nodes: Ints, n_nodes: int) -> Places:
     return first
 
 
-def open_restaurants(layout: Layout, n_tables: int, n_changes: int) -> Franchise:
+def open_restaurants(layout: TextLayout, n_tables: int, n_changes: int) -> DynamicFranchise:
     """Return empty restaurants for a text.
 
     Parameters
     ----------
-    layout : Layout
+    layout : TextLayout
     n_tables : int
         Upper bound on the number of different table sizes, summed over all cells.
     n_changes : int

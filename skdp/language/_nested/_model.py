@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._typing import Floats, Ints, Places
-from skdp.language._nested._kernels_filter import Scratch, empty_scratch
+from skdp.language._nested._kernels_filter import FilterScratch, empty_scratch
 from skdp.language._nested._kernels_predict import find_best_cuts, find_posteriors, score_strings
-from skdp.language._nested._kernels_triples import Pairs, empty_pairs
-from skdp.language._nested._layout import Layout, lay_out, open_restaurants, portions
+from skdp.language._nested._kernels_triples import PairWorkspace, empty_pairs
+from skdp.language._nested._layout import TextLayout, lay_out, open_restaurants, portions
 from skdp.language._nested._numbering import find_spans
-from skdp.processes._kernels_franchise_dynamic import Franchise, put_hashed_cells
+from skdp.processes._kernels_franchise_dynamic import DynamicFranchise, put_hashed_cells
 
 
-class Table(NamedTuple):
+class CellTable(NamedTuple):
     """Cells with (n, 2) customers and tables, in the order of the rows of `of`."""
 
     of: NDArray[np.int32]
@@ -33,33 +33,33 @@ class NestedModel(NamedTuple):
         Concatenated letters of the words that have customers at the root, and their offsets.
     root : (n_words + 1, 2) int32
         Customers and tables of these words, and of the end.
-    pairs : Table
+    pairs : CellTable
         Rows (v, w); v = n_words is the start, and w = n_words the end.
     contexts : (n_contexts, 2) int32
         Parent and oldest letter of the letters' contexts, parents first; -1: the start of a word.
-    letters : Table
+    letters : CellTable
         Rows (context, outcome).
     tokens : (n_words,) int32
         Number of tokens of each word in the segmented text.
     prices : (L + 1,) float64
     prior : (n_levels, 2) float64
     n_symbols, character_order : int
-    triples : Table
+    triples : CellTable
         Rows (row of `pairs`, w).
     """
 
     word_letters: Ints
     word_ptr: Places
     root: Ints
-    pairs: Table
+    pairs: CellTable
     contexts: Ints
-    letters: Table
+    letters: CellTable
     tokens: Ints
     prices: Floats
     prior: Floats
     n_symbols: int
     character_order: int
-    triples: Table
+    triples: CellTable
 
     @property
     def word_order(self) -> int:
@@ -67,13 +67,13 @@ class NestedModel(NamedTuple):
         return len(self.prior) - self.character_order
 
     @classmethod
-    def of(cls, f: Franchise, layout: Layout, tokens: Ints, **rest: Any) -> NestedModel:
+    def of(cls, f: DynamicFranchise, layout: TextLayout, tokens: Ints, **rest: Any) -> NestedModel:
         """Return the restaurants that have customers.
 
         Parameters
         ----------
-        f : Franchise
-        layout : Layout
+        f : DynamicFranchise
+        layout : TextLayout
         tokens : (n_letters,) int32
             The text.
         **rest : the attributes `prices` and `n_symbols`, and `cuts` of the text
@@ -125,7 +125,7 @@ class NestedModel(NamedTuple):
             tokens[places],
             ptr,
             np.concatenate([root[words], root[-1:]]),
-            Table(of_pairs, f.cells[pairs, :2].copy()),
+            CellTable(of_pairs, f.cells[pairs, :2].copy()),
             np.stack(
                 [
                     context_number[letters.node_parents[contexts]],
@@ -133,7 +133,7 @@ class NestedModel(NamedTuple):
                 ],
                 axis=1,
             ),
-            Table(
+            CellTable(
                 np.stack([context_number[letters.nodes[cells]], letters.outcomes[cells]], axis=1),
                 f.cells[cells, :2].copy(),
             ),
@@ -142,7 +142,7 @@ class NestedModel(NamedTuple):
             f.prior.copy(),
             rest["n_symbols"],
             text.character_order,
-            Table(of_triples, f.cells[triples, :2].copy()),
+            CellTable(of_triples, f.cells[triples, :2].copy()),
         )
 
     def words(self) -> list[NDArray[np.int32]]:
@@ -153,11 +153,11 @@ class NestedModel(NamedTuple):
 class Reader(NamedTuple):
     """Strings with those of a sample's restaurants that they may need."""
 
-    layout: Layout
-    f: Franchise
+    layout: TextLayout
+    f: DynamicFranchise
     prices: Floats
-    scratch: Scratch
-    pairs: Pairs | None
+    scratch: FilterScratch
+    pairs: PairWorkspace | None
 
     def log_probabilities(self) -> Floats:
         """Return the log probability of each string."""
@@ -192,7 +192,7 @@ def parts_of_strings(ptr: Places) -> Iterator[tuple[slice, Places]]:
         yield slice(ptr[begin], ptr[end]), ptr[begin : end + 1] - ptr[begin]
 
 
-def lay_out_strings(model: NestedModel, tokens: Ints, ptr: Places) -> Layout:
+def lay_out_strings(model: NestedModel, tokens: Ints, ptr: Places) -> TextLayout:
     """Return the numbering for new strings, which is the same for all samples of a fit."""
     known = np.full(len(tokens), -1, dtype=np.int8)
     return lay_out(
@@ -208,7 +208,7 @@ def lay_out_strings(model: NestedModel, tokens: Ints, ptr: Places) -> Layout:
     )
 
 
-def read_strings(model: NestedModel, layout: Layout) -> Reader:
+def read_strings(model: NestedModel, layout: TextLayout) -> Reader:
     """Return a reader of strings with the sample's restaurants; other restaurants are empty."""
     n_pairs, n_triples = len(model.pairs.of), len(model.triples.of)
     text = layout.text
@@ -250,7 +250,7 @@ def read_strings(model: NestedModel, layout: Layout) -> Reader:
     )
 
 
-def _set_letters(f: Franchise, layout: Layout, model: NestedModel) -> None:
+def _set_letters(f: DynamicFranchise, layout: TextLayout, model: NestedModel) -> None:
     """Copy the counts of letters to the contexts and cells of the strings."""
     letters, (of, counts) = layout.letters, model.letters
     width = 1 + max(int(letters.outcomes.max(initial=0)), int(of[:, 1].max(initial=0)))

@@ -31,7 +31,13 @@ from skdp.processes._franchise_hyper import (
     slice_concentration,
     slice_discount,
 )
-from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, TABLES, Franchise, list_sizes
+from skdp.processes._kernels_franchise_dynamic import (
+    CUSTOMERS,
+    NODE,
+    TABLES,
+    DynamicFranchise,
+    list_sizes,
+)
 
 N_DRAWN = 10_000
 """Number of words drawn from the letters once per sweep, for their lengths."""
@@ -184,7 +190,7 @@ class NestedSampler(Part):
         """Return a copy of the state with its own arrays."""
         other = super().copy()
         arrays: Any = [array.copy() for array in self._f]
-        other._f = Franchise(*arrays)
+        other._f = DynamicFranchise(*arrays)
         return other
 
     # Initial state

@@ -22,7 +22,7 @@ from skdp.processes._interpolated import InterpolatedModel
 
 
 @dataclass(frozen=True)
-class Events:
+class NgramEvents:
     """Events of sentences: each word, and the end of each sentence if ends are events.
 
     The symbols of each sentence are in consecutive slots: a beginning, the words, an end. An event
@@ -45,7 +45,7 @@ class Events:
     ptr: Places
 
     @classmethod
-    def of(cls, sentences: TokenSequences, *, ends: bool) -> Events:
+    def of(cls, sentences: TokenSequences, *, ends: bool) -> NgramEvents:
         """Return the events of sentences."""
         lengths = np.diff(sentences.ptr)
         rows = np.concatenate([[0], np.cumsum(lengths + 2)])  # beginning, words, end
@@ -102,7 +102,7 @@ class NgramTrie(ContextIndex):
         The slot, in `text`, of the event of a leaf; -1: the context is not a leaf. Empty if there
         is an order.
     text : (n_slots,) int32
-        Symbols of the sentences, as in `Events`; empty if there is an order.
+        Symbols of the sentences, as in `NgramEvents`; empty if there is an order.
     """
 
     order: int
@@ -116,7 +116,7 @@ class NgramTrie(ContextIndex):
     @classmethod
     def of(
         cls,
-        events: Events,
+        events: NgramEvents,
         order: int | None,
         n_words: int,
         n_outcomes: int,
@@ -126,7 +126,7 @@ class NgramTrie(ContextIndex):
 
         Parameters
         ----------
-        events : Events
+        events : NgramEvents
         order : int or None
         n_words, n_outcomes : int
         n_laws : int or None
@@ -209,13 +209,13 @@ class NgramTrie(ContextIndex):
             text=events.symbols if order is None else events.symbols[:0],
         )
 
-    def find(self, events: Events) -> Reached:
+    def find(self, events: NgramEvents) -> Reached:
         """Return the longest context that was seen before each event."""
         return self._reach(events.symbols, events.slots, events.positions)
 
     def find_last(self, sentences: TokenSequences) -> Reached:
         """Return the longest context that was seen before the continuation of each sentence."""
-        events = Events.of(sentences, ends=True)
+        events = NgramEvents.of(sentences, ends=True)
         ends = events.ptr[1:] - 1
         return self._reach(events.symbols, events.slots[ends], events.positions[ends])
 

@@ -17,7 +17,7 @@ from skdp.mixture._kernels_sections import build_clusters as _build_clusters
 _sweep_rows = sections.sweep_grouped_rows
 
 
-class Kernels(NamedTuple):
+class HDPMixtureKernels(NamedTuple):
     """Kernels for rows of one kind."""
 
     sweep: Callable
@@ -25,7 +25,7 @@ class Kernels(NamedTuple):
 
 
 @cache
-def kernels_of_groups(kind: int) -> Kernels:
+def kernels_of_groups(kind: int) -> HDPMixtureKernels:
     """Return the kernels for a kind of rows."""
 
     @njit_loop
@@ -66,4 +66,4 @@ def kernels_of_groups(kind: int) -> Kernels:
                 )  # fmt: skip
         return n_clusters
 
-    return Kernels(sweep_groups, split_and_merge_groups)
+    return HDPMixtureKernels(sweep_groups, split_and_merge_groups)

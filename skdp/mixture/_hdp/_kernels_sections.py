@@ -29,7 +29,7 @@ from skdp.mixture._kernels_sections import pick, reseat_row, weigh_seated_row
 from skdp.processes._kernels_top_level import break_weight
 
 
-class Groups(NamedTuple):
+class RowGroups(NamedTuple):
     """Counts of rows by group and component, and the weights of the components."""
 
     groups: np.ndarray

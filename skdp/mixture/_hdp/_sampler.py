@@ -12,7 +12,7 @@ from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
 from skdp.mixture._cluster_sampler import IMPOSSIBLE, ClusterSampler, count_tries
 from skdp.mixture._hdp._kernels import kernels_of_groups
-from skdp.mixture._hdp._kernels_sections import Groups
+from skdp.mixture._hdp._kernels_sections import RowGroups
 from skdp.mixture._hdp._model import HDPMixtureModel
 from skdp.mixture._hdp._state import HDPMixtureState
 from skdp.mixture._kernels_moves import empty_group_counts
@@ -117,7 +117,7 @@ class HDPMixtureSampler(ClusterSampler):
         place, top = 0, self.top
         while place < len(order):
             room, weights, members, ends, scratch = self._make_room(1)
-            groups = Groups(
+            groups = RowGroups(
                 self._groups,
                 self.counts(self._capacity).astype(np.float64),
                 np.append(top.weights, np.zeros(self._capacity - len(top.weights))),

@@ -68,7 +68,7 @@ def find_scale(values: Floats, *, center: bool) -> DataScale:
     )
 
 
-class Evidence:
+class VarianceEvidence:
     """The density of rows given their features, as a function of the variances.
 
     Parameters
@@ -139,7 +139,7 @@ class FeaturePrior:
     columns: tuple[float, float | Floats] | None = None
 
     def draw_scales(
-        self, evidence: Evidence, ratio: float, scales: Floats, rng: NDArray[np.uint64]
+        self, evidence: VarianceEvidence, ratio: float, scales: Floats, rng: NDArray[np.uint64]
     ) -> Floats:
         """Draw the standard deviations of the noise of columns given the features.
 
@@ -148,7 +148,7 @@ class FeaturePrior:
 
         Parameters
         ----------
-        evidence : Evidence
+        evidence : VarianceEvidence
             Evidence of rows whose columns are divided by `scales`.
         ratio : float
             r, the noise variance over the weights variance.
@@ -165,7 +165,7 @@ class FeaturePrior:
         return np.asarray(np.sqrt((rate + 0.5 * np.maximum(squares, 0.0)) / draws))
 
     def draw_variances(
-        self, evidence: Evidence, noise: float, weights: float, rng: NDArray[np.uint64]
+        self, evidence: VarianceEvidence, noise: float, weights: float, rng: NDArray[np.uint64]
     ) -> tuple[float, float]:
         """Draw the variances of noise and weights given the features."""
         if self.noise is not None:

@@ -12,7 +12,7 @@ from scipy.special import gammaln
 from skdp._numeric._typing import Floats
 from skdp._numeric._unique_rows import unique_rows
 from skdp._part import Part
-from skdp.mixture._latent_features._hyper import Evidence, FeaturePrior
+from skdp.mixture._latent_features._hyper import FeaturePrior, VarianceEvidence
 from skdp.mixture._latent_features._kernels_posterior import (
     Posterior,
     build,
@@ -157,7 +157,7 @@ class LatentFeatureSampler(Part):
             self.concentration = draw_mass(n_features, expected, shape, rate, self.stream)
         prior = self.prior
         if any(each is not None for each in (prior.noise, prior.weights, prior.columns)):
-            evidence = Evidence(rows, self.features)
+            evidence = VarianceEvidence(rows, self.features)
             self.noise, self.weights = prior.draw_variances(
                 evidence, self.noise, self.weights, self.stream
             )
@@ -175,7 +175,7 @@ class LatentFeatureSampler(Part):
         for p, pattern in enumerate(patterns):
             own, seen = columns == p, ~pattern
             rows = self._rows[seen][:, own] / self.scales[own]
-            evidence = Evidence(rows, self.features[seen])
+            evidence = VarianceEvidence(rows, self.features[seen])
             result += evidence.log_density(self.noise, self.weights)
         return result - float(self._seen.sum(axis=0) @ np.log(self.scales))
 

@@ -12,7 +12,7 @@ from skdp._checks import as_array
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._protocol import CollapsedEmission
 from skdp.inference._interrupt import check_interrupts
-from skdp.sequence._hmm._split_merge import Regrouping, Splitter, list_steps
+from skdp.sequence._hmm._split_merge import Splitter, StateRegrouping, list_steps
 from skdp.sequence._hmm._transitions import Transitions
 
 FORBIDDEN = 1e-6
@@ -129,7 +129,7 @@ def _climb(
     return order, best
 
 
-class InitialSplitMerge(Regrouping):
+class InitialSplitMerge(StateRegrouping):
     """First states: a single state, split and merged as long as the probability grows.
 
     Weights beta are assumed to be equal. A state may follow itself, even in a model with durations.

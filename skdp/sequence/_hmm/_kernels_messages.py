@@ -49,7 +49,7 @@ SAFE = 1e-180
 SMALLEST_TOTAL = 1e-100
 
 
-class Room(NamedTuple):
+class MessageBatch(NamedTuple):
     """Buffers of the sequences that are filtered together.
 
     Attributes
@@ -70,9 +70,9 @@ class Room(NamedTuple):
     now: Floats
 
 
-def make_room(n_states: int) -> Room:
+def make_room(n_states: int) -> MessageBatch:
     """Return buffers for sequences of J states."""
-    return Room(
+    return MessageBatch(
         *np.zeros((2, TOGETHER), dtype=np.int64),
         aligned_zeros((TOGETHER, pad(n_states))),
         np.empty((TOGETHER, n_states)),
@@ -255,7 +255,7 @@ def filter_sequences(
     matrix : (J, W) float64
         P, padded.
     log_obs : (N, J) float64
-    room : Room
+    room : MessageBatch
     predicted, filtered : (R, J) float64, output
         Arrays without rows are not written.
     steps : (N,) float64, output

@@ -42,7 +42,7 @@ from skdp.sequence._observed_steps import count_pairs, observed_steps
 
 
 @dataclass
-class PlacedChain:
+class PlacedHMMChain:
     """State of a chain in the process that holds a partition.
 
     Attributes
@@ -85,7 +85,7 @@ class PanelPart:
     place: int = 0
     number: int = 0
     first: int = 0
-    chains: dict[int, PlacedChain] = field(default_factory=dict)
+    chains: dict[int, PlacedHMMChain] = field(default_factory=dict)
     start: Start | None = None
 
     @cached_property
@@ -184,7 +184,7 @@ def begin_part(part: PanelPart, c: int, emission: Any, duration: Any) -> tuple[l
         part.chains[c].emission, part.chains[c].duration = own, duration
     else:
         states = np.zeros(len(part.panel.values), dtype=np.int64)
-        part.chains[c] = PlacedChain(own, duration, states)
+        part.chains[c] = PlacedHMMChain(own, duration, states)
     return ([own.is_incomplete],)
 
 
@@ -326,7 +326,7 @@ def write_part(part: PanelPart, path: Path) -> tuple[list[int]]:
 def read_part(part: PanelPart, path: Path) -> tuple[int]:
     """Restore the states of chains from a file."""
     for c, states, kept in read_checked(path, part_header(path)):
-        part.chains[c] = PlacedChain(None, None, states, kept)
+        part.chains[c] = PlacedHMMChain(None, None, states, kept)
     return (0,)
 
 

@@ -16,8 +16,8 @@ from skdp._numeric._typing import Floats, Places
 from skdp.sequence._hmm._placed import PanelPart, PlacedPanel
 from skdp.sequence._hmm._split_merge import (
     LogTables,
-    SplitMerge,
     Splitter,
+    StateSplitMerge,
     TwoStates,
     count_groups,
     list_steps,
@@ -149,7 +149,7 @@ def settle_part(part: PanelPart, c: int) -> tuple[int]:
     return (0,)
 
 
-class Groups:
+class PlacedStepGroups:
     """Groups of steps in partitions.
 
     Parameters
@@ -180,13 +180,13 @@ class PlacedTwoStates:
         self._splitter = splitter
         splitter.ask("set_model", *learnt, tables)
 
-    def draw(self, rng: NDArray[np.uint64]) -> Groups:
+    def draw(self, rng: NDArray[np.uint64]) -> PlacedStepGroups:
         """Return a draw of the groups of all steps."""
         key = np.empty_like(rng)
         draw_key(rng, key)
         return self._splitter.make("make_drawn", key)
 
-    def log_probability(self, groups: Groups) -> float:
+    def log_probability(self, groups: PlacedStepGroups) -> float:
         """Return the log probability of a draw if a fair coin decides which group is 0."""
         (sums,) = self._splitter.ask("add_logs", groups.number)
         return mean_of_orientations(sums)
@@ -222,7 +222,7 @@ class PlacedSplitter(Splitter):
         self.emission = emission.of_states(2)
         self.transitions, self.mass, self.rng = transitions, mass, rng
         self._n_groups = 0
-        self._last: Groups | None = None
+        self._last: PlacedStepGroups | None = None
         data.sum(split_part, c, transitions.n_states, a, b)
 
     def ask(self, question: str, *args: Any, each: list[Any] | None = None) -> tuple[Any, ...]:
@@ -230,12 +230,12 @@ class PlacedSplitter(Splitter):
         self._settle(args)
         return self._data.sum(ask_part, self._c, question, *args, each=each)
 
-    def make(self, how: str, *args: Any, each: list[Any] | None = None) -> Groups:
+    def make(self, how: str, *args: Any, each: list[Any] | None = None) -> PlacedStepGroups:
         """Return groups that are made in the partitions."""
         self._settle(args)
         self._n_groups += 1
         about = self._data.total(ask_part, self._c, how, *args, each=each)
-        self._last = Groups(self._data, self._n_groups - 1, about)
+        self._last = PlacedStepGroups(self._data, self._n_groups - 1, about)
         return self._last
 
     def _settle(self, args: tuple[Any, ...]) -> None:
@@ -246,7 +246,7 @@ class PlacedSplitter(Splitter):
         if self._last is not None and not any(arg is self._last.about for arg in args):
             self._last.found  # noqa: B018
 
-    def _add_up(self, groups: Groups) -> tuple[Any, Any]:
+    def _add_up(self, groups: PlacedStepGroups) -> tuple[Any, Any]:
         """Return handles of the statistics of groups and of the emission's sums."""
         sums = self._data.total(ask_part, self._c, "add_up", groups.number, groups.about)
         return groups.about, sums
@@ -272,16 +272,16 @@ class PlacedSplitter(Splitter):
         (found,) = self.ask("find_gains", *self._add_up(groups), each=each)
         return np.array([gain for _, gain in sorted(found)])
 
-    def anchor(self, first: int, second: int) -> Groups:
+    def anchor(self, first: int, second: int) -> PlacedStepGroups:
         return self.make("make_anchors", each=self._place(first, second))
 
-    def gather(self, groups: Groups, first: int, second: int) -> Groups:
+    def gather(self, groups: PlacedStepGroups, first: int, second: int) -> PlacedStepGroups:
         return self.make("make_gathered", *self._add_up(groups), each=self._place(first, second))
 
-    def condition(self, groups: Groups) -> None:
+    def condition(self, groups: PlacedStepGroups) -> None:
         self._learnt = self._add_up(groups)
 
-    def log_evidence(self, groups: Groups) -> float:
+    def log_evidence(self, groups: PlacedStepGroups) -> float:
         sums = self._data.result(self._add_up(groups)[1])
         self.emission.take(groups.found[0], sums)
         return float(self.emission.log_evidence())
@@ -289,28 +289,28 @@ class PlacedSplitter(Splitter):
     def model(self, tables: LogTables) -> PlacedTwoStates:
         return PlacedTwoStates(self, self._learnt, tables)
 
-    def count(self, groups: Groups) -> tuple[Places, Places, Places]:
+    def count(self, groups: PlacedStepGroups) -> tuple[Places, Places, Places]:
         into, out_of, within = groups.found[1:4]
         return into, out_of, within
 
-    def sizes(self, groups: Groups) -> tuple[int, int]:
+    def sizes(self, groups: PlacedStepGroups) -> tuple[int, int]:
         zeros, ones = groups.found[4].tolist()
         return zeros, ones
 
-    def whole(self) -> Groups:
+    def whole(self) -> PlacedStepGroups:
         return self.make("make_whole")
 
-    def exchange(self, groups: Groups) -> Groups:
+    def exchange(self, groups: PlacedStepGroups) -> PlacedStepGroups:
         return self.make("make_exchanged", groups.number)
 
-    def group_by(self, states: Any, b: int) -> Groups:
+    def group_by(self, states: Any, b: int) -> PlacedStepGroups:
         return self.make("make_of_state", b)
 
-    def write(self, states: Any, groups: Groups, a: int, b: int) -> None:
+    def write(self, states: Any, groups: PlacedStepGroups, a: int, b: int) -> None:
         self.ask("accept", groups.number, a, b)
 
 
-class PlacedSplitMerge(SplitMerge):
+class PlacedSplitMerge(StateSplitMerge):
     """Moves on the states of a panel in partitions, and on two weights beta.
 
     Parameters
@@ -320,7 +320,7 @@ class PlacedSplitMerge(SplitMerge):
         Index of the chain.
     counts : (J + 1, J) array of int
         Transitions of the current states.
-    transitions, emission, rng : as for `SplitMerge`
+    transitions, emission, rng : as for `StateSplitMerge`
         The emission has no observations.
     """
 

@@ -16,7 +16,7 @@ from skdp.sequence._hmm._first_states import write_first_states
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._model import HMMModel, count_active
 from skdp.sequence._hmm._segment_messages import SegmentMessages
-from skdp.sequence._hmm._split_merge import SplitMerge
+from skdp.sequence._hmm._split_merge import StateSplitMerge
 from skdp.sequence._hmm._state import HMMState
 from skdp.sequence._hmm._transitions import Transitions
 from skdp.sequence._observed_steps import count_pairs, observed_steps
@@ -188,7 +188,7 @@ class HMMSampler(Part):
     def _split_or_merge(self) -> bool:
         """Try a move; return whether states have changed, which makes all parameters stale."""
         similarity: Any = self.similarity if self._is_coupled else None
-        return SplitMerge(
+        return StateSplitMerge(
             self._ptr, self.states, self.transitions, self.emission, self.stream, similarity
         ).try_once()
 

@@ -28,7 +28,7 @@ _N_PASSES = 2
 Groups = NDArray[np.int8]
 
 
-class Steps(NamedTuple):
+class StepsOfTwo(NamedTuple):
     """Steps of two states; see `_kernels_split_merge`."""
 
     steps: Places
@@ -36,14 +36,14 @@ class Steps(NamedTuple):
     after: Places
 
 
-def list_steps(ptr: Places, states: Places, n_states: int, a: int, b: int) -> Steps:
+def list_steps(ptr: Places, states: Places, n_states: int, a: int, b: int) -> StepsOfTwo:
     """Return the steps of two states, or of one state that is passed twice."""
     arrays = np.empty((3, len(states)), dtype=np.int64)
     n = kernels.list_steps(ptr, states, n_states, a, b, *arrays)
-    return Steps(*np.ascontiguousarray(arrays[:, :n]))
+    return StepsOfTwo(*np.ascontiguousarray(arrays[:, :n]))
 
 
-def count_groups(steps: Steps, groups: Groups, n_states: int) -> tuple[Places, Places, Places]:
+def count_groups(steps: StepsOfTwo, groups: Groups, n_states: int) -> tuple[Places, Places, Places]:
     """Return the transitions into, out of and within two groups."""
     into = np.empty((n_states + 1, 2), dtype=np.int64)
     out_of = np.empty((2, n_states + 1), dtype=np.int64)
@@ -91,7 +91,7 @@ class TwoStates:
 
     Parameters
     ----------
-    steps : Steps
+    steps : StepsOfTwo
     emission : CollapsedEmission
         Sampler restricted to these steps, for two states, and conditioned on some groups.
     tables : LogTables
@@ -100,7 +100,7 @@ class TwoStates:
     """
 
     def __init__(
-        self, steps: Steps, emission: CollapsedEmission, tables: LogTables, first: int = 0
+        self, steps: StepsOfTwo, emission: CollapsedEmission, tables: LogTables, first: int = 0
     ):
         self._steps, self._first, self._log_within = steps, first, tables.within
         n = len(steps.steps)
@@ -156,7 +156,7 @@ class Splitter:
 
     Parameters
     ----------
-    steps : Steps
+    steps : StepsOfTwo
     emission : CollapsedEmission
         Sampler restricted to these steps, for two states.
     transitions : Transitions
@@ -167,7 +167,7 @@ class Splitter:
 
     def __init__(
         self,
-        steps: Steps,
+        steps: StepsOfTwo,
         emission: Any,
         transitions: Transitions,
         mass: float,
@@ -290,7 +290,7 @@ class Splitter:
         states[self.steps.steps] = np.where(groups == 0, a, b)
 
 
-class Regrouping:
+class StateRegrouping:
     """Base class of moves that reassign steps of some states to others, in place.
 
     Parameters
@@ -316,7 +316,7 @@ class Regrouping:
         self._rng = rng
 
 
-class SplitMerge(Regrouping):
+class StateSplitMerge(StateRegrouping):
     """Metropolis-Hastings moves on states and two weights; all else is given or integrated out.
 
     A split takes a state in use and an unused state, and proposes a path through the two for the
@@ -330,7 +330,7 @@ class SplitMerge(Regrouping):
 
     Parameters
     ----------
-    ptr, states, transitions, emission, rng : as for `Regrouping`
+    ptr, states, transitions, emission, rng : as for `StateRegrouping`
     similarity : EmissionCoupledSampler or None, default=None
         Sampler of such similarities.
     """

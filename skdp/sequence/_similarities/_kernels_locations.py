@@ -32,7 +32,7 @@ from skdp._numeric._random import draw_normal, next_double
 from skdp._numeric._typing import Floats
 
 
-class Room(NamedTuple):
+class LocationWorkspace(NamedTuple):
     """Scratch buffers for a draw of the locations.
 
     Attributes
@@ -51,10 +51,10 @@ class Room(NamedTuple):
     first_gradient: Floats
 
 
-def make_room(n_dims: int, n_states: int, n_rows: int) -> Room:
+def make_room(n_dims: int, n_states: int, n_rows: int) -> LocationWorkspace:
     """Return scratch buffers for a draw of the locations."""
     tables, moves = np.empty((2, n_states, n_rows)), np.empty((4, n_dims, n_states))
-    return Room(*tables, np.empty((2 * n_dims + 2, n_rows)), *moves)
+    return LocationWorkspace(*tables, np.empty((2 * n_dims + 2, n_rows)), *moves)
 
 
 def gather(
@@ -269,7 +269,7 @@ def draw_locations(
 
     The step size varies by a fifth, because with equal steps a trajectory may end where it began.
     The last trajectory has a quarter of the step size, so that it moves even if the steps of the
-    others are too large. `room` is scratch, of type `Room`.
+    others are too large. `room` is scratch, of type `LocationWorkspace`.
     """
     halves, shares, work = room.halves, room.shares, room.work
     proposal, momentum = room.proposal, room.momentum

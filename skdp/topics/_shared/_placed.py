@@ -143,7 +143,7 @@ def find_replica(fit: str, c: int, n_words: int, n_columns: int) -> Replica:
         return replica
 
 
-class PlacedChain:
+class PlacedTopicChain:
     """The state of a chain at a partition: a sampler of one shard, and sums for means.
 
     Between calls the state is packed if the process holds too much of it: topics are in the
@@ -191,7 +191,7 @@ class CorpusPart:
     """A partition in its process: documents, and the state of chains by their index."""
 
     corpus: SegmentedCorpus
-    chains: dict[int, PlacedChain] = field(default_factory=dict)
+    chains: dict[int, PlacedTopicChain] = field(default_factory=dict)
 
 
 class Size(NamedTuple):
@@ -225,7 +225,7 @@ def begin_part(
 def _take_in(part: CorpusPart, fit: str, c: int, sampler: Any, *, is_first: bool) -> CountChange:
     """Give a sampler the words of the whole corpus; return the change that counts its own words."""
     replica = find_replica(fit, c, part.corpus.n_features, sampler.n_columns)
-    part.chains[c] = chain = PlacedChain(sampler, replica, is_first=is_first)
+    part.chains[c] = chain = PlacedTopicChain(sampler, replica, is_first=is_first)
     with chain.opened():
         return CountChange.of(sampler.hand_over(replica.words))
 

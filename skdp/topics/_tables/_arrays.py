@@ -10,11 +10,11 @@ from skdp._numeric._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
 from skdp.topics._shared._kernels import Corpus, WordCounts
-from skdp.topics._tables._kernels import Assignments, Prior, Ratios, Scratch
+from skdp.topics._tables._kernels import Assignments, Prior, Ratios, TableScratch
 from skdp.topics._tables._kernels_btigs import weigh_tables
 from skdp.topics._tables._kernels_chain import Levels
 from skdp.topics._tables._kernels_left_to_right import Particles, Predictive, Seen
-from skdp.topics._tables._kernels_sweeps import Groups
+from skdp.topics._tables._kernels_sweeps import ConcentrationGroups
 
 CHAIN_ROWS = 1000
 """Number of customers up to which the Stirling table of a chain extends."""
@@ -69,14 +69,16 @@ def add_seats(assignments: Assignments, n_seats: int) -> Assignments:
     )
 
 
-def empty_scratch(n_topics: int) -> Scratch:
+def empty_scratch(n_topics: int) -> TableScratch:
     """Return scratch vectors for the kernels."""
     width = padded(n_topics)
     integers = [aligned_zeros(n_topics, dtype=np.int64) for _ in range(3)]
     base, opening, sharing = (aligned_zeros(width) for _ in range(3))
     reciprocal, factor = (aligned_zeros(width, dtype=np.float32) for _ in range(2))
     sums = aligned_zeros((1, LANES + width), dtype=np.float32)
-    return Scratch(integers[0], base, reciprocal, opening, sharing, factor, sums, *integers[1:])
+    return TableScratch(
+        integers[0], base, reciprocal, opening, sharing, factor, sums, *integers[1:]
+    )
 
 
 def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
@@ -105,7 +107,7 @@ def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
     )
 
 
-def enter_words(words: WordCounts, gamma: float, scratch: Scratch) -> None:
+def enter_words(words: WordCounts, gamma: float, scratch: TableScratch) -> None:
     """Set `reciprocal` at the start of a sweep, because the totals or gamma may have changed."""
     shift = gamma * words.counts.shape[0]
     scratch.reciprocal[:] = 1.0 if words.fixed else 1.0 / (shift + words.totals)
@@ -113,14 +115,16 @@ def enter_words(words: WordCounts, gamma: float, scratch: Scratch) -> None:
 
 def make_groups(
     corpus: SegmentedCorpus, prior: tuple[float, float] | None, each_segment: bool
-) -> Groups:
+) -> ConcentrationGroups:
     """Return the segments of each document, or single segments; no groups if `prior` is None."""
     n_segments = len(corpus.segment_ptr) - 1
     group_ptr = np.arange(n_segments + 1) if each_segment else corpus.doc_ptr
     if prior is None:
         group_ptr = np.zeros(1, dtype=np.int64)
     customers, tables = (np.zeros(n_segments, dtype=np.int64) for _ in range(2))
-    return Groups(as_readonly(group_ptr), np.array(prior or (0.0, 0.0)), customers, tables)
+    return ConcentrationGroups(
+        as_readonly(group_ptr), np.array(prior or (0.0, 0.0)), customers, tables
+    )
 
 
 def empty_particles(

@@ -87,7 +87,7 @@ class Ratios(NamedTuple):
     row_ptr: np.ndarray
 
 
-class Scratch(NamedTuple):
+class TableScratch(NamedTuple):
     """Scratch vectors of the sweep; between two documents `n_k` is zero."""
 
     n_k: np.ndarray

@@ -380,7 +380,7 @@ def _left_to_right(chained):
         words : WordCounts
             Fixed topics.
         prior : Prior
-        groups : Groups
+        groups : ConcentrationGroups
             Segments whose concentrations are drawn: all or none.
         particles : Particles
             Particles without words; their concentrations (R, J) are used for segments in no group.

@@ -44,7 +44,7 @@ from skdp.topics._tables._kernels import tables_below
 from skdp.topics._tables._kernels_seats import DOCUMENT, PREVIOUS, open_seat
 
 
-class Seats(NamedTuple):
+class TopicSeats(NamedTuple):
     """Words and tables of one or two topics."""
 
     topic: np.ndarray
@@ -66,11 +66,11 @@ class Blocks(NamedTuple):
     node_of: np.ndarray
 
 
-def empty_seats(n_words: int, n_tables: int) -> Seats:
+def empty_seats(n_words: int, n_tables: int) -> TopicSeats:
     """Return empty seats for `n_words` words and `n_tables` tables."""
     tables = [np.zeros(n_tables, dtype=np.int64) for _ in range(6)]
     words = [np.zeros(n_words, dtype=np.int64) for _ in range(2)]
-    return Seats(*tables[:5], *words, tables[5], np.zeros(n_words + n_tables, dtype=np.bool_))
+    return TopicSeats(*tables[:5], *words, tables[5], np.zeros(n_words + n_tables, dtype=np.bool_))
 
 
 @njit_internal_nogc

@@ -36,7 +36,7 @@ _sweep_ssa = _kernels_ssa.sweep_document
 _sweep_chain = _kernels_chain.sweep_document
 
 
-class Groups(NamedTuple):
+class ConcentrationGroups(NamedTuple):
     """Groups of segments that share a concentration, and its Gamma prior (shape, rate)."""
 
     group_ptr: np.ndarray
@@ -288,7 +288,7 @@ def _make_fold_in(sampler, chained):
             Number of words of each segment.
         prior : Prior
             Its concentrations (J,) are the initial values of drawn ones; they are changed.
-        groups : Groups
+        groups : ConcentrationGroups
             A document's segments share a drawn concentration; with a shape of 0, it is fixed.
         each_segment : bool
             Whether every segment draws its own concentration instead.

@@ -13,7 +13,7 @@ from skdp.topics._tables._arrays import writable
 from skdp.topics._tables._kernels import Assignments, Prior, Ratios
 from skdp.topics._tables._kernels_open_moves import (
     Blocks,
-    Seats,
+    TopicSeats,
     empty_seats,
     find_roots,
     install_seats,
@@ -25,7 +25,7 @@ from skdp.topics._tables._kernels_seats import DOCUMENT
 class Seating(NamedTuple):
     """One or two topics whose words are seated, and the resulting blocks."""
 
-    seats: Seats
+    seats: TopicSeats
     blocks: Blocks
     block_of_word: NDArray[np.int64]
     block_of_table: NDArray[np.int64]
@@ -42,7 +42,7 @@ def seat(
     prior: Prior,
     stirling: Ratios,
     stream: NDArray[np.uint64],
-) -> Seats:
+) -> TopicSeats:
     """Draw seats for all words of the given topics."""
     columns = np.array(topics)
     n_words = int(np.bincount(assignments.topics, minlength=max(topics) + 1)[columns].sum())
@@ -53,7 +53,7 @@ def seat(
     return seats
 
 
-def make_blocks(seats: Seats, corpus: Corpus) -> Seating:
+def make_blocks(seats: TopicSeats, corpus: Corpus) -> Seating:
     """Group the words that are seated, directly or not, at the same table of a document."""
     roots = np.empty(len(seats.parent), dtype=np.int64)
     find_roots(seats.parent, roots)

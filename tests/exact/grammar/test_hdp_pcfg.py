@@ -22,7 +22,7 @@ from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG
 from skdp.grammar._induction._ascent import start_weights
 from skdp.grammar._induction._counts import count_expected
-from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._layout import GrammarLayout
 from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._induction._trees import count_best_trees
 from skdp.grammar._induction._variational import VariationalGrammar
@@ -190,8 +190,8 @@ def sentences() -> TokenSequences:
     return TokenSequences.from_sequences(CORPUS * 3, 3)
 
 
-def layout_of(case: str) -> Layout:
-    return Layout(3, CASES[case]["n_components"], CASES[case].get("n_preterminals"))
+def layout_of(case: str) -> GrammarLayout:
+    return GrammarLayout(3, CASES[case]["n_components"], CASES[case].get("n_preterminals"))
 
 
 def equal_types(layout):

@@ -19,7 +19,7 @@ from exact.oracles import split_merge as oracle
 
 from skdp.grammar import HDPPCFGRefiner
 from skdp.grammar._refinement import _split_merge
-from skdp.grammar._refinement._lexicon import Lexicon
+from skdp.grammar._refinement._lexicon import TreebankLexicon
 from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
 from skdp.grammar._refinement._messages import RefinedTables, count_nodes, expect
 from skdp.grammar._refinement._parser import RefinedParser
@@ -31,7 +31,7 @@ from skdp.grammar._refinement._regrouping import (
     smooth,
     split_in_two,
 )
-from skdp.grammar._refinement._split_merge import Schedule, SplitMerge
+from skdp.grammar._refinement._split_merge import SplitMergeSchedule, SubsymbolSplitMerge
 
 ONE_S = [
     ("S", ("A", "a"), ("B", ("A", "b"), ("A", "a"))),
@@ -82,8 +82,8 @@ def short(monkeypatch):
 
 def make_run(schedule, seed=0):
     treebank = make_treebank()
-    lexicon = Lexicon([["a", "b", "c"]], 1)
-    return SplitMerge(treebank, lexicon, schedule, np.random.default_rng(seed)), treebank
+    lexicon = TreebankLexicon([["a", "b", "c"]], 1)
+    return SubsymbolSplitMerge(treebank, lexicon, schedule, np.random.default_rng(seed)), treebank
 
 
 # Expectation maximization
@@ -92,7 +92,7 @@ def make_run(schedule, seed=0):
 @pytest.mark.usefixtures("short")
 def test_iterations_are_those_of_enumeration():
     """Log likelihoods of every step, and the probabilities that follow, of two and three halves."""
-    run, treebank = make_run(Schedule(3, 2, 0.4))
+    run, treebank = make_run(SplitMergeSchedule(3, 2, 0.4))
     rules, seen = treebank.rules, set()
     while not run.converged:
         before = run.grammar._logs, run._n_phases
@@ -113,7 +113,7 @@ def test_iterations_are_those_of_enumeration():
 
 
 def test_likelihood_never_falls_between_splits_merges_and_smoothing():
-    run, treebank = make_run(Schedule(4, 2, 0.5))
+    run, treebank = make_run(SplitMergeSchedule(4, 2, 0.5))
     phases = {}
     while not run.converged:
         run.step(treebank, -np.inf)
@@ -127,7 +127,7 @@ def test_likelihood_never_falls_between_splits_merges_and_smoothing():
 
 
 def test_no_cycle_is_the_treebank_grammar():
-    run, treebank = make_run(Schedule(8, 0, 0.5))
+    run, treebank = make_run(SplitMergeSchedule(8, 0, 0.5))
     run.step(treebank, 0.0)
     assert run.converged
     expected = refinement.relative_frequencies(TREES, {"a", "b", "c"})
@@ -299,7 +299,7 @@ def test_smoothing():
 @pytest.mark.usefixtures("short")
 def test_every_cycle_ends_with_a_smoothed_grammar(monkeypatch):
     monkeypatch.setattr(_split_merge, "_SMOOTHING", (0.3, 0.4))
-    run, treebank = make_run(Schedule(4, 2, 0.5))
+    run, treebank = make_run(SplitMergeSchedule(4, 2, 0.5))
     smoothed = []
     while not run.converged:
         before = run._counts
@@ -324,7 +324,7 @@ def test_every_cycle_ends_with_a_smoothed_grammar(monkeypatch):
 def test_sums_over_symbols_of_different_sizes(words):
     treebank, n = make_treebank(), 3
     rules = treebank.rules
-    run, _ = make_run(Schedule(3, 2, 0.4))
+    run, _ = make_run(SplitMergeSchedule(3, 2, 0.4))
     while not run.converged:
         run.step(treebank, 0.0)
     assert run.grammar.n_components == n

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.special import expit
 
 from skdp.grammar import HDPPCFG
-from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._layout import GrammarLayout
 from skdp.grammar._induction._variational import RuleCounts, VariationalGrammar
 from skdp.grammar._top_weights import TopPrior, gradient, log_joint
 
@@ -65,7 +65,7 @@ class Setting:
         rng = np.random.default_rng(seed)
         n_preterminals = CASES[case].get("n_preterminals") and 3
         estimator = HDPPCFG(**{**CASES[case], "n_components": 4, "n_preterminals": n_preterminals})
-        layout = Layout(3, 4, n_preterminals)
+        layout = GrammarLayout(3, 4, n_preterminals)
         n = layout.n_symbols
         binary = rng.gamma(0.5, 2.0, (4, n, n))
         binary[2] = 0.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from exact.language.franchise import stirling
 
-from skdp.processes._franchise_hyper import Pairs
+from skdp.processes._franchise_hyper import CellPairs
 from skdp.processes._kernels_cell_pairs import FEW, MOST_ROWS
 
 
@@ -14,7 +14,7 @@ def pairs_of(cells):
     both[::2] = [9, 1]
     both[1::2] = cells
     visited = np.arange(1, len(both), 2, dtype=np.int32)
-    return Pairs.of(visited, np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1]))
+    return CellPairs.of(visited, np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1]))
 
 
 def test_pairs():

@@ -121,8 +121,8 @@ MUTATIONS = [
     Mutation(
         "partitions-all-have-the-prior",
         "topics/_shared/_placed.py",
-        "part.chains[c] = chain = PlacedChain(sampler, replica, is_first=is_first)",
-        "part.chains[c] = chain = PlacedChain(sampler, replica, is_first=True)",
+        "part.chains[c] = chain = PlacedTopicChain(sampler, replica, is_first=is_first)",
+        "part.chains[c] = chain = PlacedTopicChain(sampler, replica, is_first=True)",
         "The prior of the concentration counts once.",
         f"{PARTITIONS}::test_partitions_have_the_bits_of_shards[3-learnt-SegmentedTopicModel]",
     ),

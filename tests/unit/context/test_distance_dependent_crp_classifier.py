@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from skdp.context import DistanceDependentCRPClassifier
 from skdp.context._distance_dependent import _kernels_rows as kernels
 from skdp.context._distance_dependent._kernels_sweep import kernel_of
-from skdp.context._distance_dependent._observations import Observations
+from skdp.context._distance_dependent._observations import ContextObservations
 from skdp.context._distance_dependent._sampler import list_sources
 from skdp.context._distance_dependent._similarities import ProductTable, SubsetProduct
 from skdp.context._distance_dependent._subsets import SubsetIndex, all_subsets, weigh_subsets
@@ -116,7 +116,7 @@ def test_two_ways_to_the_same_sums(by_outcome):
     codes = np.unique(rng.integers(0, 3, (30, 3)), axis=0).astype(np.int32)
     context_of = np.r_[np.arange(len(codes)), rng.integers(0, len(codes), 20)]
     outcomes = rng.integers(0, 3, len(context_of))
-    data = Observations(codes, None, context_of, outcomes, np.arange(3))
+    data = ContextObservations(codes, None, context_of, outcomes, np.arange(3))
     decay = np.array([0.3, 1.2, 2.5])
     one, other = SubsetProduct(decay.copy(), (1.0, 1.0)), ProductTable(decay.copy(), (1.0, 1.0))
     for similarity in (one, other):

@@ -11,7 +11,7 @@ from skdp.data import PartitionedSentences, TokenSequences
 from skdp.grammar import HDPPCFG
 from skdp.grammar._chart._engine import expected_counts
 from skdp.grammar._induction._ascent import start_weights
-from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._layout import GrammarLayout
 from skdp.grammar._induction._partitions import PlacedSentences
 
 RNG = np.random.default_rng(0)
@@ -56,7 +56,7 @@ def test_partitions_differ_by_rounding(n_partitions):
 
 
 def test_expected_counts_are_those_of_all_sentences():
-    weights = start_weights(Layout(5, 2, None), np.full(2, 0.5), np.random.default_rng(1))
+    weights = start_weights(GrammarLayout(5, 2, None), np.full(2, 0.5), np.random.default_rng(1))
     words = SENTENCES[np.diff(SENTENCES.ptr) > 0]
     expected = expected_counts(words, weights)
     with LocalExecutor(None) as executor:

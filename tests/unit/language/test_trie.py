@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skdp.data import TokenSequences
-from skdp.language._ngram._trie import Events, NgramTrie
+from skdp.language._ngram._trie import NgramEvents, NgramTrie
 
 
 def all_contexts(trie):
@@ -31,7 +31,7 @@ def histories(lists, n_words, *, ends):
 @pytest.mark.parametrize("ends", [False, True])
 def test_every_event_is_found(ends):
     lists = draw_sentences()
-    events = Events.of(TokenSequences.from_sequences(lists, 6), ends=ends)
+    events = NgramEvents.of(TokenSequences.from_sequences(lists, 6), ends=ends)
     trie = NgramTrie.of(events, 3, 6, 6 + ends)
     found = trie.find(events)
     contexts = all_contexts(trie)
@@ -49,9 +49,9 @@ def test_every_event_is_found(ends):
 
 def test_what_was_not_seen_is_not_found():
     X = TokenSequences.from_sequences([[0, 1], [1, 0]], 4)
-    trie = NgramTrie.of(Events.of(X, ends=True), 3, 4, 5)
+    trie = NgramTrie.of(NgramEvents.of(X, ends=True), 3, 4, 5)
     new = TokenSequences.from_sequences([[1, 1], [3]], 4)
-    found = trie.find(Events.of(new, ends=True))
+    found = trie.find(NgramEvents.of(new, ends=True))
     contexts = all_contexts(trie)
     assert [contexts[u] for u in found.contexts] == [(-1,), (-1, 1), (1,), (-1,), ()]
     assert [cell_at(trie, x) for x in found.cells] == [
@@ -68,7 +68,7 @@ def test_any_length(ends):
     """Contexts seen once are in the text, those seen twice in the trie: the longest is found."""
     lists = [*draw_sentences(), [3, 1, 4, 1, 1, 2], [0, 3, 1, 4, 1, 1, 2, 2], [3, 1, 4, 1, 1, 0]]
     new = [[3, 1, 4, 1, 1, 2, 2], [1], [0, 0, 0, 0], [2, 3, 1, 4, 1, 1, 2], *lists]
-    events = Events.of(TokenSequences.from_sequences(lists, 6), ends=ends)
+    events = NgramEvents.of(TokenSequences.from_sequences(lists, 6), ends=ends)
     trie = NgramTrie.of(events, None, 6, 6 + ends, 3)
     seen = histories(lists, 6, ends=ends)
     n_seen = {}
@@ -80,7 +80,7 @@ def test_any_length(ends):
     kept = {u for u, n in n_seen.items() if n > 1 or n_seen[u[1:]] > 1}
     assert set(contexts) == kept
     assert trie.order == max(map(len, kept)) + 1 > 6
-    found = trie.find(Events.of(TokenSequences.from_sequences(new, 6), ends=ends))
+    found = trie.find(NgramEvents.of(TokenSequences.from_sequences(new, 6), ends=ends))
     expected = histories(new, 6, ends=ends)
     for (before, outcome), u, m, x, tail in zip(expected, *found, strict=True):
         suffixes = [before[i:] for i in range(len(before) + 1)]

@@ -21,7 +21,7 @@ from skdp.sequence import (
     PoissonDuration,
 )
 from skdp.sequence._hmm._placed_sampler import PlacedHMMSampler
-from skdp.sequence._hmm._split_merge import SplitMerge
+from skdp.sequence._hmm._split_merge import StateSplitMerge
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -59,14 +59,14 @@ def split(panel, n):
 
 def count_moves(monkeypatch):
     """Return a list that grows by each move that is accepted."""
-    accepted, try_once = [], SplitMerge.try_once
+    accepted, try_once = [], StateSplitMerge.try_once
 
     def counted(self):
         has_moved = try_once(self)
         accepted.extend([1] * has_moved)
         return has_moved
 
-    monkeypatch.setattr(SplitMerge, "try_once", counted)
+    monkeypatch.setattr(StateSplitMerge, "try_once", counted)
     return accepted
 
 

@@ -31,7 +31,7 @@ from skdp.topics import (
     SequentialLDA,
 )
 from skdp.topics._lda._kernels_sweeps import list_words, lists_of_counts
-from skdp.topics._shared._placed import PlacedChain, PlacedCorpus
+from skdp.topics._shared._placed import PlacedCorpus, PlacedTopicChain
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -161,7 +161,7 @@ def test_state_takes_little_room_between_sweeps(cls, monkeypatch):
     params = CASES["segment, chains"]
     expected = make(cls, n_shards=3, **params).fit(CORPUS)
     packed = []
-    opened = PlacedChain.opened
+    opened = PlacedTopicChain.opened
 
     @contextmanager
     def watched(self, *args):
@@ -170,7 +170,7 @@ def test_state_takes_little_room_between_sweeps(cls, monkeypatch):
             yield sampler
         packed.append(not sampler.shards)
 
-    monkeypatch.setattr(PlacedChain, "opened", watched)
+    monkeypatch.setattr(PlacedTopicChain, "opened", watched)
     monkeypatch.setattr("skdp.topics._shared._placed._ROOM", 0)
     assert_same(make(cls, **params).fit(split(3)), expected)
     assert np.mean(packed) > 0.9  # but for the first partition, which was alone

@@ -20,7 +20,7 @@ from skdp.emissions import AutoregressiveEmission, CategoricalEmission, Gaussian
 from skdp.sequence import FixedSimilarity
 from skdp.sequence._hmm import _kernels_split_merge as kernels
 from skdp.sequence._hmm import _kernels_transitions
-from skdp.sequence._hmm._split_merge import SplitMerge, log_probability_of_merge
+from skdp.sequence._hmm._split_merge import StateSplitMerge, log_probability_of_merge
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
 NAN = math.nan
@@ -110,7 +110,7 @@ def run(problem, n_moves, seed=0, emission=None):
     n_accepted = 0
     for _ in range(n_moves):
         sampler.complete(states, rng)
-        moved = SplitMerge(panel.ptr, states, transitions, sampler, rng).try_once()
+        moved = StateSplitMerge(panel.ptr, states, transitions, sampler, rng).try_once()
         n_accepted += moved
         transitions.draw(panel.ptr, states, rng, rates_known=not moved)
         sampler.draw(states, rng)
@@ -309,14 +309,16 @@ def test_choice_of_merges(monkeypatch):
     """Merges are tried as often as is reckoned with; a false alarm in 1e-5 cases."""
     tried = Counter()
     monkeypatch.setattr(
-        SplitMerge, "_accept", lambda self, states, drawn, a, b, *more: bool(tried.update([(a, b)]))
+        StateSplitMerge,
+        "_accept",
+        lambda self, states, drawn, a, b, *more: bool(tried.update([(a, b)])),
     )
     states = np.repeat([0, 2, 3, 5], [1, 2, 4, 20])
     sampler = CategoricalEmission(2).make_sampler(np.zeros((27, 1)), 6)
     sampler.attach(np.zeros((27, 1)))
     priors = TransitionPriors(2.0, (1.0, 1.0), 1.5, (1.0, 1.0), 0.0, (1.0, 1.0))
     rng = make_stream(make_seed_sequence(0))
-    moves = SplitMerge(np.array([0, 27]), states, Transitions(6, priors, rng), sampler, rng)
+    moves = StateSplitMerge(np.array([0, 27]), states, Transitions(6, priors, rng), sampler, rng)
     for _ in range(6_000):
         moves.try_once()
     counts = np.bincount(states, minlength=6)

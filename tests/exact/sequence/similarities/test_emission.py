@@ -24,7 +24,7 @@ from skdp.emissions import (
 )
 from skdp.sequence import EmissionSimilarity
 from skdp.sequence._hmm._sampler import HMMSampler
-from skdp.sequence._hmm._split_merge import SplitMerge
+from skdp.sequence._hmm._split_merge import StateSplitMerge
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
 ONE = ((0, 0, 1, 1, 0, 1),)
@@ -115,7 +115,7 @@ def sweep_by_moves(sampler, panel, n_moves=1):
     moved = False
     for _ in range(n_moves):
         sampler.emission.complete(sampler.states, sampler.stream)
-        moved |= SplitMerge(
+        moved |= StateSplitMerge(
             panel.ptr, sampler.states, sampler.transitions, sampler.emission, sampler.stream,
             sampler.similarity,
         ).try_once()  # fmt: skip
@@ -145,7 +145,7 @@ def test_split_states_have_parameters_of_their_own_steps():
     n_splits = 0
     for _ in range(200):
         sampler.states[:] = 0
-        if SplitMerge(
+        if StateSplitMerge(
             panel.ptr, sampler.states, sampler.transitions, sampler.emission, sampler.stream,
             sampler.similarity,
         ).try_once():  # fmt: skip

@@ -12,12 +12,12 @@ from skdp.grammar._chart._batches import SentenceBatches
 from skdp.grammar._chart._engine import inside
 from skdp.grammar._induction._ascent import Induction, start_weights
 from skdp.grammar._induction._counts import count_expected
-from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._layout import GrammarLayout
 from skdp.grammar._induction._variational import VariationalGrammar
 from skdp.metrics import bracket_scores
 
 CORPUS = make_pcfg_corpus(150, random_state=0)
-LAYOUTS = [Layout(9, 6, None), Layout(9, 5, 6)]
+LAYOUTS = [GrammarLayout(9, 6, None), GrammarLayout(9, 5, 6)]
 every_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=["shared", "partitioned"])
 
 
@@ -57,7 +57,7 @@ class TestStart:
 
     def test_flat(self):
         """Cells of Dirichlet(1, ..., 1): mean 1 / n, variance (n - 1) / (n^2 (n + 1)), 6 sigma."""
-        layout = Layout(5, 4, 3)
+        layout = GrammarLayout(5, 4, 3)
         types = np.full(4, 0.25)
         draws = [start_weights(layout, types, np.random.default_rng(i)) for i in range(4000)]
         words = np.exp([weights.log_emission[1, 2] for weights in draws])
@@ -138,7 +138,7 @@ class TestTrials:
         assert np.all(np.diff(nodes[run.grammar.removable()]) >= 0.0)
 
     def test_the_last_of_its_kind_stays(self):
-        run = begin(Layout(9, 1, 3))
+        run = begin(GrammarLayout(9, 1, 3))
         run.step(expect, 0.0)
         assert sorted(run.grammar.removable()) == [0, 1, 2]
 

@@ -4,11 +4,11 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from skdp.grammar._induction._counts import RuleCounts
-from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._layout import GrammarLayout
 
 
 def test_plain():
-    layout = Layout(5, 3, None)
+    layout = GrammarLayout(5, 3, None)
     assert not layout.is_partitioned
     assert layout.n_emitting == layout.n_symbols == 3
     assert layout.inventories == (slice(0, 3),)
@@ -19,7 +19,7 @@ def test_plain():
 
 
 def test_partitioned():
-    layout = Layout(5, 3, 2)
+    layout = GrammarLayout(5, 3, 2)
     assert layout.is_partitioned
     assert (layout.n_emitting, layout.n_symbols) == (2, 5)
     assert layout.inventories == (slice(0, 2), slice(2, 5))
@@ -35,11 +35,11 @@ def test_counts_of_nodes_and_types():
     rng = np.random.default_rng(0)
     plain = RuleCounts(rng.random(3), rng.random((3, 5)), rng.random((3, 3, 3)))
     emitted, branched = plain.emission.sum(axis=1), plain.binary.sum(axis=(1, 2))
-    assert_array_equal(plain.of_nodes(Layout(5, 3, None)), emitted + branched)
-    types = plain.of_rule_types(Layout(5, 3, None))
+    assert_array_equal(plain.of_nodes(GrammarLayout(5, 3, None)), emitted + branched)
+    types = plain.of_rule_types(GrammarLayout(5, 3, None))
     assert_array_equal(types, np.stack([emitted, branched], axis=1))
 
-    layout = Layout(5, 3, 2)
+    layout = GrammarLayout(5, 3, 2)
     counts = RuleCounts(rng.random(5), rng.random((2, 5)), rng.random((3, 5, 5)))
     nodes = counts.of_nodes(layout)
     assert_array_equal(nodes[:2], counts.emission.sum(axis=1))

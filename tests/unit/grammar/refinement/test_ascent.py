@@ -8,7 +8,7 @@ from skdp.data._binarize import binarize
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._refinement import _ascent as _refinement
 from skdp.grammar._refinement._ascent import _sizes, split
-from skdp.grammar._refinement._lexicon import Lexicon
+from skdp.grammar._refinement._lexicon import TreebankLexicon
 from skdp.grammar._refinement._messages import expect
 from skdp.grammar._refinement._treebank import flatten
 
@@ -23,7 +23,7 @@ TREES = [
 
 def treebank():
     sentences = [tree.leaves for tree in TREES]
-    lexicon = Lexicon(sentences, 1)
+    lexicon = TreebankLexicon(sentences, 1)
     return flatten(TREES, [lexicon.encode(sentence) for sentence in sentences])
 
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 from skdp.grammar import HDPPCFGRefiner, ParseTree
-from skdp.grammar._refinement._split_merge import Schedule
+from skdp.grammar._refinement._split_merge import SplitMergeSchedule
 
 
 def make_trees(n=300, seed=0):
@@ -100,7 +100,7 @@ def test_random_state_decides():
 )
 def test_cycles(n_components, n_cycles, made):
     schedule = make_model(n_components, n_cycles=n_cycles)._schedule
-    assert schedule == Schedule(n_components, made, 0.5)
+    assert schedule == SplitMergeSchedule(n_components, made, 0.5)
     assert schedule.most_steps == max(35 * made, 1)
 
 

@@ -116,16 +116,16 @@ class TestInit:
 @pytest.mark.parametrize("name", ["categorical", "poisson"])
 def test_moves_are_made(name, monkeypatch):
     """Splits and merges of the models that have them change states at times."""
-    from skdp.sequence._hmm._split_merge import SplitMerge
+    from skdp.sequence._hmm._split_merge import StateSplitMerge
 
     moved = []
-    try_once = SplitMerge.try_once
+    try_once = StateSplitMerge.try_once
 
     def note(self):
         moved.append(try_once(self))
         return moved[-1]
 
-    monkeypatch.setattr(SplitMerge, "try_once", note)
+    monkeypatch.setattr(StateSplitMerge, "try_once", note)
     parameters, X = MODELS[name]
     HDPHMMLT(12, max_iter=300, init="random", random_state=0, **parameters).fit(X)
     assert len(moved) == 125 + 10
