@@ -68,8 +68,8 @@ def draw_panel(**params):
 def draw_rows(seed):
     """Draw 200 rows of two columns from four components that overlap."""
     rng = np.random.default_rng(seed)
-    centres = 3.0 * rng.normal(size=(4, 2))
-    return centres[rng.integers(4, size=200)] + rng.normal(size=(200, 2))
+    centers = 3.0 * rng.normal(size=(4, 2))
+    return centers[rng.integers(4, size=200)] + rng.normal(size=(200, 2))
 
 
 def draw_default_corpus(seed):

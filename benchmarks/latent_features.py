@@ -66,7 +66,7 @@ def impute_by_factors(rows, n_factors):
         yield full
 
 
-def impute_by_factorisation(rows, make):
+def impute_by_factorization(rows, make):
     """Yield imputed rows after each of several fits of PCA or NMF."""
     missing = np.isnan(rows)
     full = np.where(missing, np.nanmean(rows, axis=0), rows)
@@ -83,9 +83,9 @@ def make_imputers(options):
         ("FactorAnalysis", k): partial(impute_by_factors, n_factors=k) for k in options.factors
     }
     for k in options.parts_of_rows:
-        imputers["PCA", k] = partial(impute_by_factorisation, make=partial(PCA, k, random_state=0))
+        imputers["PCA", k] = partial(impute_by_factorization, make=partial(PCA, k, random_state=0))
         make = partial(NMF, k, init="nndsvda", max_iter=300, random_state=0)
-        imputers["NMF", k] = partial(impute_by_factorisation, make=make)
+        imputers["NMF", k] = partial(impute_by_factorization, make=make)
     return imputers
 
 

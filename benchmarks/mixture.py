@@ -201,8 +201,8 @@ def measure_blocked(options):
     for n_columns in (2, 10):
         rng = np.random.default_rng(0)
         z = rng.integers(n_components, size=n)
-        centres = 4.0 * rng.normal(size=(n_components, n_columns))
-        X = centres[z] + rng.normal(size=(n, n_columns))
+        centers = 4.0 * rng.normal(size=(n_components, n_columns))
+        X = centers[z] + rng.normal(size=(n, n_columns))
         for n_jobs in (1, 2):
             model = DPMixture(sampler="blocked", init=z, max_iter=12, n_jobs=n_jobs, random_state=0)
             states = model.iter_sweeps(X)

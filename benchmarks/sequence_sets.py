@@ -22,7 +22,7 @@ N_STATES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
 """Of which BIC chooses."""
 
 N_STARTS = 3
-"""Of expectation maximisation, for each number of states."""
+"""Of expectation maximization, for each number of states."""
 
 
 def make_emission(prior, held_out_kind, train):

@@ -101,7 +101,7 @@ class Fault(NamedTuple):
 
 
 def faults(*rows):
-    """Parametrise a test with rows of what somebody did."""
+    """Parametrize a test with rows of what somebody did."""
     ids = [f"{i}-{row[0]}" for i, row in enumerate(rows)]
     return pytest.mark.parametrize("fault", [Fault(*row) for row in rows], ids=ids)
 

@@ -26,7 +26,7 @@ def make_sets(unit):
     """Return by name: the model, the name of what varies, and its values with all parameters."""
     segmented = {"doc_topic_prior": 0.5}
     discount = 0.2 if unit == "paragraph" else 0.0
-    learnt = {**ADAPTIVE, "discount": 0.2}
+    learned = {**ADAPTIVE, "discount": 0.2}
     return {
         "b": ("STM", "b", [
             (b, {**segmented, "discount": discount, "concentration": b}) for b in CONCENTRATIONS
@@ -41,10 +41,10 @@ def make_sets(unit):
             (a, {**ADAPTIVE, "discount": a, "concentration": 10.0}) for a in DISCOUNTS
         ]),
         "lambda-s": ("AdaTM", "lambda_S", [
-            (value, {**learnt, "mixing_prior": (value, 1.0)}) for value in LAMBDAS
+            (value, {**learned, "mixing_prior": (value, 1.0)}) for value in LAMBDAS
         ]),
         "lambda-t": ("AdaTM", "lambda_T", [
-            (value, {**learnt, "mixing_prior": (1.0, value)}) for value in LAMBDAS
+            (value, {**learned, "mixing_prior": (1.0, value)}) for value in LAMBDAS
         ]),
     }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Learnt hyper-parameters, and the size of the training set: figures 6.3 (a) and (d), table 6.4.
+"""Learned hyper-parameters, and the size of the training set: figures 6.3 (a) and (d), table 6.4.
 
 First SeqLDA (and STM, AdaTM) with the thesis's fixed values, a = 0.2, b = 10, alpha = 0.1, and with
 alpha, b or both learned; then what the thesis leaves out: an asymmetric alpha, a learned discount,
@@ -53,8 +53,8 @@ TABLE_MODELS = ["STM", "SeqLDA", "AdaTM"]
 def measure_learning(name, train, test, options):
     """Yield the rows of one model."""
     reference = None
-    for setting, learnt in SETTINGS.items():
-        parameters = {**FIXED, **learnt, "max_iter": options.sweeps}
+    for setting, learned in SETTINGS.items():
+        parameters = {**FIXED, **learned, "max_iter": options.sweeps}
         perplexities, documents, values = [], [], []
         for seed in options.seeds:
             model = build(name, options.components[0], random_state=seed, **parameters).fit(train)
@@ -101,7 +101,7 @@ def main():
     names = select(options.models)
     learners = [name for name in names if name in TABLE_MODELS]
     print_table(
-        ["model", "learnt", "perplexity", "p against fixed", "mean alpha", "mean b", "a"],
+        ["model", "learned", "perplexity", "p against fixed", "mean alpha", "mean b", "a"],
         chain.from_iterable(measure_learning(name, train, test, options) for name in learners),
     )
     print()

@@ -56,7 +56,7 @@ def measure(names, train, test, options, matrices):
     for n_components in options.components:
         matrices.append({})
         for name in names:
-            perplexities, by_document, seconds, learnt = [], [], [], []
+            perplexities, by_document, seconds, learned = [], [], [], []
             for seed in options.seeds:
                 model = build(name, n_components, max_iter=options.sweeps, random_state=seed)
                 with Timer() as timer:
@@ -65,9 +65,9 @@ def measure(names, train, test, options, matrices):
                 perplexities.append(np.exp(-total))
                 by_document.append(scores)
                 seconds.append(timer.seconds)
-                learnt.append(getattr(model, "concentration_", np.nan))
+                learned.append(getattr(model, "concentration_", np.nan))
             matrices[-1][name] = np.mean(by_document, axis=0)
-            b = "" if np.isnan(learnt).all() else f"{np.mean(learnt):.2f}"
+            b = "" if np.isnan(learned).all() else f"{np.mean(learned):.2f}"
             yield [n_components, name, spread(perplexities), b, f"{np.mean(seconds):.0f}"]
 
 

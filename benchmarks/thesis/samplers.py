@@ -179,7 +179,7 @@ def report_model(options):
     for sampler in SAMPLERS:  # compiled
         build("STM", 2, sampler=sampler, max_iter=2).fit(corpus[:2])
     print(
-        f"STM on {len(corpus.tokens):,} tokens, {options.components[0]} topics, priors learnt; "
+        f"STM on {len(corpus.tokens):,} tokens, {options.components[0]} topics, priors learned; "
         f"seeds {options.model_seeds}\n"
     )
     columns = ["a", "b", "CPU s", *(f"log joint {name}" for name in NAMES)]

@@ -63,12 +63,12 @@ def lay_out(items: Sequence[Item], widths: Sequence[float]) -> TreeLayout:
             ends = np.cumsum(room[children])
             lefts = ends - room[children]
             first, last = children[0], children[-1]
-            centre = (middle[first] + lefts[-1] + middle[last]) / 2.0
+            center = (middle[first] + lefts[-1] + middle[last]) / 2.0
             # A label that is wider than its descendants sticks out to the left, the right, or both.
-            left = max(0.0, middle[i] - centre)
-            right = max(0.0, centre + middle[i] - ends[-1])
+            left = max(0.0, middle[i] - center)
+            right = max(0.0, center + middle[i] - ends[-1])
             shift[children] = lefts + left
-            middle[i] = left + centre
+            middle[i] = left + center
             room[i] = left + ends[-1] + right
         open_items.append(i)
     left_ends, depth = np.zeros(n_items), np.zeros(n_items, dtype=np.int64)

@@ -251,7 +251,7 @@ def _draw_pdp(
         return _draw_dirichlet(b * base, rng)
     with np.errstate(divide="ignore"):  # a category that the base rules out gets no time
         log_times = _draw_log_gamma(np.array(b / a), rng) + np.log(base)
-    return _normalise(_draw_log_tempered_stable(log_times, a, rng))
+    return _normalize(_draw_log_tempered_stable(log_times, a, rng))
 
 
 def _draw_log_tempered_stable(
@@ -282,7 +282,7 @@ def _draw_log_stable(size: int, a: float, rng: np.random.Generator) -> NDArray[n
 
 def _draw_dirichlet(prior: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw from Dirichlet distributions along the last axis; entries of 0 stay 0."""
-    return _normalise(_draw_log_gamma(prior, rng))
+    return _normalize(_draw_log_gamma(prior, rng))
 
 
 def _draw_log_gamma(shapes: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
@@ -292,7 +292,7 @@ def _draw_log_gamma(shapes: NDArray[np.float64], rng: np.random.Generator) -> ND
     return np.log(rng.standard_gamma(shapes + 1.0)) - boost
 
 
-def _normalise(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _normalize(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return weights that sum to 1 along the last axis."""
     weights = np.exp(log_weights - log_weights.max(axis=-1, keepdims=True))
     return weights / weights.sum(axis=-1, keepdims=True)

@@ -19,7 +19,7 @@ All tables are symmetric, with zeros on the diagonal.
 import math
 
 from skdp._numeric._numba import njit_internal_nogc, njit_loop
-from skdp.emissions._gaussian._kernels import factorise
+from skdp.emissions._gaussian._kernels import factorize
 
 SMALLEST_SUM = 1e-280
 """Sum below which underflowed terms may matter."""
@@ -46,7 +46,7 @@ def compare_gaussians(means, covariances, half_log_dets, matrix, vector, out):
                     vector[e] = means[j, b, e] - means[k, b, e]
                     for f in range(e + 1):
                         matrix[e, f] = 0.5 * (covariances[j, b, e, f] + covariances[k, b, e, f])
-                if not factorise(matrix):
+                if not factorize(matrix):
                     return False
                 total += 0.5 * (half_log_dets[j, b] + half_log_dets[k, b])
                 square = 0.0

@@ -80,9 +80,9 @@ def find_climbs(log_joints: Floats) -> dict[int, Climb]:
 
 
 def _measure_climb(values: Floats, n_batches: int) -> Climb:
-    centred = values - values[-1]  # sums of log joints in the millions would lose digits
+    centered = values - values[-1]  # sums of log joints in the millions would lose digits
     ends = np.linspace(0, len(values), n_batches + 1).round().astype(int)
-    means = np.array([centred[begin:end].mean() for begin, end in pairwise(ends)])
+    means = np.array([centered[begin:end].mean() for begin, end in pairwise(ends)])
     third = n_batches // 3
     height = means[-third:].mean() - means[:third].mean()
     return Climb(float(height), float(np.diff(means[third:]).std(ddof=1)))
@@ -147,13 +147,13 @@ def find_gap(draws: Floats) -> Gap | None:
     n_chains, n_draws = draws.shape
     if n_chains == 1 or n_draws < _LEAST_FOR_A_GAP or not np.isfinite(draws).all():
         return None
-    centred = draws - draws[0, -1]  # sums of log joints in the millions would lose digits
-    quarters = np.stack([q.mean(axis=1) for q in np.array_split(centred, _N_QUARTERS, axis=1)])
+    centered = draws - draws[0, -1]  # sums of log joints in the millions would lose digits
+    quarters = np.stack([q.mean(axis=1) for q in np.array_split(centered, _N_QUARTERS, axis=1)])
     error = 2.0 * quarters.var(axis=0, ddof=1).mean() / _N_QUARTERS
-    means = centred.mean(axis=1)
+    means = centered.mean(axis=1)
     between = means.var(ddof=1)
     least = f.isf(_LEVEL, n_chains - 1, (_N_QUARTERS - 1) * n_chains)
-    if between <= max(least * error, centred.var(axis=1).mean()):
+    if between <= max(least * error, centered.var(axis=1).mean()):
         return None
     low, high = means.min() + draws[0, -1], means.max() + draws[0, -1]
     return Gap(float(low), float(high), rank_r_hat(draws))
@@ -182,7 +182,7 @@ def rank_r_hat(draws: Floats) -> float:
         return np.nan
     halves = _split(draws)
     folded = np.abs(halves - np.median(halves))
-    return max(_r_hat(_normalise(halves)), _r_hat(_normalise(folded)))
+    return max(_r_hat(_normalize(halves)), _r_hat(_normalize(folded)))
 
 
 def bulk_ess(draws: Floats) -> float:
@@ -200,7 +200,7 @@ def bulk_ess(draws: Floats) -> float:
     """
     if draws.shape[1] < _LEAST_DRAWS or not np.isfinite(draws).all():
         return np.nan
-    z = _normalise(_split(draws))
+    z = _normalize(_split(draws))
     if np.ptp(z) == 0.0:
         return float(z.size)
     n_draws = z.shape[1]
@@ -226,7 +226,7 @@ def _split(draws: Floats) -> Floats:
     return np.concatenate([draws[:, :half], draws[:, -half:]])
 
 
-def _normalise(draws: Floats) -> Floats:
+def _normalize(draws: Floats) -> Floats:
     """Return the normal scores of the ranks among all draws."""
     ranks = rankdata(draws).reshape(draws.shape)
     return np.asarray(norm.ppf((ranks - 0.375) / (draws.size + 0.25)))

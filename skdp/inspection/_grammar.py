@@ -441,7 +441,7 @@ class GrammarDisplay:
         return bar
 
     def _draw_rule(self, rule: Rule, y: float) -> None:
-        self.bars_.append(self._draw_bar(rule.probability, y, _colour(rule.symbol)))
+        self.bars_.append(self._draw_bar(rule.probability, y, _color(rule.symbol)))
         x = self._rights_begin
         for k in rule.right:
             width = 2.0 * _PAD + text_width(write_name(self.symbol_names[k]))
@@ -457,8 +457,8 @@ class GrammarDisplay:
     def _draw_box(self, k: int, x: float, y: float) -> None:
         from matplotlib.colors import to_rgb
 
-        colour = _colour(k)
-        pale = tuple(0.72 + 0.28 * channel for channel in to_rgb(colour))
+        color = _color(k)
+        pale = tuple(0.72 + 0.28 * channel for channel in to_rgb(color))
         box = self.ax_.text(
             self._left + x,
             y,
@@ -467,7 +467,7 @@ class GrammarDisplay:
             va="center",
             size=self._font_size,
             **LITERAL,
-            bbox={"boxstyle": "round,pad=0.25", "facecolor": pale, "edgecolor": colour},
+            bbox={"boxstyle": "round,pad=0.25", "facecolor": pale, "edgecolor": color},
         )
         self.boxes_.append(box)
 
@@ -507,7 +507,7 @@ def _check_probabilities(values: ArrayLike, name: str, ndim: int) -> NDArray[np.
     return array.astype(np.float64)
 
 
-def _colour(k: int) -> str:
+def _color(k: int) -> str:
     return GREY if k < 0 else PALETTE[k % len(PALETTE)]
 
 

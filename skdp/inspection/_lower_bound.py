@@ -173,7 +173,7 @@ class LowerBoundDisplay:
             self.lines_ += ax.plot(
                 np.arange(1, len(bounds) + 1),
                 values,
-                color=self._colour(i),
+                color=self._color(i),
                 linewidth=1.8 if i == self.best_ else 1.0,
                 marker="." if len(bounds) <= 25 else "",
                 zorder=3 if i == self.best_ else 2,
@@ -187,7 +187,7 @@ class LowerBoundDisplay:
         self.legend_ = add_legend(ax, self.lines_, names) if names else None
         return self
 
-    def _colour(self, i: int) -> str:
+    def _color(self, i: int) -> str:
         if self.names is None and i != self.best_:
             return GREY
         return PALETTE[0 if self.names is None else i % len(PALETTE)]

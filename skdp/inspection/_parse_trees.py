@@ -24,7 +24,7 @@ _LARGEST = 30.0
 """Largest width and height of a figure, in inches; larger trees are scaled down."""
 _ASPECT = (4.0, 3.0)
 """Approximate aspect ratio of a new figure, by the number of columns."""
-_LINE_COLOUR = "#808080"
+_LINE_COLOR = "#808080"
 
 
 class ParseTreeDisplay:
@@ -219,7 +219,7 @@ class ParseTreeDisplay:
         ends = np.stack([x[below], y[below] - 0.75], axis=1)
         lines = LineCollection(
             list(np.stack([starts, ends], axis=1)),
-            colors=_LINE_COLOUR,
+            colors=_LINE_COLOR,
             linewidths=0.08 * font_size,
         )
         self.lines_.append(self.ax_.add_collection(lines, autolim=False))

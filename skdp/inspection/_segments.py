@@ -60,9 +60,7 @@ def check_parts(
     return Parts(ptr.astype(np.int64), names)
 
 
-def average_neighbours(
-    shares: NDArray[np.float64], ptr: Offsets, width: int
-) -> NDArray[np.float64]:
+def average_neighbors(shares: NDArray[np.float64], ptr: Offsets, width: int) -> NDArray[np.float64]:
     """Return the means of rows over windows of `width` rows, truncated at the ends of parts."""
     if width == 1:
         return shares
@@ -115,21 +113,21 @@ def draw_parts(ax: Any, parts: Parts) -> None:
 
 
 def _write_names(ax: Any, ptr: Offsets, names: NDArray[np.object_]) -> None:
-    centres = (ptr[:-1] + ptr[1:] + 1) / 2
+    centers = (ptr[:-1] + ptr[1:] + 1) / 2
     axis = ax.secondary_xaxis("top", label=_NAMES)
-    axis.set_xticks(centres, names, **LITERAL)
+    axis.set_xticks(centers, names, **LITERAL)
     axis.tick_params(length=0, labelsize="small", pad=2.0)
     axis.spines["top"].set_visible(False)
     figure = ax.figure.figure
     figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in axis.get_xticklabels()]
-    at = ax.transData.transform(np.column_stack([centres, np.zeros(len(names))]))[:, 0]
+    at = ax.transData.transform(np.column_stack([centers, np.zeros(len(names))]))[:, 0]
     widths = np.array([box.width for box in boxes])
     gap = _GAP_INCHES * figure.dpi
     kept = _find_room(at, widths + gap, np.diff(ptr))
     if len(kept) < len(names):  # vertical names take the width of a line each
         kept = _find_room(at, np.full(len(at), boxes[0].height) + gap / 2, np.diff(ptr))
-        axis.set_xticks(centres[kept], names[kept], rotation=90, **LITERAL)
+        axis.set_xticks(centers[kept], names[kept], rotation=90, **LITERAL)
 
 
 def _find_room(

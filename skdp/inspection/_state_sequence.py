@@ -508,8 +508,8 @@ class StateSequenceDisplay:
                 fontsize="small",
                 pad=3.0,
             )
-        centres = [top - h / 2 for top, h in zip(tops, _STRIPS, strict=False)]
-        ax.set_yticks(centres, list(rows), fontsize="small")
+        centers = [top - h / 2 for top, h in zip(tops, _STRIPS, strict=False)]
+        ax.set_yticks(centers, list(rows), fontsize="small")
         ax.tick_params(axis="y", length=0)
         ax.set(ylim=(0, height), xlabel="time step")
         ax.spines[["top", "right", "left", "bottom"]].set_visible(False)

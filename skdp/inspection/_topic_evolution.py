@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 from skdp._checks import as_floats, check_count, shorten
 from skdp.inspection._axes import GREY, PALETTE, add_legend, as_names, check_matplotlib, open_axes
 from skdp.inspection._segments import (
-    average_neighbours,
+    average_neighbors,
     check_parts,
     choose_width,
     draw_parts,
@@ -391,7 +391,7 @@ class TopicEvolutionDisplay:
         """Draw and return stacked areas."""
         n_segments = len(self.segment_topic)
         self.ax_ = ax = open_axes(ax, (choose_width(self._parts, n_segments), 3.4), labels)
-        shares = average_neighbours(self._gather(self.segment_topic), self._parts.ptr, smooth)
+        shares = average_neighbors(self._gather(self.segment_topic), self._parts.ptr, smooth)
         x, rows = _outline(self._parts.ptr, kind)
         floors = np.maximum(1.0 - np.cumsum(shares, axis=1), 0.0)[rows]
         floors[:, -1] = 0.0

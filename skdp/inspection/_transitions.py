@@ -404,13 +404,13 @@ def _project(locations: NDArray[np.float64]) -> tuple[NDArray[np.float64], dict[
         return flat, {"xlabel": "location", "yticks": []}
     if n_dims == 2:
         return locations, {"xlabel": "first dimension", "ylabel": "second dimension"}
-    centred = locations - locations.mean(axis=0)
-    _, lengths, axes = np.linalg.svd(centred, full_matrices=False)
+    centered = locations - locations.mean(axis=0)
+    _, lengths, axes = np.linalg.svd(centered, full_matrices=False)
     signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
     axes = axes * signs[:, None]  # else signs depend on the machine
     places = np.zeros((len(locations), 2))
     n_axes = min(2, len(axes))
-    places[:, :n_axes] = centred @ axes[:n_axes].T
+    places[:, :n_axes] = centered @ axes[:n_axes].T
     total = max(float(np.sum(lengths**2)), np.finfo(float).tiny)
     shares = [float(length**2) / total for length in [*lengths, 0.0][:2]]
     first, second = (

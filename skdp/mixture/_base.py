@@ -62,7 +62,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
     init: Any
     n_features_in_: int
 
-    _learnt: ClassVar[tuple[str, ...]]
+    _learned: ClassVar[tuple[str, ...]]
     """Scalars of the trace whose means accompany the representative partition."""
 
     _models: list[Any]
@@ -121,7 +121,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         )
 
     def _model_of(
-        self, sampler: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence
+        self, sampler: Any, labels: Places, learned: dict[str, float], root: np.random.SeedSequence
     ) -> Any:
         """Return the predictive model of new rows given a partition and hyperparameters."""
         raise NotImplementedError
@@ -132,9 +132,9 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         labels = representative_partition(
             np.array([model.labels for model in models]), self.point_estimate
         )
-        learnt = {name: float(trace[name].mean()) for name in self._learnt}
+        learned = {name: float(trace[name].mean()) for name in self._learned}
         sampler = state.runs[attributes["_best_chain"]].sampler
-        model = self._model_of(sampler, labels, learnt, state.root)
+        model = self._model_of(sampler, labels, learned, state.root)
         n_components = len(model.weights) - 1
         numbers = trace["n_components"].astype(np.int64).ravel()
         geometry = {}
@@ -152,7 +152,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
             "n_components_distribution_": np.bincount(numbers) / len(numbers),
             "weights_": model.weights[:-1].copy(),
             "emission_": model.emission.reorder(np.arange(n_components)),
-            "concentration_": learnt["concentration"],
+            "concentration_": learned["concentration"],
         }
 
     def _warn_of_trace(self, trace: Trace) -> None:

@@ -200,7 +200,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
 
     _feature_attributes = (*BaseMixture._feature_attributes, "_is_single")
 
-    _learnt = ("concentration", "top_concentration")
+    _learned = ("concentration", "top_concentration")
 
     _is_single: bool
     _key: NDArray[np.uint64]
@@ -259,7 +259,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         return check_concentration_or_prior(value, prior, name)
 
     def _check_hyper(self) -> None:
-        for name in self._learnt:
+        for name in self._learned:
             self._concentration(name)
 
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
@@ -318,10 +318,10 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         )
 
     def _model_of(
-        self, sampler: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence
+        self, sampler: Any, labels: Places, learned: dict[str, float], root: np.random.SeedSequence
     ) -> HDPMixtureModel:
         rng = derive_stream(root, Role.LIKELIHOOD)
-        model: HDPMixtureModel = sampler.model_of(labels, **learnt, rng=rng)
+        model: HDPMixtureModel = sampler.model_of(labels, **learned, rng=rng)
         return model
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:

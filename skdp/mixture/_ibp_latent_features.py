@@ -351,12 +351,12 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         trace, models = attributes["trace_"], attributes["_models"]
         best = max(models, key=lambda model: model.log_joint)
         numbers = trace["n_components"].astype(np.int64).ravel()
-        learnt = {
+        learned = {
             f"{name}_": float(trace[name].mean())
             for name in ("concentration", "noise_variance", "weights_variance")
         }
         if self._has_own_noise():
-            learnt["noise_variance_"] = np.mean([model.scales**2 for model in models], axis=0)
+            learned["noise_variance_"] = np.mean([model.scales**2 for model in models], axis=0)
         return {
             **attributes,
             "_best": best,
@@ -366,7 +366,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             "n_components_": len(best.counts),
             "n_components_distribution_": np.bincount(numbers) / len(numbers),
             "mean_": state.runs[0].sampler.center.copy(),
-            **learnt,
+            **learned,
         }
 
     def _warn_of_trace(self, trace: Trace) -> None:

@@ -40,7 +40,7 @@ class RowMixture(BaseMixture):
         "sampler": [StrOptions({"collapsed", "blocked"})],
     }
 
-    _learnt = ("discount", "concentration")
+    _learned = ("discount", "concentration")
 
     _models: list[MixtureModel]
     _representative: MixtureModel
@@ -109,9 +109,9 @@ class RowMixture(BaseMixture):
         return sampler
 
     def _model_of(
-        self, sampler: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence
+        self, sampler: Any, labels: Places, learned: dict[str, float], root: np.random.SeedSequence
     ) -> MixtureModel:
-        model: MixtureModel = sampler.model_of(labels, **learnt)
+        model: MixtureModel = sampler.model_of(labels, **learned)
         return model
 
     # Public methods

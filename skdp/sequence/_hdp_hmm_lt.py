@@ -424,7 +424,7 @@ class HDPHMMLT(HMMPredictions):
             "factors_": getattr(model.emission, "factors", None),
             "duration_": model.duration,
         }
-        learnt = [name for name in _LEARNT if name in trace]
+        learned = [name for name in _LEARNT if name in trace]
         return {
             **attributes,
             "_models": [*samples, *others],
@@ -435,7 +435,7 @@ class HDPHMMLT(HMMPredictions):
             "state_shares_": model.shares,
             "n_active_components_": model.n_active_components,
             **{name: value for name, value in geometry.items() if value is not None},
-            **{f"{name}_": float(trace[name][best].mean()) for name in learnt},
+            **{f"{name}_": float(trace[name][best].mean()) for name in learned},
         }
 
     def _warn_of_trace(self, trace: Trace) -> None:

@@ -40,10 +40,10 @@ def _close_figures():
         TypeError,
         "ax must be a matplotlib",
     ),
-    ("no colours", lambda: FactorDisplay(HALF).plot(cmap=[]), ValueError, "cmap must be"),
-    ("no colours", lambda: StateSequenceDisplay([0, 1]).plot(cmap="x"), ValueError, "cmap must be"),
+    ("no colors", lambda: FactorDisplay(HALF).plot(cmap=[]), ValueError, "cmap must be"),
+    ("no colors", lambda: StateSequenceDisplay([0, 1]).plot(cmap="x"), ValueError, "cmap must be"),
     (
-        "no colours",
+        "no colors",
         lambda: TopicEvolutionDisplay(HALF).plot(colors=["?", "?"]),
         ValueError,
         "colors must hold matplotlib colors",

@@ -80,7 +80,7 @@ EVERYTHING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("params", [{}, EVERYTHING], ids=["defaults", "everything learnt"])
+@pytest.mark.parametrize("params", [{}, EVERYTHING], ids=["defaults", "everything learned"])
 @pytest.mark.parametrize(
     "cls", [SegmentedTopicModel, AdaptiveTopicModel, SequentialLDA], ids=lambda cls: cls.__name__
 )
@@ -318,7 +318,7 @@ def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
 
 
 @needs_callbacks
-@pytest.mark.parametrize("params", [{}, EVERYTHING], ids=["defaults", "everything learnt"])
+@pytest.mark.parametrize("params", [{}, EVERYTHING], ids=["defaults", "everything learned"])
 def test_a_fit_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path, params):
     """A worker is killed in sweep 4, after a checkpoint at sweep 2."""
     expected = here(n_shards=4, **params)

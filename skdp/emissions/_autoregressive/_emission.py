@@ -25,7 +25,7 @@ from skdp.emissions._autoregressive._model import (
     write_predictives,
 )
 from skdp.emissions._far_values import PulledIn
-from skdp.emissions._gaussian._kernels import factorise
+from skdp.emissions._gaussian._kernels import factorize
 from skdp.emissions._gaussian._sums import Ranges, Sums, find_moments
 from skdp.emissions._moments import find_covariance, moments_of
 from skdp.emissions._prior_arrays import is_symmetric, read_array
@@ -200,7 +200,7 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
         least = find_least_deviations(data, near)
         covariance = find_covariance(ranges, products, _SHRINKAGE)[:n_lagged, :n_lagged]
         covariance = widen(covariance, np.tile(least, n_lags))
-        start = StartingLags(means[:n_lagged], self._factorise("X", covariance))
+        start = StartingLags(means[:n_lagged], self._factorize("X", covariance))
         if self.coef_prior is None:
             cross = products[n_lagged:, :n_lagged] / ranges.numbers[0]
             coefs = regress(means, covariance, cross)
@@ -219,7 +219,7 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
             coefs,
             self._read_precision(start, n_dims),
             dof,
-            self._factorise("covariance_prior", scale),
+            self._factorize("covariance_prior", scale),
         )
         return AutoregressiveSampler(n_states, n_lags, prior, start)
 
@@ -230,17 +230,17 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
         if precision is not None and not isinstance(precision, Real):
             matrix = read_array(self, "coef_precision_prior", precision, (n, n), n_dims)
             order = np.roll(np.arange(n), 1)
-            return self._factorise("coef_precision_prior", matrix[np.ix_(order, order)])
+            return self._factorize("coef_precision_prior", matrix[np.ix_(order, order)])
         factor = np.zeros((n, n))
         factor[0, 0], factor[1:, 0], factor[1:, 1:] = 1.0, lags.mean, lags.root
         return factor * np.sqrt(n_dims * n / _DISTANCE if precision is None else float(precision))
 
-    def _factorise(self, name: str, matrix: Floats) -> Floats:
+    def _factorize(self, name: str, matrix: Floats) -> Floats:
         """Return a Cholesky factor, or raise a ValueError."""
         if not is_symmetric(matrix):
             raise ValueError(f"AutoregressiveEmission: {name} must be symmetric.")
         factor = np.array(matrix)
-        if not factorise(factor):
+        if not factorize(factor):
             raise ValueError(f"AutoregressiveEmission: {name} must be positive definite.")
         return factor
 
@@ -421,9 +421,9 @@ class AutoregressiveSampler(Part):
     def take(self, measured: Ranges, sums: Sums) -> None:
         """Store the statistics of all observations."""
         firsts, seconds = sums
-        centres, scatter = np.empty(firsts.shape), np.empty(seconds.shape)
-        measured.settle(sums, self.counts, centres, scatter)
-        kernels.complete(self._first, self.counts, centres, scatter, self.products)
+        centers, scatter = np.empty(firsts.shape), np.empty(seconds.shape)
+        measured.settle(sums, self.counts, centers, scatter)
+        kernels.complete(self._first, self.counts, centers, scatter, self.products)
 
     def write_log_predictive(self, out: Floats) -> None:
         """Write the log predictive densities of all steps given the observations of each state."""

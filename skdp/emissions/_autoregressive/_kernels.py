@@ -18,7 +18,7 @@ U^T U = Sigma^-1, which maps y_t to D independent standard normal numbers.
 | rows | y_t | (N, Y - 1) float64 | without the constant; NaN in given steps |
 | first | | float | the constant |
 | states | z_t | (N,) integers | -1: no state |
-| counts, centres, scatter | | (J,), (J, Y - 1), (J, Y - 1, Y - 1) | of the rows of a state |
+| counts, centers, scatter | | (J,), (J, Y - 1), (J, Y - 1, Y - 1) | of the rows of a state |
 | products | | (J, Y, Y) | sum of y y^T; lower triangle |
 | dof | nu | float | |
 | maps | U [-M, I] | (J, D, Y) | of a draw; lower triangular in its last D columns |
@@ -46,10 +46,10 @@ from skdp.emissions._gaussian._kernels import (
     ROOT_HALF,
     SMALLEST_ROOT,
     add_products,
-    factorise,
+    factorize,
     subtract_square,
 )
-from skdp.emissions._gaussian._kernels_student import fast_log_1p, log_normaliser
+from skdp.emissions._gaussian._kernels_student import fast_log_1p, log_normalizer
 
 # Statistics
 
@@ -98,26 +98,26 @@ def write_rows(values, ptr, n_lags, coefs, precision_root, scale_root, rows):
 
 
 @njit_loop
-def complete(first, counts, centres, scatter, products):
+def complete(first, counts, centers, scatter, products):
     """Write the sums of products, given counts, means and scatter about the means."""
     for j in range(products.shape[0]):
         n = counts[j]
         products[j, 0, 0] = n * first * first
-        for d in range(centres.shape[1]):
-            products[j, d + 1, 0] = n * centres[j, d] * first
+        for d in range(centers.shape[1]):
+            products[j, d + 1, 0] = n * centers[j, d] * first
             for e in range(d + 1):
-                products[j, d + 1, e + 1] = scatter[j, d, e] + n * centres[j, d] * centres[j, e]
+                products[j, d + 1, e + 1] = scatter[j, d, e] + n * centers[j, d] * centers[j, e]
 
 
 @njit_internal_nogc
-def factorise_posterior(products, factor):
+def factorize_posterior(products, factor):
     """Write L of a state; return False if the matrix is not positive definite to rounding."""
     width = factor.shape[0]
     for d in range(width):
         for e in range(d):
             factor[d, e] = products[d, e]
         factor[d, d] = 1.0 + products[d, d]
-    return factorise(factor)
+    return factorize(factor)
 
 
 @njit_inlined
@@ -149,7 +149,7 @@ def draw_regressions(counts, products, dof, maps, log_dets, factor, rng):
     n_states, n_dims, width = maps.shape
     n_regressors = width - n_dims
     for j in range(n_states):
-        if not factorise_posterior(products[j], factor):
+        if not factorize_posterior(products[j], factor):
             return False
         log_dets[j] = 0.0
         for d in range(n_dims):
@@ -178,7 +178,7 @@ def invert_factors(products, n_dims, inverses, log_dets, factor):
     """
     width = factor.shape[0]
     for j in range(products.shape[0]):
-        possible = factorise_posterior(products[j], factor)
+        possible = factorize_posterior(products[j], factor)
         log_dets[j] = 0.0
         for d in range(width):
             row = inverses[j, d]
@@ -206,7 +206,7 @@ def log_evidence_of_regressions(counts, products, dof, shift, n_dims, factor):
         n = counts[j]
         if n == 0.0:
             continue
-        if not factorise_posterior(products[j], factor):
+        if not factorize_posterior(products[j], factor):
             return math.nan
         for k in range(n_regressors):
             result -= n_dims * math.log(factor[k, k])
@@ -359,7 +359,7 @@ def weigh_matrix_students(
     constants, sums = vectors[0], vectors[1]
     leverages, squares, least = vectors[2], vectors[3], vectors[4]
     for j in range(n_states):
-        constants[j] = shift + log_dets[j] + log_normaliser(freedoms[j], n_dims)
+        constants[j] = shift + log_dets[j] + log_normalizer(freedoms[j], n_dims)
         least[j] = (first * inverses[j, 0, 0]) ** 2
         lay_out_rows(inverses[j, 1:], first, j, by_state, offsets)
     for t in range(rows.shape[0]):

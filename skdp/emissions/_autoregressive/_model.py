@@ -13,7 +13,7 @@ from skdp._numeric._typing import Floats, Places
 from skdp.emissions._autoregressive import _kernels as kernels
 from skdp.emissions._autoregressive._lags import check_lags, stack_lags
 from skdp.emissions._gaussian._kernels import SMALLEST_ROOT
-from skdp.emissions._gaussian._model import factorise_precisions, log_determinants
+from skdp.emissions._gaussian._model import factorize_precisions, log_determinants
 from skdp.emissions._marginals import StudentMarginals
 
 
@@ -134,7 +134,7 @@ class AutoregressiveModel:
         rows[~has_lags] = np.nan
         width = rows.shape[1] + 1
         freedoms = np.array(self.degrees_of_freedom)
-        factors = factorise_precisions(self.scales * freedoms[:, np.newaxis, np.newaxis])
+        factors = factorize_precisions(self.scales * freedoms[:, np.newaxis, np.newaxis])
         # The rows of L^-1 are those of F, then those of U [-M, I].
         inverses = np.zeros((n_states, width, width))
         n_regressors = width - n_dims

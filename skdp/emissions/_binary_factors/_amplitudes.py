@@ -173,7 +173,7 @@ class FixedAmplitudes(Part):
     def draw_latent(self, known: Parameters, rng: NDArray[np.uint64]) -> None:
         """Draw the latent normals of probit columns, and add up what weights depend on."""
         factors.add_up_latent(
-            self.counts, self.means, self.probit, find_centres(known), self._totals, rng
+            self.counts, self.means, self.probit, find_centers(known), self._totals, rng
         )
 
     def weights_given(self, known: Parameters, scales: Floats, normals: Floats) -> Floats:
@@ -193,7 +193,7 @@ class FixedAmplitudes(Part):
         """Return the number of values of every column, and their squared distances from m."""
         seen, residuals = np.empty((2, len(self.probit)))
         factors.add_up_noise(
-            self.counts, self.means, self._scatter, find_centres(known), seen, residuals
+            self.counts, self.means, self._scatter, find_centers(known), seen, residuals
         )
         return seen, residuals
 
@@ -204,14 +204,14 @@ class FixedAmplitudes(Part):
         """Return log p(y given the states last given and parameters)."""
         return float(
             factors.log_likelihood(
-                self.counts, self.means, self.probit, find_centres(known), known.precisions,
+                self.counts, self.means, self.probit, find_centers(known), known.precisions,
                 *self.noise(known),
             )
         )  # fmt: skip
 
     def write_log_obs(self, known: Parameters, out: Floats) -> None:
         """Write the log densities of all steps."""
-        weigh_fixed(self._values, find_centres(known), known.precisions, self.probit, out)
+        weigh_fixed(self._values, find_centers(known), known.precisions, self.probit, out)
 
     def log_density(self) -> float:
         """Return 0: no parameter of the amplitudes is drawn."""
@@ -223,21 +223,21 @@ class FixedAmplitudes(Part):
 
 
 def weigh_fixed(
-    values: Floats, centres: Floats, precisions: Floats, probit: NDArray[np.bool_], out: Floats
+    values: Floats, centers: Floats, precisions: Floats, probit: NDArray[np.bool_], out: Floats
 ) -> None:
     """Write the log density of every observation in every state, (N, J), to `out`.
 
-    `centres` are m, (D, J); `precisions` and `probit` are (D,).
+    `centers` are m, (D, J); `precisions` and `probit` are (D,).
     """
-    log_probs = np.empty((2, *centres.shape))
-    factors.weigh_factors(as_readonly(values), centres, precisions, probit, log_probs, out)
+    log_probs = np.empty((2, *centers.shape))
+    factors.weigh_factors(as_readonly(values), centers, precisions, probit, log_probs, out)
 
 
-def find_centres(known: Parameters) -> Floats:
+def find_centers(known: Parameters) -> Floats:
     """Return m, (D, J)."""
-    centres = np.empty((known.weights.shape[1], len(known.factors)))
-    factors.write_centres(known.factors, known.weights, centres)
-    return centres
+    centers = np.empty((known.weights.shape[1], len(known.factors)))
+    factors.write_centers(known.factors, known.weights, centers)
+    return centers
 
 
 class VaryingAmplitudes(Part):

@@ -19,7 +19,7 @@ What is None is not compiled: a kernel has a version for each kind of model.
 | counts | n_jd | (J, D) float64 | values seen in a state |
 | means | | (J, D) | their mean, 0 without any |
 | scatter | | (D,) | sum over states of squared distances from the state's mean |
-| centres | m_jd | (D, J) | by column, so that loops over states are vector instructions |
+| centers | m_jd | (D, J) | by column, so that loops over states are vector instructions |
 | idle | | (J,) bool | states that no value and no transition tells of |
 | moments | | | `Moments`; None where amplitudes vary |
 | projections | | | `Projections`; None where amplitudes do not vary |
@@ -46,7 +46,7 @@ from skdp._numeric._random import (
 )
 from skdp._numeric._typing import Floats
 from skdp.emissions._binary_factors._kernels_amplitudes import log_likelihood_of_state
-from skdp.emissions._gaussian._kernels import HALF_LOG_2_PI, factorise
+from skdp.emissions._gaussian._kernels import HALF_LOG_2_PI, factorize
 from skdp.emissions._kernels_links import (
     flip_spin,
     make_change,
@@ -123,13 +123,13 @@ def add_up_observed(values, states, counts, means, scatter):
 
 
 @njit_loop
-def write_centres(factors, weights, centres):
-    """Write m to `centres`, (D, J)."""
-    for d in range(centres.shape[0]):
-        for j in range(centres.shape[1]):
-            centres[d, j] = weights[0, d]
+def write_centers(factors, weights, centers):
+    """Write m to `centers`, (D, J)."""
+    for d in range(centers.shape[0]):
+        for j in range(centers.shape[1]):
+            centers[d, j] = weights[0, d]
             for f in range(factors.shape[1]):
-                centres[d, j] += factors[j, f] * weights[f + 1, d]
+                centers[d, j] += factors[j, f] * weights[f + 1, d]
 
 
 # Binary vectors
@@ -381,7 +381,7 @@ def draw_normal_above(bound, rng):
 
 
 @njit_loop
-def add_up_latent(counts, means, probit, centres, totals, rng):
+def add_up_latent(counts, means, probit, centers, totals, rng):
     """Write sums of the values of every state; of a probit column those of its latent normals.
 
     The latent normals N(m_jd, 1) are drawn: above 0 where a value is 1, else below.
@@ -391,13 +391,13 @@ def add_up_latent(counts, means, probit, centres, totals, rng):
             totals[j, d] = counts[j, d] * means[j, d]
             if not probit[d]:
                 continue
-            centre = centres[d, j]
+            center = centers[d, j]
             n, ones = int(counts[j, d]), int(totals[j, d] + 0.5)
-            totals[j, d] = n * centre
+            totals[j, d] = n * center
             for _ in range(ones):
-                totals[j, d] += draw_normal_above(-centre, rng)
+                totals[j, d] += draw_normal_above(-center, rng)
             for _ in range(n - ones):
-                totals[j, d] -= draw_normal_above(centre, rng)
+                totals[j, d] -= draw_normal_above(center, rng)
 
 
 @njit_loop
@@ -443,7 +443,7 @@ def write_weights(factors, counts, totals, precisions, scales, normals, weights,
                     factor[f, 0] += n
                     for g in range(1, f + 1):
                         factor[f, g] += n * factors[j, g - 1]
-        factorise(factor)
+        factorize(factor)
         for f in range(n_rows):
             for g in range(f):
                 weights[f, d] -= factor[f, g] * weights[g, d]
@@ -455,14 +455,14 @@ def write_weights(factors, counts, totals, precisions, scales, normals, weights,
 
 
 @njit_loop
-def add_up_noise(counts, means, scatter, centres, seen, residuals):
+def add_up_noise(counts, means, scatter, centers, seen, residuals):
     """Write the number of values of every column and the sum of (y_td - m_jd)^2."""
     for d in range(scatter.shape[0]):
         seen[d] = 0.0
         residuals[d] = scatter[d]
         for j in range(counts.shape[0]):
             seen[d] += counts[j, d]
-            residuals[d] += counts[j, d] * (means[j, d] - centres[d, j]) ** 2
+            residuals[d] += counts[j, d] * (means[j, d] - centers[d, j]) ** 2
 
 
 @njit_loop
@@ -478,24 +478,24 @@ def draw_precisions(seen, residuals, probit, shape, rates, precisions, rng):
 
 
 @njit_loop
-def write_log_probs(centres, probit, log_probs):
+def write_log_probs(centers, probit, log_probs):
     """Write log p(y = 0) and log p(y = 1) of probit columns, (2, D, J)."""
-    for d in range(centres.shape[0]):
+    for d in range(centers.shape[0]):
         if probit[d]:
-            for j in range(centres.shape[1]):
-                log_probs[0, d, j] = log_normal_cdf(-centres[d, j])
-                log_probs[1, d, j] = log_normal_cdf(centres[d, j])
+            for j in range(centers.shape[1]):
+                log_probs[0, d, j] = log_normal_cdf(-centers[d, j])
+                log_probs[1, d, j] = log_normal_cdf(centers[d, j])
 
 
 @njit_inlined
-def weigh_step(values, centres, precisions, probit, log_probs, log_obs):
+def weigh_step(values, centers, precisions, probit, log_probs, log_obs):
     """Write log p(y_t given state j) of one step, (J,); missing values tell nothing.
 
     Parameters
     ----------
     values : (D,) float64
     """
-    n_dims, n_states = centres.shape
+    n_dims, n_states = centers.shape
     constant = 0.0
     for d in range(n_dims):
         if not probit[d] and not math.isnan(values[d]):
@@ -512,26 +512,26 @@ def weigh_step(values, centres, precisions, probit, log_probs, log_obs):
                 log_obs[j] += terms[j]
         else:
             half = 0.5 * precisions[d]
-            centre = centres[d]
+            center = centers[d]
             for j in range(n_states):
-                log_obs[j] -= half * (value - centre[j]) ** 2
+                log_obs[j] -= half * (value - center[j]) ** 2
 
 
 @njit_loop
-def weigh_factors(values, centres, precisions, probit, log_probs, log_obs):
+def weigh_factors(values, centers, precisions, probit, log_probs, log_obs):
     """Write log p(y_t given state j) to `log_obs`.
 
     Parameters
     ----------
     log_probs : (2, D, J) float64, scratch
     """
-    write_log_probs(centres, probit, log_probs)
+    write_log_probs(centers, probit, log_probs)
     for t in range(values.shape[0]):
-        weigh_step(values[t], centres, precisions, probit, log_probs, log_obs[t])
+        weigh_step(values[t], centers, precisions, probit, log_probs, log_obs[t])
 
 
 @njit_loop
-def log_likelihood(counts, means, probit, centres, precisions, seen, residuals):
+def log_likelihood(counts, means, probit, centers, precisions, seen, residuals):
     """Return log p(y given states and parameters), from the statistics."""
     result = 0.0
     for d in range(probit.shape[0]):
@@ -542,7 +542,7 @@ def log_likelihood(counts, means, probit, centres, precisions, seen, residuals):
         for j in range(counts.shape[0]):
             ones = counts[j, d] * means[j, d]
             if ones > 0.0:
-                result += ones * log_normal_cdf(centres[d, j])
+                result += ones * log_normal_cdf(centers[d, j])
             if ones < counts[j, d]:
-                result += (counts[j, d] - ones) * log_normal_cdf(-centres[d, j])
+                result += (counts[j, d] - ones) * log_normal_cdf(-centers[d, j])
     return result

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal
-from skdp.emissions._gaussian._kernels import factorise
+from skdp.emissions._gaussian._kernels import factorize
 
 
 class Projections(NamedTuple):
@@ -145,7 +145,7 @@ def add_up_projections(projections, states, counts, totals, outer):
 
 
 @njit_inlined
-def factorise_active(products, variance, active, n, root, shift):
+def factorize_active(products, variance, active, n, root, shift):
     """Write L, with the reciprocals of its diagonal on it, and G_AA 1; return log det M."""
     log_det = 0.0
     for a in range(n):
@@ -193,7 +193,7 @@ def log_likelihood_of_state(projections, spins, j):
     totals, outer, count = projections.totals[j], projections.outer[j], projections.counts[j]
     n = list_active(spins, j, active)
     result = -0.5 * count
-    result *= factorise_active(projections.products, projections.variance, active, n, root, shift)
+    result *= factorize_active(projections.products, projections.variance, active, n, root, shift)
     trace = 0.0  # of M^-1 sum_t b_t b_t^T
     for c in range(n):
         g = active[c]
@@ -225,7 +225,7 @@ def write_roots(factors, products, variance, roots):
             if factors[j, f] == 1:
                 roots.active[j, roots.n_active[j]] = f
                 roots.n_active[j] += 1
-        roots.log_dets[j] = factorise_active(
+        roots.log_dets[j] = factorize_active(
             products, variance, roots.active[j], roots.n_active[j], roots.roots[j], roots.shifts[j]
         )
 
@@ -358,7 +358,7 @@ def write_regression_weights(gram, cross, precisions, scales, normals, weights, 
             for g in range(f + 1):
                 factor[f, g] = precisions[d] * gram[f, g]
             factor[f, f] += 1.0 / (scales[d] * scales[d])
-        factorise(factor)
+        factorize(factor)
         for f in range(n_rows):
             for g in range(f):
                 weights[f, d] -= factor[f, g] * weights[g, d]

@@ -6,7 +6,7 @@ r"""First states and binary vectors from the observations alone.
 | weights | w_fd | (F + 1, D) | row 0 is the background |
 | scales | | (D,) | how much a squared deviation in a column counts |
 | activities | | (N, F) | in [0, 1] |
-| centres | | (K, D) | of groups of steps |
+| centers | | (K, D) | of groups of steps |
 | states | z_t | (N,) int64 | |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
@@ -56,17 +56,17 @@ def fit_activities(values, weights, scales, n_rounds, activities, rest):
 
 
 @njit_internal_nogc
-def square_distance(values, t, centre, scales):
+def square_distance(values, t, center, scales):
     """Return the scaled squared distance of the values of a step that are not missing."""
     result = 0.0
-    for d in range(centre.shape[0]):
+    for d in range(center.shape[0]):
         if not math.isnan(values[t, d]):
-            result += scales[d] * (values[t, d] - centre[d]) ** 2
+            result += scales[d] * (values[t, d] - center[d]) ** 2
     return result
 
 
 @njit_loop
-def group_steps(values, scales, middle, n_rounds, centres, counts, nearest, states, rng):
+def group_steps(values, scales, middle, n_rounds, centers, counts, nearest, states, rng):
     """Write groups of similar steps to `states`, by k-means from the seeds of k-means++.
 
     Parameters
@@ -76,7 +76,7 @@ def group_steps(values, scales, middle, n_rounds, centres, counts, nearest, stat
     counts : (K, D) float64, nearest : (N,) float64, scratch
     """
     n_steps, n_dims = values.shape
-    n_groups = centres.shape[0]
+    n_groups = centers.shape[0]
     for t in range(n_steps):
         nearest[t] = 1.0
     for k in range(n_groups):
@@ -93,15 +93,15 @@ def group_steps(values, scales, middle, n_rounds, centres, counts, nearest, stat
                     break
         for d in range(n_dims):
             missing = math.isnan(values[seed, d])
-            centres[k, d] = middle[d] if missing else values[seed, d]
+            centers[k, d] = middle[d] if missing else values[seed, d]
         for t in range(n_steps):
-            distance = square_distance(values, t, centres[k], scales)
+            distance = square_distance(values, t, centers[k], scales)
             nearest[t] = distance if k == 0 else min(nearest[t], distance)
     for i in range(n_rounds):
         for t in range(n_steps):
             smallest = math.inf
             for k in range(n_groups):
-                distance = square_distance(values, t, centres[k], scales)
+                distance = square_distance(values, t, centers[k], scales)
                 if distance < smallest:
                     smallest = distance
                     states[t] = k
@@ -110,13 +110,13 @@ def group_steps(values, scales, middle, n_rounds, centres, counts, nearest, stat
         for k in range(n_groups):
             for d in range(n_dims):
                 counts[k, d] = 0.0
-                centres[k, d] = 0.0
+                centers[k, d] = 0.0
         for t in range(n_steps):
             for d in range(n_dims):
                 if not math.isnan(values[t, d]):
                     counts[states[t], d] += 1.0
-                    centres[states[t], d] += values[t, d]
+                    centers[states[t], d] += values[t, d]
         for k in range(n_groups):
             for d in range(n_dims):
                 empty = counts[k, d] == 0.0
-                centres[k, d] = middle[d] if empty else centres[k, d] / counts[k, d]
+                centers[k, d] = middle[d] if empty else centers[k, d] / counts[k, d]

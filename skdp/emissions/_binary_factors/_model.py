@@ -76,8 +76,8 @@ class BinaryFactorModel:
             )
             weigh_varying(values, find_patterns(values), known, self.amplitude_variance, out)
             return out
-        centres = np.ascontiguousarray(self.means.T)
-        weigh_fixed(values, centres, 1.0 / self.noise_variance, self._probit, out)
+        centers = np.ascontiguousarray(self.means.T)
+        weigh_fixed(values, centers, 1.0 / self.noise_variance, self._probit, out)
         return out
 
     def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:

@@ -307,7 +307,7 @@ class BinaryFactorSampler(Part):
         n_states, n_factors = self.factors.shape
         n_groups = min(n_states, 2 ** min(n_factors, 62), len(states))
         n_dims = len(self.probit)
-        values = standardize(self._values, _centre(self._values), np.sqrt(_spreads(self._values)))
+        values = standardize(self._values, _center(self._values), np.sqrt(_spreads(self._values)))
         starts.group_steps(
             as_readonly(values), np.ones(n_dims), np.zeros(n_dims),
             N_ROUNDS_OF_GROUPING, np.empty((n_groups, n_dims)), np.empty((n_groups, n_dims)),
@@ -338,7 +338,7 @@ def make_links(coupling: Coupling) -> Links:
     )
 
 
-def _centre(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _center(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return means of the columns, 0 where all is missing."""
     seen = ~np.isnan(values)
     return np.where(seen, values, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
@@ -346,5 +346,5 @@ def _centre(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _spreads(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return variances of the columns, 1 where they do not vary."""
-    variances = _centre((values - _centre(values)) ** 2)
+    variances = _center((values - _center(values)) ** 2)
     return np.where(variances > 0.0, variances, 1.0)

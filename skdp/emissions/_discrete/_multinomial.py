@@ -83,10 +83,10 @@ class MultinomialEmission(PartedEmission):
                 f"MultinomialEmission: prior must be a positive number or {n_kinds} of them, one "
                 f"per column, from {SMALLEST:g} to {LARGEST:g}, got {shorten(self.prior)}."
             )
-        return MultinomialSampler(n_states, np.full(n_kinds, prior), summarise(data))
+        return MultinomialSampler(n_states, np.full(n_kinds, prior), summarize(data))
 
 
-def summarise(data: Observations) -> Totals:
+def summarize(data: Observations) -> Totals:
     """Return the distinct numbers of events, and their shares of the steps."""
     found, sizes = data.sum(count_totals)
     if len(found) == 0:

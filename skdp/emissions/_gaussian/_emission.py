@@ -23,7 +23,7 @@ from skdp.emissions._gaussian._drawn_scale import ScalePrior
 from skdp.emissions._gaussian._model import (
     GaussianModel,
     check_numbers,
-    factorise_precisions,
+    factorize_precisions,
     list_missing,
     log_determinants,
     write_log_densities,
@@ -200,7 +200,7 @@ class GaussianEmission(PartedEmission):
             scale = read_array(self, "covariance_prior", self.covariance_prior, shape, n_dims)
             if full and not is_symmetric(scale):
                 raise ValueError(f"{type(self).__name__}: covariance_prior must be symmetric.")
-            if not kernels.factorise(scale.copy() if full else np.diag(scale)):
+            if not kernels.factorize(scale.copy() if full else np.diag(scale)):
                 wanted = "positive definite" if full else "positive"
                 raise ValueError(f"{type(self).__name__}: covariance_prior must be {wanted}.")
         return mean, scale
@@ -260,11 +260,11 @@ class GaussianSampler(Part):
         n_blocks, width = prior.mean.shape
         n_components = n_states * n_blocks
         self.counts = np.zeros(n_components)
-        self.centres = np.zeros((n_components, width))
+        self.centers = np.zeros((n_components, width))
         self.scatter = np.zeros((n_components, width, width))
         self.means = np.tile(prior.mean, (n_states, 1))
         if start_factors is None:
-            start_factors = factorise_precisions(prior.scale / prior.dof)
+            start_factors = factorize_precisions(prior.scale / prior.dof)
         self._start_factors = start_factors
         self.precision_factors = np.tile(start_factors, (n_states, 1, 1))
         self.log_dets = log_determinants(self.precision_factors)
@@ -307,7 +307,7 @@ class GaussianSampler(Part):
 
     def measure(self, states: NDArray[np.int64]) -> Ranges:
         """Return the ranges that `add_up` needs, which are additive over parts of the data."""
-        return Ranges.of(self._known(), states, *self.centres.shape)
+        return Ranges.of(self._known(), states, *self.centers.shape)
 
     def add_up(self, states: NDArray[np.int64], measured: Ranges) -> Sums:
         """Return sums over the observations, which are exactly additive over parts of the data."""
@@ -315,7 +315,7 @@ class GaussianSampler(Part):
 
     def take(self, measured: Ranges, sums: Sums) -> None:
         """Store the statistics of all observations."""
-        measured.settle(sums, self.counts, self.centres, self.scatter)
+        measured.settle(sums, self.counts, self.centers, self.scatter)
 
     def _known(self) -> NDArray[np.float64]:
         """Return the observations, with missing values filled in if they were drawn."""
@@ -339,15 +339,15 @@ class GaussianSampler(Part):
     ) -> None:
         filler = self.prior.mean.ravel()
         weights = 1.0 / np.diagonal(self.prior.scale, axis1=1, axis2=2).ravel()
-        centres = np.empty((self.n_states, len(filler)))
-        scratch = np.empty(centres.shape), np.empty(centres.shape)
+        centers = np.empty((self.n_states, len(filler)))
+        scratch = np.empty(centers.shape), np.empty(centers.shape)
         distances = np.empty(len(states))
-        kernels.seed_centres(values, weights, filler, centres, distances, rng)
-        kernels.find_nearest(values, weights, centres, states)
+        kernels.seed_centers(values, weights, filler, centers, distances, rng)
+        kernels.find_nearest(values, weights, centers, states)
         for _ in range(_N_MOVES):
-            kernels.move_centres(values, states, centres, *scratch)
-            kernels.find_nearest(values, weights, centres, states)
-        self.means[:] = centres.reshape(
+            kernels.move_centers(values, states, centers, *scratch)
+            kernels.find_nearest(values, weights, centers, states)
+        self.means[:] = centers.reshape(
             self.means.shape
         )  # missing values are first drawn about them
 
@@ -393,7 +393,7 @@ class GaussianSampler(Part):
 
     def _statistics(self) -> tuple[NDArray[np.float64], ...]:
         """Return counts, masses, centers and scatter."""
-        return self.counts, self.counts, self.centres, self.scatter
+        return self.counts, self.counts, self.centers, self.scatter
 
     def _block_weights(self) -> NDArray[np.float64] | None:
         """Return the factors of the precisions at each step, (N, B), or None if all are 1."""
@@ -461,7 +461,7 @@ class GaussianSampler(Part):
         n_blocks, width = mean.shape
         counts = self.counts[:, np.newaxis]
         mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))
-        away = self.centres - mean
+        away = self.centers - mean
         weights = precision * counts / (precision + counts)
         lower = np.tril(self.scatter)
         scatter = lower + np.tril(lower, -1).swapaxes(1, 2)
@@ -529,7 +529,7 @@ class GaussianSampler(Part):
         width, n_states = prior_mean.shape[1], self.n_states
         mean, dofs = np.tile(prior_mean, (n_states, 1)), dof + self.counts
         precisions = precision + self.counts
-        away = self.centres - mean
+        away = self.centers - mean
         lower = np.tril(self.scatter)
         scales = np.tile(prior_scale, (n_states, 1, 1)) + lower + _transpose(np.tril(lower, -1))
         weights = (precision * self.counts / precisions)[:, np.newaxis] * away

@@ -13,7 +13,7 @@ squares. `dof` are degrees of freedom.
 | mean, precision, dof, scale | m, c, nu, S | (B, W), , , (B, W, W) | prior |
 | counts | n_k | (K,) | observations of a component |
 | masses | w_k | (K,) | sums of their weights; the counts if all weights are 1 |
-| centres | xbar_k | (K, W) | their mean |
+| centers | xbar_k | (K, W) | their mean |
 | scatter | Q_k | (K, W, W) | sum of (x - xbar)(x - xbar)^T; lower triangle |
 | means | mu_k | (K, W) | |
 | precision_factors | U_k | (K, W, W) | |
@@ -46,7 +46,7 @@ SMALLEST_ROOT = 1e-150  # of a precision, which may underflow if nu is tiny
 
 
 @njit_loop
-def factorise(matrix):
+def factorize(matrix):
     """Turn a symmetric positive definite matrix into its Cholesky factor, in place.
 
     The lower triangle is read and written; the rest is set to 0. Returns False if the matrix is not
@@ -112,14 +112,14 @@ def write_in_order(precision_factor, order, n_seen, out):
 
 
 @njit_internal_nogc
-def posterior_scale(k, masses, centres, scatter, mean, precision, scale, out):
+def posterior_scale(k, masses, centers, scatter, mean, precision, scale, out):
     """Write the posterior scale S + Q_k + c w_k / (c + w_k) (xbar - m)(xbar - m)^T to `out`."""
     b = k % mean.shape[0]
     weight = precision * masses[k] / (precision + masses[k])
     for d in range(out.shape[0]):
-        x = weight * (centres[k, d] - mean[b, d])
+        x = weight * (centers[k, d] - mean[b, d])
         for e in range(d + 1):
-            out[d, e] = scale[b, d, e] + scatter[k, d, e] + x * (centres[k, e] - mean[b, e])
+            out[d, e] = scale[b, d, e] + scatter[k, d, e] + x * (centers[k, e] - mean[b, e])
 
 
 # Parameters
@@ -158,7 +158,7 @@ def draw_precision_factor(factor, dof, bartlett, precision_factor, rng):
 
 @njit_loop
 def draw_gaussians(
-    counts, masses, centres, scatter, mean, precision, dof, scale, means, precision_factors,
+    counts, masses, centers, scatter, mean, precision, dof, scale, means, precision_factors,
     log_dets, scratch, rng,
 ):  # fmt: skip
     """Draw mu_k and Sigma_k of all components.
@@ -175,8 +175,8 @@ def draw_gaussians(
     width = means.shape[1]
     factor, bartlett = scratch[0], scratch[1]
     for k in range(counts.shape[0]):
-        posterior_scale(k, masses, centres, scatter, mean, precision, scale, factor)
-        if not factorise(factor):
+        posterior_scale(k, masses, centers, scatter, mean, precision, scale, factor)
+        if not factorize(factor):
             return False
         log_dets[k] = draw_precision_factor(
             factor, dof + counts[k], bartlett, precision_factors[k], rng
@@ -190,14 +190,14 @@ def draw_gaussians(
             for e in range(d):
                 x -= precision_factors[k, d, e] * noise[e]
             noise[d] = x / precision_factors[k, d, d]
-            centre = (precision * mean[b, d] + masses[k] * centres[k, d]) / weight
-            means[k, d] = centre + noise[d]
+            center = (precision * mean[b, d] + masses[k] * centers[k, d]) / weight
+            means[k, d] = center + noise[d]
     return True
 
 
 @njit_loop
 def expect_gaussians(
-    counts, masses, centres, scatter, mean, precision, dof, scale, means, precision_factors,
+    counts, masses, centers, scatter, mean, precision, dof, scale, means, precision_factors,
     log_dets, factor,
 ):  # fmt: skip
     """Write E[mu_k] and the factors of E[Sigma_k]^-1.
@@ -211,8 +211,8 @@ def expect_gaussians(
     """
     width = means.shape[1]
     for k in range(counts.shape[0]):
-        posterior_scale(k, masses, centres, scatter, mean, precision, scale, factor)
-        if not factorise(factor):
+        posterior_scale(k, masses, centers, scatter, mean, precision, scale, factor)
+        if not factorize(factor):
             continue
         divisor = dof + counts[k]
         if divisor > width + 1.0:
@@ -221,7 +221,7 @@ def expect_gaussians(
         b = k % mean.shape[0]
         log_dets[k] = 0.0
         for d in range(width):
-            means[k, d] = precision * mean[b, d] + masses[k] * centres[k, d]
+            means[k, d] = precision * mean[b, d] + masses[k] * centers[k, d]
             means[k, d] /= precision + masses[k]
             log_dets[k] += math.log(root / factor[d, d])
             for e in range(d, -1, -1):
@@ -233,7 +233,7 @@ def expect_gaussians(
 
 @njit_loop
 def log_evidence_of_gaussians(
-    counts, masses, centres, scatter, mean, precision, dof, scale, factor
+    counts, masses, centers, scatter, mean, precision, dof, scale, factor
 ):
     """Return log p(x | z) with means and covariances integrated out.
 
@@ -254,13 +254,13 @@ def log_evidence_of_gaussians(
         for d in range(width):
             for e in range(d + 1):
                 factor[d, e] = scale[k % n_blocks, d, e]
-        if not factorise(factor):
+        if not factorize(factor):
             return math.nan
         for d in range(width):
             result += dof * math.log(factor[d, d])
             result += math.lgamma(0.5 * (dof + n - d)) - math.lgamma(0.5 * (dof - d))
-        posterior_scale(k, masses, centres, scatter, mean, precision, scale, factor)
-        if not factorise(factor):
+        posterior_scale(k, masses, centers, scatter, mean, precision, scale, factor)
+        if not factorize(factor):
             return math.nan
         for d in range(width):
             result -= (dof + n) * math.log(factor[d, d])
@@ -482,18 +482,18 @@ def impute(
 
 
 @njit_inlined
-def squared_distance(values, t, weights, centre):
-    """Return sum_d weights_d (x_td - centre_d)^2 over the observed values."""
+def squared_distance(values, t, weights, center):
+    """Return sum_d weights_d (x_td - center_d)^2 over the observed values."""
     result = 0.0
-    for d in range(centre.shape[0]):
-        y = values[t, d] - centre[d]
+    for d in range(center.shape[0]):
+        y = values[t, d] - center[d]
         if not math.isnan(y):
             result += weights[d] * y * y
     return result
 
 
 @njit_loop
-def seed_centres(values, weights, filler, centres, distances, rng):
+def seed_centers(values, weights, filler, centers, distances, rng):
     """Draw steps as centers, with probabilities proportional to their squared distances.
 
     This is k-means++ (Arthur and Vassilvitskii 2007). If all distances are 0, steps are drawn
@@ -505,13 +505,13 @@ def seed_centres(values, weights, filler, centres, distances, rng):
         Weights of the squared distances of columns.
     filler : (D,) float64
         Replaces missing values of a step that becomes a center.
-    centres : (J, D) float64, output
+    centers : (J, D) float64, output
     distances : (N,) float64, output
         Squared distances to the nearest center.
     """
     n_steps, n_dims = values.shape
     total = 0.0
-    for j in range(centres.shape[0]):
+    for j in range(centers.shape[0]):
         chosen = min(int(next_double(rng) * n_steps), n_steps - 1)
         rest = next_double(rng) * total
         if total > 0.0:
@@ -523,35 +523,35 @@ def seed_centres(values, weights, filler, centres, distances, rng):
                         break
         for d in range(n_dims):
             missing = math.isnan(values[chosen, d])
-            centres[j, d] = filler[d] if missing else values[chosen, d]
+            centers[j, d] = filler[d] if missing else values[chosen, d]
         total = 0.0
         for t in range(n_steps):
-            distance = squared_distance(values, t, weights, centres[j])
+            distance = squared_distance(values, t, weights, centers[j])
             distances[t] = min(distances[t], distance) if j > 0 else distance
             total += distances[t]
 
 
 @njit_loop
-def find_nearest(values, weights, centres, states):
+def find_nearest(values, weights, centers, states):
     """Write the index of the nearest center of every step; the first one wins ties."""
     for t in range(values.shape[0]):
         smallest = math.inf
-        for j in range(centres.shape[0]):
-            distance = squared_distance(values, t, weights, centres[j])
+        for j in range(centers.shape[0]):
+            distance = squared_distance(values, t, weights, centers[j])
             if distance < smallest:
                 smallest = distance
                 states[t] = j
 
 
 @njit_loop
-def move_centres(values, states, centres, sums, counts):
+def move_centers(values, states, centers, sums, counts):
     """Move centers to the means of the observed values of their steps, if there are any.
 
     Parameters
     ----------
     sums, counts : (J, D) float64, scratch
     """
-    n_states, n_dims = centres.shape
+    n_states, n_dims = centers.shape
     for j in range(n_states):
         for d in range(n_dims):
             sums[j, d] = 0.0
@@ -564,4 +564,4 @@ def move_centres(values, states, centres, sums, counts):
     for j in range(n_states):
         for d in range(n_dims):
             if counts[j, d] > 0.0:
-                centres[j, d] = sums[j, d] / counts[j, d]
+                centers[j, d] = sums[j, d] / counts[j, d]

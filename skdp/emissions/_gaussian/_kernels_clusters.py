@@ -29,7 +29,7 @@ import math
 
 from skdp._numeric._elementary import fast_log
 from skdp._numeric._numba import njit_internal_nogc
-from skdp.emissions._gaussian._kernels import factorise
+from skdp.emissions._gaussian._kernels import factorize
 
 SIZE, UPDATES, LOG_DET, HEAD, RATIO, POWER = range(6)
 
@@ -174,8 +174,8 @@ def move_gaussian_row(x, k, sign, prior, clusters, scratch):
             clusters.factors, begin, width, k, whitened, sign, row
         )
         for r in range(width):
-            centre = clusters.points[0, begin + r, k]
-            clusters.points[0, begin + r, k] = centre + sign * (x[begin + r] - centre) / (c + sign)
+            center = clusters.points[0, begin + r, k]
+            clusters.points[0, begin + r, k] = center + sign * (x[begin + r] - center) / (c + sign)
         write_offsets(begin, width, k, clusters)
     clusters.vectors[SIZE, k] += sign
     clusters.vectors[UPDATES, k] += 1.0
@@ -186,30 +186,30 @@ def move_gaussian_row(x, k, sign, prior, clusters, scratch):
 def build_block(b, k, members, values, prior, clusters, scratch):
     """Write the posterior of a cluster's block; return False if S_n is not positive definite."""
     width, n = prior.mean.shape[1], members.shape[0]
-    begin, centre, matrix = b * width, scratch.columns[0], scratch.matrix
+    begin, center, matrix = b * width, scratch.columns[0], scratch.matrix
     for d in range(width):
-        centre[d] = 0.0
+        center[d] = 0.0
         for e in range(d + 1):
             matrix[d, e] = prior.scale[b, d, e]
     for i in members:
         for d in range(width):
-            centre[d] += values[i, begin + d]
+            center[d] += values[i, begin + d]
     for d in range(width):
-        centre[d] /= max(n, 1)
+        center[d] /= max(n, 1)
     for i in members:
         for d in range(width):
-            x = values[i, begin + d] - centre[d]
+            x = values[i, begin + d] - center[d]
             for e in range(d + 1):
-                matrix[d, e] += x * (values[i, begin + e] - centre[e])
+                matrix[d, e] += x * (values[i, begin + e] - center[e])
     c = prior.precision + n
     for d in range(width):
-        x = prior.precision * n / c * (centre[d] - prior.mean[b, d])
+        x = prior.precision * n / c * (center[d] - prior.mean[b, d])
         for e in range(d + 1):
-            matrix[d, e] += x * (centre[e] - prior.mean[b, e])
-    if not factorise(matrix):
+            matrix[d, e] += x * (center[e] - prior.mean[b, e])
+    if not factorize(matrix):
         return False
     for d in range(width):
-        away = n * (centre[d] - prior.mean[b, d]) / c
+        away = n * (center[d] - prior.mean[b, d]) / c
         clusters.points[0, begin + d, k] = prior.mean[b, d] + away
         clusters.vectors[LOG_DET, k] -= math.log(matrix[d, d])
     for e in range(width):
@@ -278,11 +278,11 @@ def halve_gaussian(n, members, values, prior, clusters, sides):
     clusters : room for two; overwritten by means
     sides : (N,) int8, output
     """
-    centres, sums, width = clusters.points[0], clusters.points[1], prior.mean.shape[1]
+    centers, sums, width = clusters.points[0], clusters.points[1], prior.mean.shape[1]
     sizes = clusters.vectors[SIZE]
     for d in range(values.shape[1]):
         for side in range(2):
-            centres[d, side] = values[members[n - 2 + side], d]
+            centers[d, side] = values[members[n - 2 + side], d]
     for _ in range(N_ROUNDS):
         for side in range(2):
             sizes[side] = 0.0
@@ -292,8 +292,8 @@ def halve_gaussian(n, members, values, prior, clusters, sides):
             i, nearer = members[place], 0.0
             for d in range(values.shape[1]):
                 x, scale = values[i, d], prior.scale[d // width, d % width, d % width]
-                apart = centres[d, 1] - centres[d, 0]
-                nearer += (2.0 * x - centres[d, 0] - centres[d, 1]) * apart / scale
+                apart = centers[d, 1] - centers[d, 0]
+                nearer += (2.0 * x - centers[d, 0] - centers[d, 1]) * apart / scale
             side = 1 if nearer > 0.0 else 0
             sides[place] = side
             sizes[side] += 1.0
@@ -302,7 +302,7 @@ def halve_gaussian(n, members, values, prior, clusters, sides):
         for side in range(2):
             if sizes[side] > 0.0:
                 for d in range(values.shape[1]):
-                    centres[d, side] = sums[d, side] / sizes[side]
+                    centers[d, side] = sums[d, side] / sizes[side]
     if sides[n - 2] == 1 and sides[n - 1] == 0:
         for place in range(n):
             sides[place] = 1 - sides[place]

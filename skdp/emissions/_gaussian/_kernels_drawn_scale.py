@@ -11,7 +11,7 @@ r"""Draws of the scale of covariances: see `ScalePrior`, and `_kernels` for the 
 # mypy: ignore-errors
 
 from skdp._numeric._numba import njit_inlined_source, njit_loop
-from skdp.emissions._gaussian._kernels import draw_precision_factor, factorise, posterior_scale
+from skdp.emissions._gaussian._kernels import draw_precision_factor, factorize, posterior_scale
 
 LOWEST = 1e-4
 """Lower bound of the harmonic mean of the eigenvalues of Q, whose expected value is 1."""
@@ -19,7 +19,7 @@ LOWEST = 1e-4
 
 @njit_loop
 def draw_scale(
-    counts, masses, centres, scatter, mean, precision, dof, scale, n_free, roots, fixed, scratch,
+    counts, masses, centers, scatter, mean, precision, dof, scale, n_free, roots, fixed, scratch,
     rng, out,
 ):  # fmt: skip
     """Draw S given the states, with all mu and Sigma integrated out.
@@ -46,8 +46,8 @@ def draw_scale(
         freedom = float(n_free[b])
         for k in range(b, counts.shape[0], mean.shape[0]):
             if counts[k] > 0.0:
-                posterior_scale(k, masses, centres, scatter, mean, precision, scale, factor)
-                if not factorise(factor):
+                posterior_scale(k, masses, centers, scatter, mean, precision, scale, factor)
+                if not factorize(factor):
                     return False
                 draw_precision_factor(factor, dof + counts[k], bartlett, precision_factor, rng)
                 add_square(precision_factor, width, total)
@@ -115,7 +115,7 @@ def draw_free_scale(
             factor[i, j] = float(n) if i == j else 0.0
             for d in range(width):
                 factor[i, j] += roots[d, i] * product[d, j]
-    if not factorise(factor[:n, :n]):
+    if not factorize(factor[:n, :n]):
         return False
     draw_precision_factor(factor[:n, :n], freedom, bartlett, precision_factor, rng)
     if sum_inverse_squares(precision_factor, n, factor) * LOWEST > n:

@@ -51,7 +51,7 @@ def fast_log_1p(x):
 
 
 @njit_internal_nogc
-def log_normaliser(freedom, n):
+def log_normalizer(freedom, n):
     """Return the terms with nu and pi of the log density of n columns."""
     low, step = 0.5 * freedom, 0.5 * n
     if freedom < MANY_FREEDOMS:
@@ -63,9 +63,9 @@ def log_normaliser(freedom, n):
 
 
 @njit_loop
-def log_normaliser_of(freedom, n):
-    """Return `log_normaliser` when called from Python."""
-    return log_normaliser(freedom, n)
+def log_normalizer_of(freedom, n):
+    """Return `log_normalizer` when called from Python."""
+    return log_normalizer(freedom, n)
 
 
 @njit_inlined_source
@@ -106,7 +106,7 @@ def weigh_students(
         constants[j] = 0.0
         for b in range(n_blocks):
             k, begin, end = j * n_blocks + b, b * width, (b + 1) * width
-            constants[j] += log_normaliser(freedoms[k], width)
+            constants[j] += log_normalizer(freedoms[k], width)
             for d in range(width):
                 constants[j] += math.log(factors[k, d, d])
             exponents[b, j] = 0.5 * (freedoms[k] + width)
@@ -143,7 +143,7 @@ def weigh_incomplete_students(
             for b in range(n_blocks):
                 k, n, begin, end = j * n_blocks + b, n_seen[p, b], b * width, (b + 1) * width
                 write_in_order(factors[k], orders[p, b], n, factor)
-                constants[j] += log_normaliser(freedoms[k], n)
+                constants[j] += log_normalizer(freedoms[k], n)
                 for d in range(n):
                     constants[j] += math.log(factor[d, d])
                     x[d] = means[k, orders[p, b, d]]

@@ -18,7 +18,7 @@ of floats: a unit is n 2^-60 of the largest possible term of a component.
 | units | S_k | (K,) float64 | units in 1; a power of 2 |
 | firsts | | (K, W) int64 | sum of S y, y = (x - c) 2^-e |
 | seconds | | (K, W, W) int64 | sum of S y y^T; lower triangle |
-| counts, centres, scatter | n_k, xbar_k, Q_k | (K,), (K, W), (K, W, W) float64 | results |
+| counts, centers, scatter | n_k, xbar_k, Q_k | (K,), (K, W), (K, W, W) float64 | results |
 
 Components are states by blocks of columns, as in `_kernels`.
 """
@@ -154,16 +154,16 @@ def subtract_products(a, b, c, d):
 
 
 @njit_loop
-def settle(numbers, middles, scales, units, firsts, seconds, counts, centres, scatter):
+def settle(numbers, middles, scales, units, firsts, seconds, counts, centers, scatter):
     """Convert sums over all observations to counts, means and scatter."""
     for k in range(middles.shape[0]):
         n = numbers[k]
         counts[k] = n
         whole = np.int64(n * units[k])
         for d in range(middles.shape[1]):
-            centres[k, d] = middles[k, d]
+            centers[k, d] = middles[k, d]
             if n > 0:
-                centres[k, d] += firsts[k, d] / float(whole) / scales[k, d]
+                centers[k, d] += firsts[k, d] / float(whole) / scales[k, d]
             for e in range(d + 1):
                 scatter[k, d, e] = 0.0
                 if n > 0:

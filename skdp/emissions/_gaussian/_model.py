@@ -107,7 +107,7 @@ def write_student_log_densities(
         )
 
 
-def factorise_precisions(covariances: NDArray[np.float64]) -> NDArray[np.float64]:
+def factorize_precisions(covariances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return lower triangular U with U^T U = Sigma^-1 for each covariance, (K, W, W)."""
     identity = np.eye(covariances.shape[1])
     factors = np.linalg.cholesky(covariances)
@@ -179,11 +179,11 @@ class GaussianModel:
         missing = list_missing(values, width)
         means = np.array(self.means).reshape(-1, width)  # a copy, as `HMMModel` makes them
         if self.degrees_of_freedom is None:
-            factors = factorise_precisions(scales)
+            factors = factorize_precisions(scales)
             write_log_densities(values, missing, means, factors, log_determinants(factors), out)
         else:
             freedoms = np.array(self.degrees_of_freedom).reshape(-1)
-            factors = factorise_precisions(scales * freedoms[:, np.newaxis, np.newaxis])
+            factors = factorize_precisions(scales * freedoms[:, np.newaxis, np.newaxis])
             write_student_log_densities(values, missing, means, factors, freedoms, out)
         return out
 

@@ -61,9 +61,9 @@ class Ranges:
         kernels.add_up(values, states, *self._units(), firsts, seconds, np.empty(width))
         return firsts, seconds
 
-    def settle(self, sums: Sums, counts: Floats, centres: Floats, scatter: Floats) -> None:
+    def settle(self, sums: Sums, counts: Floats, centers: Floats, scatter: Floats) -> None:
         """Write counts, centers and scatter given the sums over all observations."""
-        kernels.settle(self.numbers, *self._units(), *sums, counts, centres, scatter)
+        kernels.settle(self.numbers, *self._units(), *sums, counts, centers, scatter)
 
 
 def find_moments(data: Observations) -> tuple[Ranges, Floats, Floats]:
@@ -74,9 +74,9 @@ def find_moments(data: Observations) -> tuple[Ranges, Floats, Floats]:
     (ranges,) = data.sum(find_column_ranges)
     sums = data.sum(add_up_columns, ranges)
     n_dims = data.n_features
-    centres = np.empty((n_dims, 1))
-    ranges.settle(sums, np.empty(n_dims), centres, np.empty((n_dims, 1, 1)))
-    mean = np.where(ranges.numbers > 0, centres[:, 0], 0.0)
+    centers = np.empty((n_dims, 1))
+    ranges.settle(sums, np.empty(n_dims), centers, np.empty((n_dims, 1, 1)))
+    mean = np.where(ranges.numbers > 0, centers[:, 0], 0.0)
     scales = np.empty(n_dims)
     unit = kernels.choose_units_about(mean, ranges.numbers, ranges.lows, ranges.highs, scales)
     (products,) = data.sum(multiply_columns, mean, scales, float(unit))

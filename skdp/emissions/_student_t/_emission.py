@@ -164,19 +164,19 @@ def robust_moments(
     """
     _, covariance = moments(values)
     deviations = np.sqrt(np.diag(covariance))
-    centre = np.zeros(values.shape[1])
+    center = np.zeros(values.shape[1])
     for d, column in enumerate(values.T):
         seen = column[~np.isnan(column)]
         if len(seen):
-            centre[d] = np.median(seen)
-            deviation = _NORMAL * float(np.median(np.abs(seen - centre[d])))
-            if deviation > _ROUNDING * abs(centre[d]):
+            center[d] = np.median(seen)
+            deviation = _NORMAL * float(np.median(np.abs(seen - center[d])))
+            if deviation > _ROUNDING * abs(center[d]):
                 deviations[d] = deviation
-    cut = np.clip((values - centre) / deviations, -_REACH, _REACH)
+    cut = np.clip((values - center) / deviations, -_REACH, _REACH)
     _, correlations = moments(cut)
     roots = np.sqrt(np.diag(correlations))
     correlations = correlations / np.multiply.outer(roots, roots)
-    return centre, correlations * np.multiply.outer(deviations, deviations)
+    return center, correlations * np.multiply.outer(deviations, deviations)
 
 
 class StudentTSampler(GaussianSampler):
@@ -235,8 +235,8 @@ class StudentTSampler(GaussianSampler):
     def _guess_weights(self) -> NDArray[np.float64]:
         """Return what the weights would be if all steps were of one state, at robust moments."""
         width = self.means.shape[1]
-        centre, covariance = robust_moments(self._values)
-        squares = np.nan_to_num((self._values - centre) / np.sqrt(np.diag(covariance))) ** 2
+        center, covariance = robust_moments(self._values)
+        squares = np.nan_to_num((self._values - center) / np.sqrt(np.diag(covariance))) ** 2
         distances = squares.reshape(len(squares), -1, width).sum(axis=2)
         guess: NDArray[np.float64] = (self.freedom + width) / (self.freedom + distances)
         return guess
@@ -317,7 +317,7 @@ class StudentTSampler(GaussianSampler):
 
     def _statistics(self) -> tuple[NDArray[np.float64], ...]:
         """Return counts, masses, centers and scatter."""
-        return self.counts, self.masses, self.centres, self.scatter
+        return self.counts, self.masses, self.centers, self.scatter
 
     def condition(self, states: NDArray[np.int64]) -> None:
         """Take the states of the observations; -1: of no state.
@@ -388,10 +388,10 @@ class StudentTSampler(GaussianSampler):
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states: the nearest of centers that are spread over all but outliers."""
-        centre, covariance = robust_moments(self._values)
+        center, covariance = robust_moments(self._values)
         reach = _REACH * np.sqrt(np.diag(covariance))
         self._start_from(
-            as_readonly(np.clip(self._values, centre - reach, centre + reach)), states, rng
+            as_readonly(np.clip(self._values, center - reach, center + reach)), states, rng
         )
 
     def draw(
@@ -432,7 +432,7 @@ class StudentTSampler(GaussianSampler):
         n_blocks, width = mean.shape
         mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))
         masses = self.masses[:, np.newaxis]
-        away = self.centres - mean
+        away = self.centers - mean
         lower = np.tril(self.scatter)
         scatter = lower + np.tril(lower, -1).swapaxes(1, 2)
         shares = masses / (precision + masses)

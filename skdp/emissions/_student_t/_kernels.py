@@ -9,7 +9,7 @@ layout are those of `_gaussian/_kernels`, with
 | distances | d_tb | (N, B) | (x - mu)^T Sigma^-1 (x - mu) of what was observed of a block |
 | n_observed | n_tb | (N, B) | how many columns of a block were observed |
 | masses | w_k | (K,) | sum of the weights of a component |
-| centres, scatter | | (K, W), (K, W, W) | weighted by u |
+| centers, scatter | | (K, W), (K, W, W) | weighted by u |
 """
 
 # mypy: ignore-errors
@@ -27,15 +27,15 @@ LARGEST_DISTANCE = 1e280
 
 
 @njit_loop
-def add_up_weighted(values, weights, states, counts, masses, centres, scatter):
+def add_up_weighted(values, weights, states, counts, masses, centers, scatter):
     """Write the weighted statistics of all components; a block that is missing does not count."""
-    n_components, width = centres.shape
+    n_components, width = centers.shape
     n_blocks = values.shape[1] // width
     for k in range(n_components):
         counts[k] = 0.0
         masses[k] = 0.0
         for d in range(width):
-            centres[k, d] = 0.0
+            centers[k, d] = 0.0
             for e in range(d + 1):
                 scatter[k, d, e] = 0.0
     for t in range(values.shape[0]):
@@ -45,19 +45,19 @@ def add_up_weighted(values, weights, states, counts, masses, centres, scatter):
                 counts[k] += 1.0
                 masses[k] += weights[t, b]
                 for d in range(width):
-                    centres[k, d] += weights[t, b] * values[t, b * width + d]
+                    centers[k, d] += weights[t, b] * values[t, b * width + d]
     for k in range(n_components):
         if masses[k] > 0.0:
             for d in range(width):
-                centres[k, d] /= masses[k]
+                centers[k, d] /= masses[k]
     for t in range(values.shape[0]):
         for b in range(n_blocks):
             if not math.isnan(values[t, b * width]):
                 k = states[t] * n_blocks + b
                 for d in range(width):
-                    x = weights[t, b] * (values[t, b * width + d] - centres[k, d])
+                    x = weights[t, b] * (values[t, b * width + d] - centers[k, d])
                     for e in range(d + 1):
-                        scatter[k, d, e] += x * (values[t, b * width + e] - centres[k, e])
+                        scatter[k, d, e] += x * (values[t, b * width + e] - centers[k, e])
 
 
 @njit_loop

@@ -13,10 +13,10 @@ from scipy.special import stdtr, stdtrit
 from skdp._numeric._typing import Floats
 from skdp._numeric._unique_rows import unique_rows
 from skdp.emissions._gaussian import _kernels as gaussian
-from skdp.emissions._gaussian._kernels_student import log_normaliser_of
+from skdp.emissions._gaussian._kernels_student import log_normalizer_of
 from skdp.emissions._gaussian._model import (
     check_numbers,
-    factorise_precisions,
+    factorize_precisions,
     log_determinants,
 )
 from skdp.emissions._marginals import fill_by_means, fill_by_regression
@@ -312,15 +312,15 @@ class StudentTModel:
                     values[rows][:, seen], seen, wide[:, own[:, np.newaxis], own]
                 )
                 mixture = ScaleMixture(len(seen), self.degrees_of_freedom, freedoms, known)
-                normalisers = [log_normaliser_of(float(df), float(len(seen))) for df in freedoms]
-                out[rows] += mixture(distances) + constants + np.array(normalisers)
+                normalizers = [log_normalizer_of(float(df), float(len(seen))) for df in freedoms]
+                out[rows] += mixture(distances) + constants + np.array(normalizers)
         return out
 
     def _measure(
         self, values: Floats, columns: NDArray[np.int64], wide: Floats
     ) -> tuple[Floats, Floats]:
         """Return squared distances from all states, (N, J), and - log det S / 2, (J,)."""
-        factors = factorise_precisions(wide)
+        factors = factorize_precisions(wide)
         distances = np.empty((len(values), len(self.means)))
         kernels.measure_all(
             np.ascontiguousarray(values), np.ascontiguousarray(self.means[:, columns]), factors,

@@ -42,7 +42,7 @@ def exponent_of(x):
 
 
 @njit_forceinline
-def normalise(mantissas, exponents, row, first, last):
+def normalize(mantissas, exponents, row, first, last):
     """Normalize the mantissas ``[row, first:last]`` to [1, 2)."""
     for z in range(first, last):
         x = mantissas[row, z]
@@ -130,7 +130,7 @@ def sum_inside(
                 x, top = sum_rules(binary, binary_exponents, z, splits, split_exponents)
                 inside[row, first_branching + z] = x
                 exponents[row, first_branching + z] = top
-            normalise(inside, exponents, row, first_branching, n_symbols)
+            normalize(inside, exponents, row, first_branching, n_symbols)
     first, last = bounds(n, n_emitting, first_branching, n_symbols)
     top = _LOW
     for z in range(first, last):
@@ -268,7 +268,7 @@ def sum_outside(
         for s in range(n - length + 1):
             e = s + length
             row = s * n + e - 1
-            normalise(outside, out_exponents, row, first, last)
+            normalize(outside, out_exponents, row, first, last)
             for z in range(first, last):
                 d = out_exponents[row, z] + exponents[row, z] - total_exponent
                 share = outside[row, z] * inside[row, z] / total * power_of_two(min(d, 1023))

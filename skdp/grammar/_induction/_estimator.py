@@ -20,7 +20,7 @@ from skdp.grammar._chart._batches import SentenceBatches, without_empty
 from skdp.grammar._coordinate_ascent import Expectation
 from skdp.grammar._induction._ascent import Induction, start_weights
 from skdp.grammar._induction._counts import count_active_rules, count_expected
-from skdp.grammar._induction._gibbs import GammaPrior, GrammarSampler, LearntConcentrations
+from skdp.grammar._induction._gibbs import GammaPrior, GrammarSampler, LearnedConcentrations
 from skdp.grammar._induction._layout import GrammarLayout, check_size, read_row
 from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._induction._partitions import PlacedSentences
@@ -104,7 +104,7 @@ class GrammarEstimator(ChainEstimator):
         else:
             validate_parameters(self)
         self._priors(GrammarLayout(1, self.n_components, self.n_preterminals))
-        self._learnt()
+        self._learned()
         self._refuse_unused()
 
     def _refuse_unused(self) -> None:
@@ -129,7 +129,7 @@ class GrammarEstimator(ChainEstimator):
                 "same under any power of the weights."
             )
 
-    def _is_learnt(self, name: str) -> bool:
+    def _is_learned(self, name: str) -> bool:
         """Return whether a concentration is drawn; raise if it cannot be drawn."""
         value = getattr(self, name)
         is_auto = isinstance(value, str) and value == "auto"
@@ -139,21 +139,21 @@ class GrammarEstimator(ChainEstimator):
             )
         return is_auto
 
-    def _learnt(self) -> LearntConcentrations:
+    def _learned(self) -> LearnedConcentrations:
         """Return the priors of the concentrations that are drawn."""
 
         def prior(name: str) -> GammaPrior:
             given = check_gamma_prior(getattr(self, f"{name}_prior"), f"{name}_prior")
-            return given if self._is_learnt(name) else None
+            return given if self._is_learned(name) else None
 
-        return LearntConcentrations(*map(prior, _CONCENTRATIONS))
+        return LearnedConcentrations(*map(prior, _CONCENTRATIONS))
 
     def _priors(self, layout: GrammarLayout) -> GrammarPriors:
         top, root = (
-            _FIRST_CONCENTRATION if self._is_learnt(name) else getattr(self, name)
+            _FIRST_CONCENTRATION if self._is_learned(name) else getattr(self, name)
             for name in _CONCENTRATIONS[:2]
         )
-        if self._is_learnt("binary_concentration"):
+        if self._is_learned("binary_concentration"):
             binary = np.full(len(layout.blocks), _FIRST_CONCENTRATION)
         else:
             n_blocks = len(layout.blocks)
@@ -268,7 +268,7 @@ class GrammarEstimator(ChainEstimator):
         self, data: TokenSequences, root: np.random.SeedSequence, c: int
     ) -> GrammarSampler:
         layout = GrammarLayout(data.n_features, self.n_components, self.n_preterminals)
-        return GrammarSampler(data, layout, self._priors(layout), self._learnt(), root, c)
+        return GrammarSampler(data, layout, self._priors(layout), self._learned(), root, c)
 
     def _make_averages(self) -> NoAverages:
         return NoAverages()

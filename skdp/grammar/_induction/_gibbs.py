@@ -41,7 +41,7 @@ GammaPrior = tuple[float, float] | None
 """Shape and rate of a Gamma prior; None: the concentration is known."""
 
 
-class LearntConcentrations(NamedTuple):
+class LearnedConcentrations(NamedTuple):
     """Gamma priors of the concentrations that are drawn."""
 
     top: GammaPrior
@@ -66,7 +66,7 @@ class GrammarSampler(Part):
     layout : GrammarLayout
     priors : GrammarPriors
         Priors with the initial concentrations.
-    learnt : LearntConcentrations
+    learned : LearnedConcentrations
     root : SeedSequence
         Root seed of the fit.
     chain : int
@@ -79,12 +79,12 @@ class GrammarSampler(Part):
         sentences: TokenSequences,
         layout: GrammarLayout,
         priors: GrammarPriors,
-        learnt: LearntConcentrations,
+        learned: LearnedConcentrations,
         root: np.random.SeedSequence,
         chain: int,
     ):
         self.layout = layout
-        self.learnt = learnt
+        self.learned = learned
         self.n_jobs: int | None = 1
         self.stream, *streams = _make_streams(root, chain, 1 + len(sentences))
         self._streams = np.array(streams)
@@ -129,19 +129,19 @@ class GrammarSampler(Part):
     ) -> GrammarPriors:
         """Return priors with new values of the learned concentrations."""
         n_roots, draw = len(self.layout.inventories), partial(_draw_one, rng=self.stream)
-        if self.learnt.root is not None:
-            root = draw(families[:n_roots], tables[:n_roots], priors.root, self.learnt.root)
+        if self.learned.root is not None:
+            root = draw(families[:n_roots], tables[:n_roots], priors.root, self.learned.root)
             priors = priors._replace(root=root)
-        if self.learnt.binary is not None:
+        if self.learned.binary is not None:
             n = (len(families) - n_roots) // len(self.layout.blocks)  # number of families per block
             begins = range(n_roots, len(families), n)
             binary = [
-                draw(families[i : i + n], tables[i : i + n], old, self.learnt.binary)
+                draw(families[i : i + n], tables[i : i + n], old, self.learned.binary)
                 for i, old in zip(begins, priors.binary.tolist(), strict=True)
             ]
             priors = priors._replace(binary=np.array(binary))
-        if self.learnt.top is not None:
-            shape, rate = self.learnt.top
+        if self.learned.top is not None:
+            shape, rate = self.learned.top
             assert priors.top.concentration is not None
 
             def log_density(log_gamma: float) -> float:
@@ -157,10 +157,10 @@ class GrammarSampler(Part):
 
     def log_joint(self) -> float:
         """Return log p(words, trees, logits of beta, logs of learned concentrations)."""
-        grammar, learnt = self.grammar, self.learnt
+        grammar, learned = self.grammar, self.learned
         priors = grammar.priors
-        drawn = [(learnt.top, priors.top.concentration), (learnt.root, priors.root)]
-        drawn += [(learnt.binary, value) for value in priors.binary.tolist()]
+        drawn = [(learned.top, priors.top.concentration), (learned.root, priors.root)]
+        drawn += [(learned.binary, value) for value in priors.binary.tolist()]
         return grammar.log_joint() + sum(
             float(gamma_distribution.logpdf(value, prior[0], scale=1.0 / prior[1]) + np.log(value))
             for prior, value in drawn

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._numba import njit_internal_nogc, njit_loop
-from skdp.emissions._gaussian._kernels import factorise
+from skdp.emissions._gaussian._kernels import factorize
 
 _SAFE = 1e-6  # a larger change of a covariance loses its digits
 
@@ -136,7 +136,7 @@ def build(features, rows, n_features, ratio, posterior):
     for k in range(n_features):
         posterior.counts[k] = int(gram[k, k])
         gram[k, k] += ratio
-    if not factorise(gram[:n_features, :n_features]):
+    if not factorize(gram[:n_features, :n_features]):
         return False
     covariance, means = posterior.covariance, posterior.means
     invert(gram, n_features, covariance)
@@ -246,7 +246,7 @@ def weigh(gram, cross, n_features, ratio, factor, solved):
         factor[k, k] += ratio
         for d in range(cross.shape[1]):
             solved[k, d] = cross[k, d]
-    if not factorise(factor[:n_features, :n_features]):
+    if not factorize(factor[:n_features, :n_features]):
         return math.nan, math.nan
     solve_lower(factor, n_features, solved)
     log_det = trace = 0.0

@@ -3,7 +3,7 @@
 | name | shape | meaning |
 |---|---|---|
 | ptr | (n + 1,) | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
-| values, on_probs, centres, precisions, probit | | see `_kernels_joint` |
+| values, on_probs, centers, precisions, probit | | see `_kernels_joint` |
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class _Filter:
         self,
         values: Floats,
         on_probs: Floats,
-        centres: Floats,
+        centers: Floats,
         precisions: Floats,
         probit: NDArray[np.bool_],
     ):
-        self.n_states = centres.shape[1]
-        log_probs = np.empty((2, *centres.shape))
-        write_log_probs(centres, probit, log_probs)
-        self._known = as_readonly(values), on_probs, centres, precisions, probit, log_probs
+        self.n_states = centers.shape[1]
+        log_probs = np.empty((2, *centers.shape))
+        write_log_probs(centers, probit, log_probs)
+        self._known = as_readonly(values), on_probs, centers, precisions, probit, log_probs
         self._log_obs = np.empty(self.n_states)
         self.current = np.empty(self.n_states)
 
@@ -50,14 +50,14 @@ def log_predictives(
     ptr: Places,
     values: Floats,
     on_probs: Floats,
-    centres: Floats,
+    centers: Floats,
     precisions: Floats,
     probit: NDArray[np.bool_],
     out: Floats,
 ) -> None:
     """Write log p(y_t given y_<t) of all steps, (N,); after an impossible step, all are -inf."""
     out.fill(-np.inf)
-    known = _Filter(values, on_probs, centres, precisions, probit)
+    known = _Filter(values, on_probs, centers, precisions, probit)
     ring = np.empty((2, 1, known.n_states))
     known.run(ptr, ring[0], ring[1], out, goes_on=False)
 
@@ -66,7 +66,7 @@ def activities(
     ptr: Places,
     values: Floats,
     on_probs: Floats,
-    centres: Floats,
+    centers: Floats,
     precisions: Floats,
     probit: NDArray[np.bool_],
     most_kept: int,
@@ -83,7 +83,7 @@ def activities(
     most_kept : int
         Largest number of values to keep of a sequence before it is cut into blocks.
     """
-    known, n = _Filter(values, on_probs, centres, precisions, probit), len(centres[0])
+    known, n = _Filter(values, on_probs, centers, precisions, probit), len(centers[0])
     steps, following = np.empty(len(values)), np.empty(n)
     message, folded = np.empty((2, n))
     for first, last in Batches(ptr, n):

@@ -8,7 +8,7 @@ step takes F 2^F operations, not the 4^F of a transition matrix.
 | ptr | | (n + 1,) int64 | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
 | on_probs | | (F, 3) | probability of being on: at first, after off, after on; inside (0, 1) |
 | values | y_td | (N, D) | NaN: missing |
-| centres | m_jd | (D, 2^F) | means of joint states |
+| centers | m_jd | (D, 2^F) | means of joint states |
 | precisions | tau_d | (D,) | 1 for probit columns |
 | probit | | (D,) bool | which columns are probit |
 | log_probs | | (2, D, 2^F) | log p(y = 0) and log p(y = 1) of probit columns |
@@ -105,7 +105,7 @@ def weigh(predicted, log_obs, filtered):
 
 @njit_loop
 def filter_sequences(
-    ptr, goes_on, values, on_probs, centres, precisions, probit, log_probs, log_obs, current,
+    ptr, goes_on, values, on_probs, centers, precisions, probit, log_probs, log_obs, current,
     predicted, filtered, steps,
 ):  # fmt: skip
     """Filter sequences; return the first impossible one, or -1.
@@ -138,7 +138,7 @@ def filter_sequences(
                     row[j] = current[j]
                 step_forward(on_probs, row)
             # Weigh by the observation.
-            weigh_step(values[t], centres, precisions, probit, log_probs, log_obs)
+            weigh_step(values[t], centers, precisions, probit, log_probs, log_obs)
             steps[t] = weigh(row, log_obs, current)
             if steps[t] == -math.inf:
                 impossible = s if impossible < 0 else impossible

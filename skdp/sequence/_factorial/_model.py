@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._typing import Floats
-from skdp.emissions._binary_factors._kernels import write_centres
+from skdp.emissions._binary_factors._kernels import write_centers
 from skdp.emissions._binary_factors._model import BinaryFactorModel, check_outputs
 from skdp.sequence._factorial import _joint as joint
 
@@ -135,7 +135,7 @@ class FactorialModel:
         values = check_outputs(np.asarray(values, dtype=np.float64), probit)
         numbers = np.arange(2**n_factors)[:, np.newaxis]
         vectors = (numbers >> np.arange(n_factors) & 1).astype(np.int8)
-        centres = np.empty((len(probit), len(vectors)))
-        write_centres(vectors, np.array(self.weights), centres)
+        centers = np.empty((len(probit), len(vectors)))
+        write_centers(vectors, np.array(self.weights), centers)
         on_probs = np.column_stack([self.startprob[:, 1], self.transmat[:, :, 1]])
-        return values, on_probs, centres, 1.0 / self.noise_variance, probit
+        return values, on_probs, centers, 1.0 / self.noise_variance, probit

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skdp._numeric._random import draw_key, next_double
 from skdp._numeric._typing import Floats, Places
-from skdp.emissions._binary_factors._amplitudes import FixedAmplitudes, find_centres
+from skdp.emissions._binary_factors._amplitudes import FixedAmplitudes, find_centers
 from skdp.emissions._binary_factors._part import BinaryFactorSampler
 from skdp.emissions._binary_factors._runs import Runs, find_factors
 from skdp.sequence._factorial import _kernels_block as kernels
@@ -114,7 +114,7 @@ class StepFactors(BinaryFactorSampler):
             self.weights = np.vstack([self.weights, idle_weights])
             none = np.zeros((len(self.factors), len(idle_probs)), dtype=np.int8)
             self.factors = np.hstack([self.factors, none])
-        fits = np.ascontiguousarray(find_centres(self._known).T)
+        fits = np.ascontiguousarray(find_centers(self._known).T)
         order = np.arange(self.factors.shape[1])
         kernels.shuffle(order, rng)
         n_rows = find_longest(ptr)

@@ -36,7 +36,7 @@ def weigh_ages(log_enter, log_obs, norms, t, survival_logs, likelihoods, ages):
 
 
 @njit_internal_nogc
-def normalise_ages(ages):
+def normalize_ages(ages):
     """Scale probabilities to a sum of 1."""
     total = 0.0
     for d in range(ages.shape[0]):
@@ -67,4 +67,4 @@ def filter_last_ages(ptr, log_enter, log_obs, norms, survival_logs, likelihoods,
         own_obs, own_norms = log_obs[ptr[s] : ptr[s + 1]], norms[ptr[s] : ptr[s + 1]]
         t = ptr[s + 1] - ptr[s] - 1
         weigh_ages(own_enter, own_obs, own_norms, t, survival_logs, likelihoods, out[s])
-        normalise_ages(out[s])
+        normalize_ages(out[s])

@@ -187,7 +187,7 @@ def draw_rates(counts, log_similarity, log_times, weights, alpha, kappa, log_rat
 
 
 @njit_loop
-def normalise_rates(log_rates, log_similarity, startprob, transmat):
+def normalize_rates(log_rates, log_similarity, startprob, transmat):
     """Write P_jj' = pi_jj' phi_jj' / T_j to `transmat`, (J, J), and the last row to `startprob`.
 
     An impossible jump has probability 0. A row with only such jumps, which is the row of the single
@@ -318,14 +318,14 @@ def log_integral_over_times(total, shapes, log_similarity):
     The trapezoidal rule is applied to x in v = v_0 + s sinh(x), because to the right f decreases
     only as A v, and A may be tiny.
     """
-    centre = find_log_time(total, shapes, log_similarity)
-    largest, _, curvature = log_rate_of_times(centre, total, shapes, log_similarity)
+    center = find_log_time(total, shapes, log_similarity)
+    largest, _, curvature = log_rate_of_times(center, total, shapes, log_similarity)
     scale = min(1.0 / math.sqrt(max(-curvature, 1e-12)), WIDEST)
     result = 1.0
     for direction in (-1.0, 1.0):
         x = STEP
         while x < 700.0:
-            v = centre + direction * scale * math.sinh(x)
+            v = center + direction * scale * math.sinh(x)
             f, _, _ = log_rate_of_times(v, total, shapes, log_similarity)
             term = f - largest + math.log(math.cosh(x))
             if term < -NEGLIGIBLE:
@@ -474,13 +474,13 @@ def draw_times_without_rates(counts, shapes, log_similarity, log_times, rng):
 
 
 @njit_internal_nogc
-def find_tangent(centre, direction, scale, largest, total, shapes, log_similarity):
+def find_tangent(center, direction, scale, largest, total, shapes, log_similarity):
     """Return the distance at which a tangent reaches the height of the mode, and its slope.
 
     The tangent, on one side of the mode, touches f at a point at which f has fallen by about 1.
     """
     distance = scale
-    f, slope, _ = log_rate_of_times(centre + direction * distance, total, shapes, log_similarity)
+    f, slope, _ = log_rate_of_times(center + direction * distance, total, shapes, log_similarity)
     for _ in range(200):
         if largest - f > 3.0:
             distance *= 0.5
@@ -489,7 +489,7 @@ def find_tangent(centre, direction, scale, largest, total, shapes, log_similarit
         else:
             break
         f, slope, _ = log_rate_of_times(
-            centre + direction * distance, total, shapes, log_similarity
+            center + direction * distance, total, shapes, log_similarity
         )
     slope = abs(slope)
     return distance - (largest - f) / slope, slope
@@ -498,24 +498,24 @@ def find_tangent(centre, direction, scale, largest, total, shapes, log_similarit
 @njit_internal_nogc
 def draw_log_time(total, shapes, log_similarity, rng):
     """Return a draw of log u of one row."""
-    centre = find_log_time(total, shapes, log_similarity)
-    largest, _, curvature = log_rate_of_times(centre, total, shapes, log_similarity)
+    center = find_log_time(total, shapes, log_similarity)
+    largest, _, curvature = log_rate_of_times(center, total, shapes, log_similarity)
     scale = 1.0 / math.sqrt(max(-curvature, 1e-12))
-    left, rise = find_tangent(centre, -1.0, scale, largest, total, shapes, log_similarity)
-    right, fall = find_tangent(centre, 1.0, scale, largest, total, shapes, log_similarity)
-    # The envelope: flat from centre - left to centre + right, and exponential beyond.
+    left, rise = find_tangent(center, -1.0, scale, largest, total, shapes, log_similarity)
+    right, fall = find_tangent(center, 1.0, scale, largest, total, shapes, log_similarity)
+    # The envelope: flat from center - left to center + right, and exponential beyond.
     area = left + right + 1.0 / rise + 1.0 / fall
     while True:
         u = next_double(rng) * area
         if u < left + right:
-            v, hat = centre - left + u, largest
+            v, hat = center - left + u, largest
         else:
             beyond = draw_exponential(rng)
             hat = largest - beyond
             if u < left + right + 1.0 / rise:
-                v = centre - left - beyond / rise
+                v = center - left - beyond / rise
             else:
-                v = centre + right + beyond / fall
+                v = center + right + beyond / fall
         f, _, _ = log_rate_of_times(v, total, shapes, log_similarity)
         if f - hat > -draw_exponential(rng):
             return v

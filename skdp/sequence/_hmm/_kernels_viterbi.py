@@ -26,7 +26,7 @@ from skdp._numeric._numba import njit_inlined, njit_loop
 
 
 @njit_inlined
-def maximise(vector, matrix, out):
+def maximize(vector, matrix, out):
     """Write max_i (vector[i] + matrix[i, j]) to `out`, eight rows of the matrix at a time."""
     n = vector.shape[0]
     n_columns = out.shape[0]
@@ -101,7 +101,7 @@ def decode_sequences(
         for j in range(n):
             own_best[0, j] = log_start[j] + own_obs[0, j]
         for t in range(1, n_steps):
-            maximise(own_best[t - 1], log_from, own_best[t])
+            maximize(own_best[t - 1], log_from, own_best[t])
             for j in range(n):
                 own_best[t, j] += own_obs[t, j]
         # Backtrack.
@@ -199,7 +199,7 @@ def decode_segments(
                 entries, n_rows, ring_pmf, longest_duration - 1 - row, own_obs[t], own_end[t]
             )  # fmt: skip
             if t + 1 < n_steps:
-                maximise(own_end[t], log_from, own_enter[t + 1])
+                maximize(own_end[t], log_from, own_enter[t + 1])
         # The last segment.
         t = n_steps - 1
         for j in range(n):

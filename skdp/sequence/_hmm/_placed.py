@@ -220,7 +220,7 @@ def follow_part(
     part: PanelPart,
     c: int,
     states: tuple[Ints],
-    learnt: Start,
+    learned: Start,
     key: NDArray[np.uint64],
     stride: int,
     begin_at: int,
@@ -230,7 +230,7 @@ def follow_part(
     _, is_chosen = list_chosen(part.panel.ptr, stride, part.number)
     own = states[0][begin_at : begin_at + np.count_nonzero(is_chosen)]
     impossible = follow(
-        part.panel.ptr, chain.states, chain.emission, learnt._replace(states=own), is_chosen, key,
+        part.panel.ptr, chain.states, chain.emission, learned._replace(states=own), is_chosen, key,
         part.number,
     )  # fmt: skip
     return _list_impossible(part, impossible), 0
@@ -383,14 +383,14 @@ class PlacedPanel(Placed):
         """
         stride = choose_stride(sum(n for n, _ in self.sizes), self.n_units)
         some = self.total(take_some, stride)
-        rng[:], learnt = self.first(seek_part, some, transitions, emission, init, rng, stride == 1)
-        emission.adopt(learnt.emission)
+        rng[:], learned = self.first(seek_part, some, transitions, emission, init, rng, stride == 1)
+        emission.adopt(learned.emission)
         (sizes,) = self.sum(count_chosen, stride)
         key = np.zeros_like(rng)
         if stride > 1:
             draw_key(rng, key)
         states = self._executor.call(0, take_start)
-        shared = self.share(learnt)
+        shared = self.share(learned)
         begins = (np.cumsum(sizes) - sizes).tolist()
         impossible, _ = self.sum(follow_part, c, states, shared, key, stride, each=begins)
         check_followed(min(impossible, default=-1))

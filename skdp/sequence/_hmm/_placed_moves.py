@@ -176,9 +176,9 @@ class PlacedStepGroups:
 class PlacedTwoStates:
     """A hidden Markov model of two groups of steps in partitions, like `TwoStates`."""
 
-    def __init__(self, splitter: PlacedSplitter, learnt: tuple[Any, Any], tables: LogTables):
+    def __init__(self, splitter: PlacedSplitter, learned: tuple[Any, Any], tables: LogTables):
         self._splitter = splitter
-        splitter.ask("set_model", *learnt, tables)
+        splitter.ask("set_model", *learned, tables)
 
     def draw(self, rng: NDArray[np.uint64]) -> PlacedStepGroups:
         """Return a draw of the groups of all steps."""
@@ -279,7 +279,7 @@ class PlacedSplitter(Splitter):
         return self.make("make_gathered", *self._add_up(groups), each=self._place(first, second))
 
     def condition(self, groups: PlacedStepGroups) -> None:
-        self._learnt = self._add_up(groups)
+        self._learned = self._add_up(groups)
 
     def log_evidence(self, groups: PlacedStepGroups) -> float:
         sums = self._data.result(self._add_up(groups)[1])
@@ -287,7 +287,7 @@ class PlacedSplitter(Splitter):
         return float(self.emission.log_evidence())
 
     def model(self, tables: LogTables) -> PlacedTwoStates:
-        return PlacedTwoStates(self, self._learnt, tables)
+        return PlacedTwoStates(self, self._learned, tables)
 
     def count(self, groups: PlacedStepGroups) -> tuple[Places, Places, Places]:
         into, out_of, within = groups.found[1:4]

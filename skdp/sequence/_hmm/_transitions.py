@@ -226,7 +226,7 @@ class Transitions(Part):
         """Return the probabilities of first states, (J,), and of transitions, (J, J)."""
         startprob = np.empty(self.n_states)
         transmat = np.empty((self.n_states, self.n_states))
-        kernels.normalise_rates(self.log_rates, self.log_similarity, startprob, transmat)
+        kernels.normalize_rates(self.log_rates, self.log_similarity, startprob, transmat)
         return startprob, transmat
 
     def log_probability(self) -> float:

@@ -33,7 +33,7 @@ class Model:
     n_outcomes: int
     n_levels: int
     root: bool = True
-    discounts: Sequence[float | None] | None = None  # by depth, from the top; None: learnt
+    discounts: Sequence[float | None] | None = None  # by depth, from the top; None: learned
     concentrations: Sequence[float | None] | None = None
     by_context: bool = False  # whether each restaurant has a concentration of its own
     discount_prior: tuple[float, float] = (1.0, 1.0)
@@ -116,7 +116,7 @@ def log_joint(
 
 
 def log_prior(model: Model, discounts: Sequence[float], concentrations: Sequence[float]) -> float:
-    """Return the log density of what is learnt: discounts by depth, and all concentrations."""
+    """Return the log density of what is learned: discounts by depth, and all concentrations."""
     shape, rate = model.concentration_prior
     total = 0.0
     if model.discounts is None:

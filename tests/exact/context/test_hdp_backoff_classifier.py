@@ -177,9 +177,9 @@ def test_log_joint(events, root, hyper):
     for state in classifier.set_params(max_iter=20).iter_sweeps(X, y):
         tables = dict(zip(cells_of(state), flat(state.tables).tolist(), strict=True))
         thetas = thetas_of(model, state)
-        learnt = thetas.values() if model.by_context else state.concentrations
+        learned = thetas.values() if model.by_context else state.concentrations
         expected = log_joint(model, Counter(pairs), tables, state.discounts, thetas)
-        expected += log_prior(model, state.discounts, learnt)
+        expected += log_prior(model, state.discounts, learned)
         assert state.log_joint() == pytest.approx(expected, rel=1e-9)
 
 

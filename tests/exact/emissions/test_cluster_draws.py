@@ -92,10 +92,10 @@ def assert_moments(draws, expected, variance, what):
 
 
 def assert_posterior(means, precisions, expected):
-    away = means - expected.centre
+    away = means - expected.center
     squares = away[:, :, None] * away[:, None, :]
     spread, concentration = expected.spread(), expected.concentration()
-    assert_means(means, expected.centre, "mean")
+    assert_means(means, expected.center, "mean")
     assert_means(squares, spread / expected.precision, "covariance of the mean")
     assert_means(np.linalg.inv(precisions), spread, "covariance")
     assert_moments(
@@ -103,7 +103,7 @@ def assert_posterior(means, precisions, expected):
     )
     # Given the covariance, the mean is as far out as a standard normal vector.
     heights = np.einsum("ni,nij,nj->n", away, precisions, away) * expected.precision
-    assert_moments(heights, len(expected.centre), 2.0 * len(expected.centre), "distance")
+    assert_moments(heights, len(expected.center), 2.0 * len(expected.center), "distance")
 
 
 def test_full_covariances():

@@ -166,8 +166,8 @@ def test_stored_parameters_are_posterior_means():
     model = sampler.model()
     for j in range(N_STATES):
         known = values[j == states], weights[j == states, 0], MEAN, PRECISION, FREEDOM, SCALE
-        centre, _, freedom, scale = oracle.posterior(*known)
-        assert_allclose(model.means[j], centre)
+        center, _, freedom, scale = oracle.posterior(*known)
+        assert_allclose(model.means[j], center)
         assert_allclose(model.scales[j], scale / (freedom - 3.0))
         assert_allclose(model.covariances[j], 3.0 * model.scales[j])
 
@@ -321,9 +321,9 @@ def test_parameters_given_weights():
     for j in range(2):
         own = j == states
         known = values[own], weights[own, 0], MEAN, PRECISION, FREEDOM, SCALE
-        centre, _, freedom, scale = oracle.posterior(*known)
+        center, _, freedom, scale = oracle.posterior(*known)
         for found, expected in (
-            (means[:, j], centre),
+            (means[:, j], center),
             (precisions[:, j], freedom * np.linalg.inv(scale)),
         ):
             error = found.std(axis=0) / np.sqrt(n_draws)

@@ -35,7 +35,7 @@ DIRICHLET = {"top_prior": "dirichlet", "top_concentration": 3.1}
 KNOWN = {"top_concentration": None}
 INDEPENDENT = {"child_prior": "independent"}
 PRIOR = (2.0, 1.5)
-"""Of every concentration that is learnt: little of it lies outside the grid."""
+"""Of every concentration that is learned: little of it lies outside the grid."""
 
 
 def learning(name):
@@ -44,26 +44,26 @@ def learning(name):
 
 FAST = {
     "GEM": {**PLAIN, **GEM},
-    "binary learnt, beta known": {**PLAIN, **KNOWN, **learning("binary")},
+    "binary learned, beta known": {**PLAIN, **KNOWN, **learning("binary")},
 }
 SLOW = {
     "partitioned, Dirichlet": {**PARTITIONED, **DIRICHLET},
     "independent, GEM": {**PLAIN, **GEM, **INDEPENDENT},
-    "top learnt, GEM": {**PLAIN, **GEM, **learning("top")},
+    "top learned, GEM": {**PLAIN, **GEM, **learning("top")},
 }
 EXHAUSTIVE = {
     "Dirichlet": {**PLAIN, **DIRICHLET},
     "beta known": {**PARTITIONED, **KNOWN},
     "partitioned, GEM": {**PARTITIONED, **GEM},
     "independent, partitioned": {**PARTITIONED, **GEM, **INDEPENDENT},
-    "root learnt": {**PLAIN, **KNOWN, **learning("root")},
-    "root learnt, partitioned": {**PARTITIONED, **KNOWN, **learning("root")},
-    "top learnt, Dirichlet": {**PLAIN, **DIRICHLET, **learning("top")},
-    "binary learnt, partitioned": {
+    "root learned": {**PLAIN, **KNOWN, **learning("root")},
+    "root learned, partitioned": {**PARTITIONED, **KNOWN, **learning("root")},
+    "top learned, Dirichlet": {**PLAIN, **DIRICHLET, **learning("top")},
+    "binary learned, partitioned": {
         **PARTITIONED, **KNOWN, **learning("binary"), "n_components": 1,
     },
-    "binary learnt, independent": {**PLAIN, **KNOWN, **INDEPENDENT, **learning("binary")},
-    "all learnt": {
+    "binary learned, independent": {**PLAIN, **KNOWN, **INDEPENDENT, **learning("binary")},
+    "all learned": {
         **PLAIN, **GEM, **learning("top"), **learning("root"), **learning("binary"),
     },
 }  # fmt: skip
@@ -78,12 +78,12 @@ def check(params, n_sweeps, step=0.5):
     })  # fmt: skip
     plain.n_words_ = 2
     model = model_of(plain)
-    learnt = {}
+    learned = {}
     for name in ("top", "root", "binary"):
         if params.get(f"{name}_concentration") == "auto":
             n = len(model.binary_concentration) if name == "binary" else 0
-            learnt.update({f"binary{i}": PRIOR for i in range(n)} or {name: PRIOR})
-    expected = posterior(model, CORPUS, learnt, step)
+            learned.update({f"binary{i}": PRIOR for i in range(n)} or {name: PRIOR})
+    expected = posterior(model, CORPUS, learned, step)
     counts, betas, logs, joints = [], [], [], []
     for state in estimator.iter_sweeps(CORPUS):
         tables = state.root_counts, state.emission_counts, state.binary_counts
@@ -91,14 +91,14 @@ def check(params, n_sweeps, step=0.5):
         betas.append(state.top_weights)
         values = {"top": state.top_concentration, "root": state.root_concentration}
         values |= {f"binary{i}": value for i, value in enumerate(state.binary_concentration)}
-        logs.append([np.log(values[name]) for name in learnt])
+        logs.append([np.log(values[name]) for name in learned])
         joints.append(state.log_joint())
     burnt = n_sweeps // 100
     counts = np.array(counts[burnt:])
     assert_means(counts, expected.counts, "counts")
     assert_means(counts**2, expected.squares, "squares of counts")
     assert_means(betas[burnt:], expected.beta, "beta", resolution=1e-9)
-    if learnt:
+    if learned:
         assert_means(logs[burnt:], expected.logs, "concentrations")
     assert_means(joints[burnt:], expected.log_joint, "log joint")
 
@@ -119,5 +119,5 @@ def test_posterior_of_more(case):
 @pytest.mark.parametrize("case", EXHAUSTIVE)
 def test_posterior_of_all(case):
     """Three unknown concentrations and beta have a coarser grid."""
-    n_unknown = 4 if case in ("all learnt", "binary learnt, partitioned") else 1
+    n_unknown = 4 if case in ("all learned", "binary learned, partitioned") else 1
     check(EXHAUSTIVE[case], 24_000, 0.5 if n_unknown == 1 else 1.0)

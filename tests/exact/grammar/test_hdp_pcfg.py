@@ -240,7 +240,7 @@ def test_maximum_likelihood(case, pseudo_count, tolerance):
     ).fit(CORPUS)
     model, rules = model_of(estimator), maximum_of(estimator)
 
-    def penalised(rules):
+    def penalized(rules):
         """Return the log likelihood, with `pseudo_count` uses of every whole rule and root."""
         value = oracle.log_likelihood(model, CORPUS, rules)
         for row, outcomes in rules.items() if pseudo_count else ():
@@ -253,7 +253,7 @@ def test_maximum_likelihood(case, pseudo_count, tolerance):
             value += pseudo_count * sum(n * np.log(outcomes[o]) for o, n in each.items())
         return value
 
-    best = penalised(rules)
+    best = penalized(rules)
     assert_allclose(best, estimator.lower_bound_, rtol=1e-10)
     step = 1e-4
     for row, outcomes in rules.items():
@@ -263,7 +263,7 @@ def test_maximum_likelihood(case, pseudo_count, tolerance):
                 moved = {other: p * (1.0 - towards) for other, p in outcomes.items()}
                 moved[o] += towards
                 if moved[o] > 0.0:
-                    slopes.append((penalised({**rules, row: moved}) - best) / towards)
+                    slopes.append((penalized({**rules, row: moved}) - best) / towards)
             if len(slopes) == 2:
                 assert abs(np.mean(slopes)) < tolerance
             else:  # at the edge

@@ -70,7 +70,7 @@ def to_weights(rules, tables):
 
 
 @pytest.mark.parametrize("n_components", [1, 2, 3])
-def test_messages_match_all_labellings(n_components):
+def test_messages_match_all_labelings(n_components):
     treebank = make_treebank()
     logs = draw_logs(treebank.rules, n_components)
     log_sum, counts = expect(treebank, logs)
@@ -86,14 +86,14 @@ def test_messages_match_all_labellings(n_components):
 
 
 @pytest.mark.parametrize("n_components", [1, 2, 3])
-def test_best_labels_match_all_labellings(n_components):
+def test_best_labels_match_all_labelings(n_components):
     treebank = make_treebank()
     logs = draw_logs(treebank.rules, n_components, seed=1)
     log_best, counts = expect_best(treebank, logs)
     weights = to_weights(treebank.rules, RefinedTables(*map(np.exp, logs)))
     expected, uses = 0.0, Counter()
     for tree in TREES:
-        rules = oracle.best_labelling(tree, weights, n_components)
+        rules = oracle.best_labeling(tree, weights, n_components)
         expected += math.log(oracle.weight_of(rules, weights))
         uses.update(rules)
     assert log_best == pytest.approx(expected, rel=1e-12)

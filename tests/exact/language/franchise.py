@@ -61,7 +61,7 @@ def rising(x, n: int, step=1):
 
 
 def stirling(n: int, d) -> list[list]:
-    """Return the generalised Stirling numbers S_d(i, t), i = 0, ..., n, t = 0, ..., i."""
+    """Return the generalized Stirling numbers S_d(i, t), i = 0, ..., n, t = 0, ..., i."""
     rows = [[1 + 0 * d]]
     for i in range(n):
         last = [*rows[-1], 0 * d]

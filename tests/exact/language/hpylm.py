@@ -1,4 +1,4 @@
-"""The hierarchical Pitman-Yor n-gram model by enumeration of the tables, hyper-parameters learnt.
+"""The hierarchical Pitman-Yor n-gram model by enumeration of the tables, hyper-parameters learned.
 
 Given the tables, discounts and concentrations of different depths are independent. So each depth
 has a grid of its own, nodes of d by nodes of theta, and a weight on it; a polynomial in d, for
@@ -36,7 +36,7 @@ class Model:
     """
 
     n_features: int
-    discounts: Sequence[float | None]  # (n_laws,), by depth; None: learnt
+    discounts: Sequence[float | None]  # (n_laws,), by depth; None: learned
     concentrations: Sequence[float | None]
     end_of_sequence: bool = True
     base: Sequence[float] | None = None  # (n_outcomes,); None: uniform
@@ -103,7 +103,7 @@ def log_joint(
 
 
 def log_prior(model: Model, discounts: Sequence[float], concentrations: Sequence[float]) -> float:
-    """Return the log density of the hyper-parameters that are learnt."""
+    """Return the log density of the hyper-parameters that are learned."""
     shape, rate = model.concentration_prior
     result = 0.0
     for m in range(model.n_laws):
@@ -227,7 +227,7 @@ class Posterior:
     def mean_log_joint(self) -> float:
         """Return E[log p(words, tables | d, theta)], without the priors of d and theta.
 
-        A logarithm is no polynomial: where discounts are learnt, 24 nodes leave an error of 1e-8.
+        A logarithm is no polynomial: where discounts are learned, 24 nodes leave an error of 1e-8.
         """
         values = []
         for of in self.configurations:

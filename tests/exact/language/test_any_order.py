@@ -60,7 +60,7 @@ def test_tables(case, n_laws):
 
 
 @pytest.mark.parametrize(
-    ("case", "learnt"),
+    ("case", "learned"),
     [
         ("twice", "discounts"),  # contexts of two symbols have two events
         ("recurs", "concentrations"),
@@ -68,11 +68,11 @@ def test_tables(case, n_laws):
         pytest.param("twice", "concentrations", marks=pytest.mark.slow),
     ],
 )
-def test_shared_laws(case, learnt):
+def test_shared_laws(case, learned):
     """Discounts or concentrations, the last of which all longer contexts share."""
     corpus, params = CASES[case]
     discounts, concentrations = LAWS[2]
-    if learnt == "discounts":
+    if learned == "discounts":
         discounts, params = [None, None], {**params, "discount_prior": (2.0, 1.5)}
     else:
         concentrations, params = [None, None], {**params, "concentration_prior": (2.0, 1.0)}
@@ -87,11 +87,13 @@ def test_shared_laws(case, learnt):
 
 
 @every_case
-@pytest.mark.parametrize("learnt", [False, True])
-def test_log_joint(case, learnt):
+@pytest.mark.parametrize("learned", [False, True])
+def test_log_joint(case, learned):
     corpus, params = CASES[case]
     discounts, concentrations = LAWS[2]
-    oracle, lm, X = problem(corpus, [None, None] if learnt else discounts, concentrations, **params)
+    oracle, lm, X = problem(
+        corpus, [None, None] if learned else discounts, concentrations, **params
+    )
     for state in lm.set_params(max_iter=20).iter_sweeps(X):
         tables = dict(zip(cells_of(state), flat(state.tables).tolist(), strict=True))
         missing = set(enumerate_posterior(oracle, corpus).tables) - set(tables)

@@ -83,7 +83,7 @@ def test_tables(case):
 
 
 @pytest.mark.parametrize(
-    ("case", "learnt"),
+    ("case", "learned"),
     [
         ("one often", "all"),
         ("trigrams without ends", "concentrations"),
@@ -97,9 +97,9 @@ def test_tables(case):
         ),
     ],
 )
-def test_discounts_and_concentrations(case, learnt):
+def test_discounts_and_concentrations(case, learned):
     corpus, order, params = CASES[case]
-    discounts, concentrations, priors = LEARNT[learnt]
+    discounts, concentrations, priors = LEARNT[learned]
     oracle, lm, X = problem(corpus, order, discounts, concentrations, **params, **priors)
     posterior = enumerate_posterior(oracle, corpus)
     draws = []
@@ -111,10 +111,10 @@ def test_discounts_and_concentrations(case, learnt):
 
 
 @every_case
-@pytest.mark.parametrize("learnt", [False, True])
-def test_log_joint(case, learnt):
+@pytest.mark.parametrize("learned", [False, True])
+def test_log_joint(case, learned):
     corpus, order, params = CASES[case]
-    given = (None, None) if learnt else (DISCOUNTS, CONCENTRATIONS)
+    given = (None, None) if learned else (DISCOUNTS, CONCENTRATIONS)
     oracle, lm, X = problem(corpus, order, *given, **params)
     for state in lm.set_params(max_iter=20).iter_sweeps(X):
         tables = dict(zip(cells_of(state), flat(state.tables).tolist(), strict=True))

@@ -135,8 +135,8 @@ LEARNT = {
 }
 
 
-def learnt(order, which, **changes):
-    """Return a model in which all hyper-parameters of some kinds are learnt."""
+def learned(order, which, **changes):
+    """Return a model in which all hyper-parameters of some kinds are learned."""
     free = dict.fromkeys(LEARNT[which], [None] * order)
     priors = {"discount_prior": (1.5, 2.0), "concentration_prior": (2.0, 0.5)}
     return model_of(order, **free, **priors, **changes)
@@ -146,7 +146,7 @@ def learnt(order, which, **changes):
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_evidence_by_the_chain_rule(order, which):
     """Predictives of prefixes, also of contexts that they have not seen, multiply to it."""
-    model = learnt(order, which, base=(0.5, 0.3, 0.2))
+    model = learned(order, which, base=(0.5, 0.3, 0.2))
     events = model.events(CORPORA["sentences"])[:6]
     whole = Posterior(model, events).log_evidence
     assert whole == pytest.approx(evidence_by_chain_rule(model, events), rel=1e-10)
@@ -156,7 +156,7 @@ def test_evidence_by_the_chain_rule(order, which):
 @pytest.mark.parametrize("which", LEARNT)
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_predictives_sum_to_one(order, which, end_of_sequence):
-    model = learnt(order, which, end_of_sequence=end_of_sequence)
+    model = learned(order, which, end_of_sequence=end_of_sequence)
     posterior = enumerate_posterior(model, CORPORA["alternation"])
     for context in [(), (-1,), (0,), (1,), (-1, 0), (0, 1), (1, 1), (1, 0, 1), (-1, 1, 1)]:
         found = posterior.predictive(context)
@@ -210,8 +210,8 @@ def test_quadrature_of_one_depth():
 
 
 def test_finer_quadrature_changes_nothing():
-    coarse = enumerate_posterior(learnt(3, "both"), CORPORA["sentences"])
-    fine = enumerate_posterior(learnt(3, "both", n_nodes=40, step=0.1), CORPORA["sentences"])
+    coarse = enumerate_posterior(learned(3, "both"), CORPORA["sentences"])
+    fine = enumerate_posterior(learned(3, "both", n_nodes=40, step=0.1), CORPORA["sentences"])
     assert coarse.log_evidence == pytest.approx(fine.log_evidence, rel=1e-10)
     for name in ("discounts", "concentrations"):
         np.testing.assert_allclose(getattr(coarse, name), getattr(fine, name), rtol=1e-9)
@@ -220,7 +220,7 @@ def test_finer_quadrature_changes_nothing():
 
 def test_depths_are_independent_given_tables():
     """All nodes of all depths at once, on a coarse grid: the naive loop."""
-    model = learnt(2, "both", n_nodes=3, step=6.0)
+    model = learned(2, "both", n_nodes=3, step=6.0)
     corpus = [[0, 0], [0]]
     posterior = enumerate_posterior(model, corpus)
     names = "evidence", "log_joint", "d_0", "theta_1", "next"
@@ -250,17 +250,17 @@ def test_depths_are_independent_given_tables():
 
 
 def test_density_of_the_hyper_parameters():
-    found = log_prior(learnt(2, "discounts"), (0.2, 0.7), (1.0, 4.0))
+    found = log_prior(learned(2, "discounts"), (0.2, 0.7), (1.0, 4.0))
     of_discounts = beta.logpdf([0.2, 0.7], 1.5, 2.0).sum()
     assert found == pytest.approx(of_discounts, rel=1e-12)
-    found = log_prior(learnt(2, "both"), (0.2, 0.7), (1.0, 4.0))
+    found = log_prior(learned(2, "both"), (0.2, 0.7), (1.0, 4.0))
     density = 0.25 * 1.0 * exp(-0.5) * 0.25 * 4.0 * exp(-2.0)  # rate^shape / Gamma(shape) = 1/4
     assert found == pytest.approx(of_discounts + log(density), rel=1e-12)
 
 
 def test_hyper_parameters_given_seats_average_to_those_given_tables():
     """p(d, theta | t) is the mean over the seatings with those tables of p(d, theta | seats)."""
-    model = learnt(1, "both")
+    model = learned(1, "both")
     events = [((), 0)] * 4
     shares, sizes = [], []
     d, theta, prior = model.grid(0)

@@ -245,7 +245,7 @@ def expected_logs(parameters: Rows) -> Rows:
 
 
 def log_beta_function(parameters: Iterable[float]) -> float:
-    """Return the log of the normaliser of a Dirichlet density."""
+    """Return the log of the normalizer of a Dirichlet density."""
     parameters = list(parameters)
     return float(sum(gammaln(a) for a in parameters) - gammaln(sum(parameters)))
 

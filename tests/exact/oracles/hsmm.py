@@ -19,12 +19,12 @@ def segmentations(n_steps, longest):
             yield (d, *rest)
 
 
-def labellings(n_segments, n_states):
-    """Yield the states of segments; neighbours differ."""
+def labelings(n_segments, n_states):
+    """Yield the states of segments; neighbors differ."""
     if n_segments == 0:
         yield ()
         return
-    for states in labellings(n_segments - 1, n_states):
+    for states in labelings(n_segments - 1, n_states):
         for j in range(n_states):
             if not states or states[-1] != j:
                 yield (*states, j)
@@ -51,9 +51,9 @@ def enumerate_segments(startprob, transmat, log_obs, pmf):
     n_steps, n_states = len(log_obs), len(startprob)
     logs = {}
     for durations in segmentations(n_steps, len(pmf[0])):
-        for states in labellings(len(durations), n_states):
+        for states in labelings(len(durations), n_states):
             path = tuple(j for d, j in zip(durations, states, strict=True) for _ in range(d))
-            assert path not in logs  # neighbours differ, so that states tell segments
+            assert path not in logs  # neighbors differ, so that states tell segments
             logs[path] = log_joint(startprob, transmat, log_obs, pmf, durations, states)
     total = log_sum(list(logs.values())) if logs else -math.inf
     if total == -math.inf:

@@ -38,9 +38,9 @@ class Gaussian:
     def log_marginal(self, rows):
         rows = np.array(rows, float).reshape(len(rows), -1)
         n, d = rows.shape
-        centre = rows.mean(axis=0)
-        away = centre - self.mean
-        scale = self.scale + (rows - centre).T @ (rows - centre)
+        center = rows.mean(axis=0)
+        away = center - self.mean
+        scale = self.scale + (rows - center).T @ (rows - center)
         scale += self.precision * n / (self.precision + n) * np.outer(away, away)
         dof = self.dof + n
         result = -0.5 * n * d * log(pi) + 0.5 * d * log(self.precision / (self.precision + n))

@@ -154,7 +154,7 @@ def seating_evidence(n: int, t: int, a: float) -> np.ndarray:
 
 def mean_seating_evidence(n: int, t: int, a: float) -> float:
     """Return E[sum (1 - z)] = -(1 - a) d log S^n_t / da, whatever the scheme; 50 digits."""
-    step, centre = Decimal("1e-15"), Decimal(a)
-    below, above = (stirling_row(n, centre + sign * step)[t] for sign in (-1, 1))
+    step, center = Decimal("1e-15"), Decimal(a)
+    below, above = (stirling_row(n, center + sign * step)[t] for sign in (-1, 1))
     slope = (above - below) / (above + below) / step
-    return float(-(1 - centre) * slope)
+    return float(-(1 - center) * slope)

@@ -62,12 +62,12 @@ def log_evidences(model: Model, betas, counts: np.ndarray) -> np.ndarray:
     return total
 
 
-def axes_of(model: Model, learnt: dict[str, tuple[float, float]], step: float):
+def axes_of(model: Model, learned: dict[str, tuple[float, float]], step: float):
     """Return the grid of each unknown: logits of beta, logs of concentrations."""
     axes = []
     if model.top_concentration is not None:
         axes += [np.arange(-14.0, 14.1, step) if n == 2 else np.zeros(1) for n in model.n_symbols]
-    for _ in learnt:
+    for _ in learned:
         axes.append(np.arange(-9.0, 3.6, step))
     return axes
 
@@ -75,21 +75,21 @@ def axes_of(model: Model, learnt: dict[str, tuple[float, float]], step: float):
 def posterior(
     model: Model,
     corpus: Sequence[Sequence[int]],
-    learnt: dict[str, tuple[float, float]],
+    learned: dict[str, tuple[float, float]],
     step: float = 0.5,
 ) -> Posterior:
-    """Return posterior means; `learnt` has Gamma priors of "top", "root", and "binary0", ...."""
+    """Return posterior means; `learned` has Gamma priors of "top", "root", and "binary0", ...."""
     places, counts, log_ways = choices(model, corpus)
     n_betas = len(model.n_symbols) if model.top_concentration is not None else 0
     weights, parts, joints = [], [], []
-    for point in product(*axes_of(model, learnt, step)):
+    for point in product(*axes_of(model, learned, step)):
         betas = [np.full(n, 1.0 / n) for n in model.n_symbols]
         for i, logit in enumerate(point[:n_betas]):
             if model.n_symbols[i] == 2:
                 betas[i] = expit(np.array([logit, -logit]))
         at, density = model, 0.0
         binary = list(model.binary_concentration)
-        for (name, (shape, rate)), log_value in zip(learnt.items(), point[n_betas:], strict=True):
+        for (name, (shape, rate)), log_value in zip(learned.items(), point[n_betas:], strict=True):
             value = float(np.exp(log_value))
             density += gamma.logpdf(value, shape, scale=1.0 / rate) + log_value
             if name.startswith("binary"):

@@ -17,9 +17,9 @@ def log_gaussian_evidence(values, mean, precision, freedom, scale):
     """Return log p(values), (n, D), mu and Sigma summed out, in closed form."""
     n, n_dims = values.shape
     weight = precision + n
-    centre = (precision * mean + values.sum(axis=0)) / weight
+    center = (precision * mean + values.sum(axis=0)) / weight
     posterior = scale + values.T @ values + precision * np.outer(mean, mean)
-    posterior = posterior - weight * np.outer(centre, centre)
+    posterior = posterior - weight * np.outer(center, center)
     result = multigammaln(0.5 * (freedom + n), n_dims) - multigammaln(0.5 * freedom, n_dims)
     result += 0.5 * freedom * np.linalg.slogdet(scale)[1]
     result -= 0.5 * (freedom + n) * np.linalg.slogdet(posterior)[1]

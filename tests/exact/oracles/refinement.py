@@ -34,7 +34,7 @@ def refined_rules(tree, labels):
     return rules
 
 
-def labellings(tree, n_components):
+def labelings(tree, n_components):
     """Yield the refined rules of a tree under every choice of subsymbols."""
     for labels in product(range(n_components), repeat=len(nodes_of(tree))):
         yield refined_rules(tree, labels)
@@ -46,9 +46,9 @@ def weight_of(rules, weights):
 
 
 def tree_sum(tree, weights, n_components):
-    """Return the summed weight of a tree's labellings and the expected uses of every rule."""
+    """Return the summed weight of a tree's labelings and the expected uses of every rule."""
     total, uses = 0.0, Counter()
-    for rules in labellings(tree, n_components):
+    for rules in labelings(tree, n_components):
         weight = weight_of(rules, weights)
         total += weight
         for rule in rules:
@@ -56,9 +56,9 @@ def tree_sum(tree, weights, n_components):
     return total, {rule: use / total for rule, use in uses.items()}
 
 
-def best_labelling(tree, weights, n_components):
-    """Return the rules of the labelling of the highest weight."""
-    return max(labellings(tree, n_components), key=lambda rules: weight_of(rules, weights))
+def best_labeling(tree, weights, n_components):
+    """Return the rules of the labeling of the highest weight."""
+    return max(labelings(tree, n_components), key=lambda rules: weight_of(rules, weights))
 
 
 def coarse_trees(words, rules, most_unary):
@@ -139,7 +139,7 @@ def log_evidence(trees, beta, priors, n_components):
             shown["type"].setdefault(node[0], set()).add(kind)
             shown[kind].setdefault(node[0], set()).add(right_side)
     total = -math.inf
-    for parts in product(*(list(labellings(tree, n_components)) for tree in trees)):
+    for parts in product(*(list(labelings(tree, n_components)) for tree in trees)):
         uses = Counter(rule for rules in parts for rule in rules)
         joint = _log_marginal(uses, shown, beta, priors, n_components)
         total = max(total, joint) + math.log1p(math.exp(-abs(total - joint)))

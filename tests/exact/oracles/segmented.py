@@ -103,7 +103,7 @@ def rising(x, n: int, step: float = 1.0):
 
 @cache
 def stirling(n: int, m: int, a: float) -> float:
-    """Return the generalised Stirling number S^n_{m, a}."""
+    """Return the generalized Stirling number S^n_{m, a}."""
     if n == 0 or m == 0 or m > n:
         return float(n == m)
     return stirling(n - 1, m - 1, a) + (n - 1 - m * a) * stirling(n - 1, m, a)
@@ -297,7 +297,7 @@ def document_constant(problem: Problem, s: np.ndarray, t: np.ndarray) -> float:
 
 
 def tables_factor(customers: np.ndarray, tables: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Product of the generalised Stirling numbers of each state, (n_states, A)."""
+    """Product of the generalized Stirling numbers of each state, (n_states, A)."""
     largest = int(customers.max(initial=0)) + 1
     numbers = np.array([
         [[stirling(n, m, x) for x in a.tolist()] for m in range(largest)] for n in range(largest)

@@ -7,7 +7,7 @@ left side ("root" has none), then those of its children, or a word.
 from collections import Counter
 from itertools import product
 
-from exact.oracles.refinement import labellings, nodes_of, tree_sum, weight_of
+from exact.oracles.refinement import labelings, nodes_of, tree_sum, weight_of
 
 
 def parent_of(rule):
@@ -126,5 +126,5 @@ def likelihood(trees, weights, n_components):
     """Return the product of the summed weights of all trees."""
     total = 1.0
     for tree in trees:
-        total *= sum(weight_of(rules, weights) for rules in labellings(tree, n_components))
+        total *= sum(weight_of(rules, weights) for rules in labelings(tree, n_components))
     return total

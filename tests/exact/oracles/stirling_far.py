@@ -1,4 +1,4 @@
-"""Generalised Stirling numbers of millions of customers at few tables, in decimal arithmetic.
+"""Generalized Stirling numbers of millions of customers at few tables, in decimal arithmetic.
 
 Sums over all customers are those of Euler and Maclaurin: the first terms one by one, an integral,
 and derivatives at the ends. What cancels, some two digits a table, is made up for by more digits.

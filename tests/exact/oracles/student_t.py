@@ -30,10 +30,10 @@ def posterior(vectors, weights, mean, precision, freedom, scale):
     """Return the parameters of the posterior given weights."""
     mean = np.array(mean, dtype=float)
     total = precision + weights.sum()
-    centre = (precision * mean + weights @ vectors) / total
+    center = (precision * mean + weights @ vectors) / total
     scale = scale + (weights[:, np.newaxis] * vectors).T @ vectors
-    scale = scale + precision * np.outer(mean, mean) - total * np.outer(centre, centre)
-    return centre, total, freedom + len(vectors), scale
+    scale = scale + precision * np.outer(mean, mean) - total * np.outer(center, center)
+    return center, total, freedom + len(vectors), scale
 
 
 @cache

@@ -46,7 +46,7 @@ every_model = pytest.mark.parametrize("model_name", MODELS)
 
 
 def cases(problems: dict[str, Problem], slow=()) -> pytest.MarkDecorator:
-    """Parametrise a test by the names of problems, some of them for the slow run alone."""
+    """Parametrize a test by the names of problems, some of them for the slow run alone."""
     marks = {name: [pytest.mark.slow] if name in slow else [] for name in problems}
     names = [pytest.param(name, marks=marks[name]) for name in problems]
     return pytest.mark.parametrize("case", names)
@@ -296,7 +296,7 @@ def mixing_weights(problem: Problem, sweeps: Sweeps) -> np.ndarray:
 
 
 def check_state(problem: Problem, state) -> Problem:
-    """Check a state's constraints and log joint; return the problem with what the state learnt."""
+    """Check a state's constraints and log joint; return the problem with what the state learned."""
     s = np.asarray(state.tables_to_document)
     t = np.asarray(state.tables_to_previous)
     n = word_counts(problem, state.topics)
@@ -339,9 +339,9 @@ def check_states(problem: Problem, n_sweeps: int = 60, **params) -> list[Problem
     return [check_state(problem, state) for state in estimator.iter_sweeps(corpus(problem))]
 
 
-def check_states_with_learnt_priors(problem: Problem, sampler: str) -> None:
-    learnt = {"doc_topic_prior": "auto", "topic_word_prior": "auto"}
-    found = check_states(problem, sampler=sampler, **learnt)
+def check_states_with_learned_priors(problem: Problem, sampler: str) -> None:
+    learned = {"doc_topic_prior": "auto", "topic_word_prior": "auto"}
+    found = check_states(problem, sampler=sampler, **learned)
     priors = {(x.alpha, x.gamma, x.discount, x.concentration.tobytes()) for x in found}
     assert len(priors) > 30
 

@@ -15,7 +15,7 @@ from exact.topics.table_models import (
     check_documents_without_tokens,
     check_posterior,
     check_states,
-    check_states_with_learnt_priors,
+    check_states_with_learned_priors,
     check_trajectories_differ,
     check_transform,
     estimators,
@@ -60,7 +60,7 @@ def test_state_is_consistent_and_knows_its_joint(sampler, case):
 @every_sampler
 def test_log_joint_of_estimated_hyper_parameters(sampler):
     problem = replace(CASES["trailing empty"], concentration=None)
-    check_states_with_learnt_priors(problem, sampler)
+    check_states_with_learned_priors(problem, sampler)
 
 
 @cases(RANDOM_CONCENTRATION, ["two documents", "empty segment"])

@@ -11,7 +11,7 @@ from exact.topics.table_models import (
     cases,
     check_completion,
     check_posterior,
-    check_states_with_learnt_priors,
+    check_states_with_learned_priors,
     check_transform,
     corpus,
     every_model,
@@ -57,7 +57,7 @@ def test_random_concentration(sampler, model_name, case):
 @every_sampler
 def test_log_joint_of_estimated_hyper_parameters(sampler, model_name, case):
     problem = of_model(RANDOM_CONCENTRATION, model_name)[case]
-    check_states_with_learnt_priors(problem, sampler)
+    check_states_with_learned_priors(problem, sampler)
 
 
 @every_model

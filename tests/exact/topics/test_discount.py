@@ -1,4 +1,4 @@
-"""A learnt discount, discount="auto", against quadrature over it."""
+"""A learned discount, discount="auto", against quadrature over it."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from exact.topics.table_models import (
     FOLD_IN_CHAINS,
     cases,
     check_posterior,
-    check_states_with_learnt_priors,
+    check_states_with_learned_priors,
     estimator_class,
     every_model,
     every_sampler,
@@ -68,7 +68,7 @@ def test_random_discount(sampler, model_name, case):
 @every_sampler
 def test_log_joint_of_estimated_hyper_parameters(sampler, model_name):
     problem = of_model(RANDOM_DISCOUNT, model_name)["random concentration"]
-    check_states_with_learnt_priors(problem, sampler)
+    check_states_with_learned_priors(problem, sampler)
 
 
 @every_model

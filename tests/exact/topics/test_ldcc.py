@@ -133,11 +133,11 @@ def test_posterior(case):
     assert_means(clusters, expected.clusters, "P(y_s = y)")
 
 
-@pytest.mark.parametrize("learnt", [False, True], ids=["given", "learnt"])
+@pytest.mark.parametrize("learned", [False, True], ids=["given", "learned"])
 @every_case
-def test_state_knows_its_joint(case, learnt):
+def test_state_knows_its_joint(case, learned):
     problem, params = CASES[case], {}
-    if learnt:
+    if learned:
         names = ("document_topic_prior", "segment_topic_prior", "topic_word_prior")
         params = dict.fromkeys(names, "auto")
     seen = set()
@@ -151,7 +151,7 @@ def test_state_knows_its_joint(case, learnt):
         expected = log_joint(now, state.topics, state.segment_clusters)
         assert state.log_joint() == pytest.approx(expected, rel=1e-10, abs=1e-10)
         seen.add((*now.delta, *np.ravel(now.alpha).tolist(), now.gamma))
-    assert len(seen) == (40 if learnt else 1)
+    assert len(seen) == (40 if learned else 1)
 
 
 @pytest.mark.parametrize("case", ["asymmetric", "one of them empty", "three of both"])
@@ -178,7 +178,7 @@ def test_estimates_of_one_state():
     np.testing.assert_allclose(fitted.segment_topic_, pi, rtol=1e-12)
 
 
-def test_learnt_priors_follow_their_counts():
+def test_learned_priors_follow_their_counts():
     """Each sweep ends in one step of the fixed point, from the counts of the state."""
     problem = Problem([[[0, 1, 0], [1, 2], []], [[2, 2, 1]]], (1.0,) * 3, ((1.0,) * 2,) * 3, 0.3, 3)
     params = {"document_topic_prior": "auto", "segment_topic_prior": "auto"}

@@ -20,7 +20,7 @@ MUTATIONS = [
         LINKS,
         "    if links.left[j] > 0.0:\n        steps[j]",
         "    if False:\n        steps[j]",
-        "A vector changes the normaliser of its own row.",
+        "A vector changes the normalizer of its own row.",
         f"{VECTORS}::test_vectors[coupled]",
     ),
     Mutation(
@@ -28,7 +28,7 @@ MUTATIONS = [
         LINKS,
         "            links.log_totals[i] += links.steps[i]\n    for k",
         "            links.log_totals[i] += 0.0\n    for k",
-        "Normalisers follow the changes that are kept.",
+        "Normalizers follow the changes that are kept.",
         f"{VECTORS}::test_vectors[coupled]",
     ),
     Mutation(
@@ -36,7 +36,7 @@ MUTATIONS = [
         LINKS,
         "steps[i] = small_log_1p(terms[i] * (growth[i] - 1.0))",
         "steps[i] = 0.0",
-        "A vector changes the normalisers of other rows, where the change is small, too.",
+        "A vector changes the normalizers of other rows, where the change is small, too.",
         f"{LINK_TESTS}::test_change_of_a_vector[0.3-30.0]",
     ),
 ]

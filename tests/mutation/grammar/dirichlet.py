@@ -14,7 +14,7 @@ def _bound(case: str) -> str:
 
 
 GIBBS_TESTS = "tests/exact/grammar/test_gibbs.py"
-BINARY = f"{GIBBS_TESTS}::test_posterior[binary learnt, beta known]"
+BINARY = f"{GIBBS_TESTS}::test_posterior[binary learned, beta known]"
 
 MUTATIONS = [
     Mutation(
@@ -50,11 +50,11 @@ MUTATIONS = [
         _bound("plain, GEM"),
     ),
     Mutation(
-        "grammar-bound-without-normaliser",
+        "grammar-bound-without-normalizer",
         DIRICHLET,
         "np.sum(gammaln(total) - gammaln(total + rows.sum(axis=1)))",
         "0.0",
-        "The normalisers of the rows are part of their divergence.",
+        "The normalizers of the rows are part of their divergence.",
         _bound("plain, GEM"),
     ),
     Mutation(

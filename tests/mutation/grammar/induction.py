@@ -26,7 +26,7 @@ PARTITIONS = "grammar/_induction/_partitions.py"
 GIBBS_TESTS = "tests/exact/grammar/test_gibbs.py"
 GIBBS = "grammar/_induction/_gibbs.py"
 GEM = f"{GIBBS_TESTS}::test_posterior[GEM]"
-BINARY = f"{GIBBS_TESTS}::test_posterior[binary learnt, beta known]"
+BINARY = f"{GIBBS_TESTS}::test_posterior[binary learned, beta known]"
 
 MUTATIONS = [
     Mutation(
@@ -186,7 +186,7 @@ MUTATIONS = [
         LIKELIHOOD,
         "log_likelihood + self.pseudo_count * float(logs + weights.log_binary.sum())",
         "log_likelihood",
-        "What smoothed EM maximises.",
+        "What smoothed EM maximizes.",
         f"{BOUND_TESTS}::test_maximum_likelihood[0.2-0.0001-plain, GEM]",
     ),
     Mutation(
@@ -243,13 +243,13 @@ MUTATIONS = [
         "partial(draw_log, rng=rng)",
         "lambda prior, counts: draw_log(prior, 0.5 * counts, rng)",
         "Rules are drawn given the trees.",
-        f"{GIBBS_TESTS}::test_posterior_of_all[root learnt]",
+        f"{GIBBS_TESTS}::test_posterior_of_all[root learned]",
     ),
     Mutation(
         "grammar-binary-concentration-of-roots",
         GIBBS,
-        "draw(families[i : i + n], tables[i : i + n], old, self.learnt.binary)",
-        "draw(families[:1], tables[:1], old, self.learnt.binary)",
+        "draw(families[i : i + n], tables[i : i + n], old, self.learned.binary)",
+        "draw(families[:1], tables[:1], old, self.learned.binary)",
         "The rows of binary rules tell of their concentration.",
         BINARY,
     ),
@@ -259,7 +259,7 @@ MUTATIONS = [
         "+ shape * log_gamma",
         "+ (shape - 1.0) * log_gamma",
         "The slice is of the logarithm.",
-        f"{GIBBS_TESTS}::test_posterior_of_more[top learnt, GEM]",
+        f"{GIBBS_TESTS}::test_posterior_of_more[top learned, GEM]",
     ),
     Mutation(
         "grammar-independent-children-swapped",

@@ -66,7 +66,7 @@ MUTATIONS = [
         "            outside[second, j] += pairs[i, j] * x",
         "            outside[second, j] += pairs[j, i] * x",
         "Rows are left children.",
-        f"{TESTS}::test_messages_match_all_labellings[2]",
+        f"{TESTS}::test_messages_match_all_labelings[2]",
     ),
     Mutation(
         "refinement-pairs-of-another-rule",

@@ -95,7 +95,7 @@ MUTATIONS = [
         TOP,
         "np.sum(psi(base + family.counts) - psi(base), axis=0)",
         "np.sum(psi(base + family.counts), axis=0)",
-        "(52)-(54): the normaliser depends on beta.",
+        "(52)-(54): the normalizer depends on beta.",
         f"{TOP_TESTS}::test_gradient[plain, GEM]",
     ),
     Mutation(

@@ -99,7 +99,7 @@ MUTATIONS = [
         CHAINS,
         "            result -= math.lgamma(off + on + n_off + n_on)",
         "            result -= 0.0 * math.lgamma(off + on + n_off + n_on)",
-        "The normaliser of a Beta distribution grows with the steps.",
+        "The normalizer of a Beta distribution grows with the steps.",
         f"{CHAIN_TESTS}::test_activities_and_transitions[priors-2]",
     ),
     Mutation(

@@ -108,7 +108,7 @@ MUTATIONS = [
         LAPLACIAN,
         "result -= left[b] * (largest + math.log(total))",
         "result -= largest + math.log(total)",
-        "Every transition is normalised.",
+        "Every transition is normalized.",
         f"{LINK_TESTS}::test_decay[coupled-prior0]",
     ),
     Mutation(

@@ -23,7 +23,7 @@ MUTATIONS = [
         "        listed = None\n",
         "A partition that is alone goes on with its lists.",
         "tests/unit/topics/test_partitioned.py::"
-        "test_partitions_of_lda_by_lists_have_the_bits_of_shards[learnt-1]",
+        "test_partitions_of_lda_by_lists_have_the_bits_of_shards[learned-1]",
     ),
     Mutation(
         "lda-words-of-lists-do-not-move",
@@ -32,7 +32,7 @@ MUTATIONS = [
         "",
         "Other partitions hear of the words that moved.",
         "tests/unit/topics/test_partitioned.py::"
-        "test_partitions_of_lda_by_lists_have_the_bits_of_shards[learnt-3]",
+        "test_partitions_of_lda_by_lists_have_the_bits_of_shards[learned-3]",
     ),
     Mutation(
         "counts-in-lists-that-were-full-are-forgotten",

@@ -145,6 +145,6 @@ MUTATIONS = [
         "        if False:\n",
         "Partitions weigh by the prior of the current sweep.",
         "tests/unit/topics/test_partitioned.py::"
-        "test_partitions_of_co_clustering_have_the_bits_of_shards[learnt-3]",
+        "test_partitions_of_co_clustering_have_the_bits_of_shards[learned-3]",
     ),
 ]

@@ -26,7 +26,7 @@ MUTATIONS = [
         "        self._sampler.fork_sums(self._key, other._key)\n",
         "        other._key = self._key\n",
         "The last sweep counts only while it is the last, also for the means of documents.",
-        f"{WARM}::test_bits_are_those_of_a_straight_run[learnt]",
+        f"{WARM}::test_bits_are_those_of_a_straight_run[learned]",
     ),
     Mutation(
         "warm-starts-open-partitions-again",
@@ -124,7 +124,7 @@ MUTATIONS = [
         "part.chains[c] = chain = PlacedTopicChain(sampler, replica, is_first=is_first)",
         "part.chains[c] = chain = PlacedTopicChain(sampler, replica, is_first=True)",
         "The prior of the concentration counts once.",
-        f"{PARTITIONS}::test_partitions_have_the_bits_of_shards[3-learnt-SegmentedTopicModel]",
+        f"{PARTITIONS}::test_partitions_have_the_bits_of_shards[3-learned-SegmentedTopicModel]",
     ),
     Mutation(
         "partitions-see-each-other",
@@ -140,7 +140,7 @@ MUTATIONS = [
         "    words = part.chains[c].replica.after(n_changes, change)\n    rises",
         "    words = part.chains[c].replica.words\n    rises",
         "The prior of the words is learned from the counts after the sweep.",
-        f"{PARTITIONS}::test_partitions_have_the_bits_of_shards[3-learnt-SegmentedTopicModel]",
+        f"{PARTITIONS}::test_partitions_have_the_bits_of_shards[3-learned-SegmentedTopicModel]",
     ),
     Mutation(
         "partitions-means-stay-in-old-order",
@@ -179,7 +179,7 @@ MUTATIONS = [
         "            part.chains[c].sums[key] = {",
         "            part.chains[c].sums[key + ' of old'] = {",
         "The means of documents go on from where they were.",
-        f"{CHECKPOINTS}::test_after_an_error[learnt]",
+        f"{CHECKPOINTS}::test_after_an_error[learned]",
     ),
     Mutation(
         "parts-all-go-on-with-the-prior",
@@ -187,7 +187,7 @@ MUTATIONS = [
         "        return sampler, self.is_first, self.sums\n",
         "        return sampler, True, self.sums\n",
         "The prior of the concentration counts once.",
-        f"{CHECKPOINTS}::test_after_an_error[learnt]",
+        f"{CHECKPOINTS}::test_after_an_error[learned]",
     ),
     Mutation(
         "joint-without-words",

@@ -1,4 +1,4 @@
-"""Geweke's joint distribution test of binary factors with similarities, everything learnt.
+"""Geweke's joint distribution test of binary factors with similarities, everything learned.
 
 Once with a normal and a probit column, once with two normal columns and amplitudes that vary.
 

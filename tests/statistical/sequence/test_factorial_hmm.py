@@ -1,4 +1,4 @@
-"""Geweke's joint distribution test of the factorial hidden Markov model, everything learnt.
+"""Geweke's joint distribution test of the factorial hidden Markov model, everything learned.
 
 If the chain leaves the posterior invariant, then alternating one sweep with a draw of the
 observations given the rest leaves the joint distribution of everything invariant, so its means are

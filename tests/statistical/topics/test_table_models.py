@@ -2,7 +2,7 @@
 
 If the chain leaves the posterior invariant, then alternating one sweep with a draw of the words
 given the topics leaves the joint distribution of everything invariant, so its means are those of
-plain draws from the prior (Geweke, 2004). Concentration and discount are learnt, so that their
+plain draws from the prior (Geweke, 2004). Concentration and discount are learned, so that their
 samplers are tested together with the words' and the tables'.
 
 12,000 plain draws and 24,000 sweeps in 40 batches; |z| < 5 with 39 degrees of freedom is a false

@@ -399,7 +399,7 @@ print(np.asarray(result).tobytes().hex())
 
 
 def run_to_the_end(kind, path, max_iter):
-    """Return what the fit learnt."""
+    """Return what the fit learned."""
     child = subprocess.run(
         [sys.executable, "-c", CHILD, kind, path, str(max_iter)],
         capture_output=True,

@@ -129,7 +129,7 @@ def truncated_pauses(mean):
     return draws[draws >= 1]
 
 
-def test_carrier_is_normalised():
+def test_carrier_is_normalized():
     constant = make_cocktail_party(random_state=5)
     carrier = make_cocktail_party(amplitude="carrier", random_state=5)
     np.testing.assert_array_equal(constant.states, carrier.states)

@@ -23,7 +23,7 @@ def turn(angle, size):
 
 
 def spirals(n_steps=600, seed=0):
-    """Return points that turn in one of three ways, always about the same centre, and the way."""
+    """Return points that turn in one of three ways, always about the same center, and the way."""
     rng = np.random.default_rng(seed)
     states = np.repeat(rng.integers(3, size=n_steps // 40), 40)
     ways = [turn(0.1, 0.98), turn(0.7, 0.98), turn(-0.3, 0.98)]

@@ -21,8 +21,8 @@ def stream(seed=0):
 
 def observations(n_steps=60, n_dims=2, seed=0):
     rng = np.random.default_rng(seed)
-    centres = 5.0 * rng.normal(size=(3, n_dims))
-    return centres[rng.integers(3, size=n_steps)] + rng.normal(size=(n_steps, n_dims))
+    centers = 5.0 * rng.normal(size=(3, n_dims))
+    return centers[rng.integers(3, size=n_steps)] + rng.normal(size=(n_steps, n_dims))
 
 
 def started(values, n_states=4, **params):
@@ -211,8 +211,8 @@ def test_a_scale_that_rounding_spoils_is_told():
 def test_first_states_find_separated_clusters(covariance_type):
     rng = np.random.default_rng(3)
     truth = rng.integers(6, size=300)
-    centres = np.array([[100.0 * i, 1e-3 * (i % 2)] for i in range(6)])
-    values = centres[truth] + rng.normal(size=(300, 2)) * [1.0, 1e-5]
+    centers = np.array([[100.0 * i, 1e-3 * (i % 2)] for i in range(6)])
+    values = centers[truth] + rng.normal(size=(300, 2)) * [1.0, 1e-5]
     _, states = started(values, n_states=6, covariance_type=covariance_type)
     pairs = set(zip(truth.tolist(), states.tolist(), strict=True))
     assert len(pairs) == 6

@@ -60,10 +60,10 @@ def statistics(parts, n_blocks=1):
     whole = sum(ranges[1:], ranges[0])
     sums = [whole.add_up(*part) for part in parts]
     firsts, seconds = (sum(each) for each in zip(*sums, strict=True))
-    counts, centres = np.empty(n_components), np.empty((n_components, width))
+    counts, centers = np.empty(n_components), np.empty((n_components, width))
     scatter = np.zeros((n_components, width, width))
-    whole.settle((firsts, seconds), counts, centres, scatter)
-    return counts, centres, scatter
+    whole.settle((firsts, seconds), counts, centers, scatter)
+    return counts, centers, scatter
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -106,9 +106,9 @@ def test_outliers_of_another_state():
 
 def test_steps_that_are_all_alike():
     values, states = np.full((10, 2), 0.1), np.zeros(10, dtype=np.int64)
-    counts, centres, scatter = statistics([(values, states)])
+    counts, centers, scatter = statistics([(values, states)])
     assert counts.tolist() == [10, 0, 0, 0]
-    assert centres[0].tolist() == [0.1, 0.1]
+    assert centers[0].tolist() == [0.1, 0.1]
     assert not scatter.any()
 
 

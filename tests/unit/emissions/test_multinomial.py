@@ -10,7 +10,7 @@ from unit.sequence.hmm_models import quick
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions import CollapsedEmission, MultinomialEmission
 from skdp.emissions._discrete._event_marginals import Totals
-from skdp.emissions._discrete._multinomial import MultinomialModel, list_events, summarise
+from skdp.emissions._discrete._multinomial import MultinomialModel, list_events, summarize
 from skdp.emissions._whole import Whole
 
 RNG = np.random.default_rng(0)
@@ -32,13 +32,13 @@ def test_models(concentrations):
 
 
 def test_numbers_of_events():
-    found = summarise(Whole(np.array([[3.0], [0.0], [np.nan], [3.0], [1.0]])))
+    found = summarize(Whole(np.array([[3.0], [0.0], [np.nan], [3.0], [1.0]])))
     assert_array_equal(found.numbers, [0.0, 1.0, 3.0])
     assert_allclose(found.shares, [0.25, 0.25, 0.5])
-    many = summarise(Whole(np.arange(5000.0)[:, np.newaxis]))
+    many = summarize(Whole(np.arange(5000.0)[:, np.newaxis]))
     assert len(many.numbers) == 100
     assert many.shares @ many.numbers == pytest.approx(2499.5, rel=0.01)
-    assert_array_equal(summarise(Whole(np.empty((0, 1)))).numbers, [0.0])
+    assert_array_equal(summarize(Whole(np.empty((0, 1)))).numbers, [0.0])
 
 
 def test_events_of_some_steps():

@@ -33,15 +33,15 @@ def with_outliers(n_steps=3000, n_states=3, share=0.02, seed=0):
 class TestMoments:
     def test_normal_data(self):
         x = RNG.normal(size=(20_000, 2)) @ np.array([[2.0, 1.0], [0.0, 1.0]]) + [1.0, -3.0]
-        centre, covariance = robust_moments(x)
-        assert_allclose(centre, [1.0, -3.0], atol=0.06)
+        center, covariance = robust_moments(x)
+        assert_allclose(center, [1.0, -3.0], atol=0.06)
         assert_allclose(covariance, moments(x)[1], rtol=0.08)
 
     def test_outliers(self):
         x = RNG.normal(size=(2000, 2))
         x[::50] = 1e6
-        centre, covariance = robust_moments(x)
-        assert_allclose(centre, 0.0, atol=0.1)
+        center, covariance = robust_moments(x)
+        assert_allclose(center, 0.0, atol=0.1)
         assert_allclose(np.diag(covariance), 1.0, rtol=0.2)
         assert abs(covariance[0, 1]) < 0.3
 
@@ -51,8 +51,8 @@ class TestMoments:
         x[:3, 0] = 1.0
         x[:, 1] = np.arange(10.0)
         x[4:, 1] = np.nan
-        centre, covariance = robust_moments(x)
-        assert_allclose(centre, [0.0, 1.5, 0.0])
+        center, covariance = robust_moments(x)
+        assert_allclose(center, [0.0, 1.5, 0.0])
         assert_allclose(covariance[0, 0], x[:, 0].var())
         assert_allclose(covariance[2, 2], 1.0)
         assert np.all(np.linalg.eigvalsh(covariance) > 0.0)
@@ -92,7 +92,7 @@ class TestSampler:
         part = sampler.restrict(np.arange(200), 4)
         part.condition(z)
         sampler.draw(z, rng)
-        for name in ("counts", "masses", "centres", "scatter"):
+        for name in ("counts", "masses", "centers", "scatter"):
             assert_array_equal(getattr(part, name), getattr(sampler, name))
         assert part.log_evidence() == sampler.log_evidence()
 

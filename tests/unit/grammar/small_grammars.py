@@ -36,7 +36,7 @@ def fitted(name):
     return _fits[name]
 
 
-def learnt(estimator):
+def learned(estimator):
     """Return the fitted public attributes."""
     return {
         name: value
@@ -46,6 +46,6 @@ def learnt(estimator):
 
 
 def assert_same_fit(first, second):
-    assert learnt(first).keys() == learnt(second).keys()
-    for name, value in learnt(first).items():
+    assert learned(first).keys() == learned(second).keys()
+    for name, value in learned(first).items():
         assert_array_equal(value, getattr(second, name), err_msg=name)

@@ -254,7 +254,7 @@ class TestVerbose:
 
 
 class Recorder:
-    """A callback that looks at what was learnt, and may stop the fit."""
+    """A callback that looks at what was learned, and may stop the fit."""
 
     def __init__(self, stop_after=None):
         self.stop_after, self.bounds = stop_after, []

@@ -151,7 +151,7 @@ def test_cross_validation():
     assert search.best_score_ > 0.9
 
 
-def test_a_sentence_does_not_depend_on_its_neighbours(model):
+def test_a_sentence_does_not_depend_on_its_neighbors(model):
     assert model.predict(SENTENCES[3:4]) == model.predict(SENTENCES)[3:4]
 
 

@@ -1,4 +1,4 @@
-"""Maximising over top-level weights."""
+"""Maximizing over top-level weights."""
 
 import numpy as np
 import pytest

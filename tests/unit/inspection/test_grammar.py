@@ -83,11 +83,11 @@ def test_bars_and_boxes(mouse):
     np.testing.assert_allclose(widths / widths[0], probabilities)
     boxes = [box.get_text() for box in mouse.boxes_]
     assert boxes[:6] == ["start", "S", "S", "NP", "VP", "NP"]
-    colours = {}
+    colors = {}
     for box in mouse.boxes_:
         edge = to_hex(box.get_bbox_patch().get_edgecolor())
-        assert colours.setdefault(box.get_text(), edge) == edge
-    assert len(set(colours.values())) == len(colours) == 9
+        assert colors.setdefault(box.get_text(), edge) == edge
+    assert len(set(colors.values())) == len(colors) == 9
 
 
 def check_texts(display):

@@ -27,8 +27,8 @@ def test_runs():
     for line, bounds in zip(display.lines_, RUNS, strict=True):
         assert line.get_xdata().tolist() == list(range(1, len(bounds) + 1))
         assert line.get_ydata().tolist() == bounds
-    colours = [to_hex(line.get_color()) for line in display.lines_]
-    assert colours[1] == colours[2] != colours[0]
+    colors = [to_hex(line.get_color()) for line in display.lines_]
+    assert colors[1] == colors[2] != colors[0]
     assert display.legend_ is None
     assert display.ax_.get_xlabel() == "iteration"
     assert display.ax_.get_ylabel() == "lower bound"

@@ -2,7 +2,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from skdp.inspection._segments import average_neighbours, check_parts, draw_parts, set_segment_axis
+from skdp.inspection._segments import average_neighbors, check_parts, draw_parts, set_segment_axis
 
 
 def draw(n_segments, boundaries, names, size=(6.0, 2.0)):
@@ -39,7 +39,7 @@ def test_lines_lie_between_segments():
         assert [segment[0][0] for segment in lines.get_segments()] == [2.5, 7.5]
 
 
-def test_names_are_centred():
+def test_names_are_centered():
     ax = draw(9, [2, 7], ["I", "II", "III"])
     assert [text.get_text() for text in names_of(ax)] == ["I", "II", "III"]
     np.testing.assert_allclose([text.get_position()[0] for text in names_of(ax)], [1.5, 5, 8.5])
@@ -74,14 +74,14 @@ def test_parts_are_drawn_once():
 
 def test_average_of_one_row_is_the_row():
     shares = np.random.default_rng(0).dirichlet(np.ones(3), 5)
-    assert average_neighbours(shares, np.array([0, 2, 5]), 1) is shares
+    assert average_neighbors(shares, np.array([0, 2, 5]), 1) is shares
 
 
 @pytest.mark.parametrize("width", [3, 5, 99])
 def test_averages_end_at_boundaries(width):
     shares = np.random.default_rng(0).dirichlet(np.ones(3), 11)
     ptr = np.array([0, 1, 7, 11])
-    found = average_neighbours(shares, ptr, width)
+    found = average_neighbors(shares, ptr, width)
     for j in range(11):
         part = np.searchsorted(ptr, j, side="right")
         low = max(ptr[part - 1], j - width // 2)

@@ -51,7 +51,7 @@ def labels_of(display):
 
 
 def colors_of(display, image):
-    """Return the label of the colour at every step of a strip."""
+    """Return the label of the color at every step of a strip."""
     handles = display.legend_.get_patches()
     label_of = {
         patch.get_facecolor(): label
@@ -61,7 +61,7 @@ def colors_of(display, image):
     return [label_of[tuple(color)] for color in image.cmap(image.norm(values))]
 
 
-def test_states_take_the_colours_of_their_matches():
+def test_states_take_the_colors_of_their_matches():
     display = StateSequenceDisplay.from_predictions(PREDICTED, TRUE)
     assert display.matches == {0: 0, 4: 1, 2: 2}
     assert display.agreement == 0.7
@@ -129,14 +129,14 @@ def test_without_truth():
     assert display.ax_.get_title(loc="left") == ""
 
 
-def test_few_colours():
+def test_few_colors():
     display = StateSequenceDisplay.from_predictions(PREDICTED, n_states=2)
     assert labels_of(display) == ["state 2", "state 4", "other"]
     colors = colors_of(display, display.images_[0])
     assert colors == [f"state {j}" if j in (2, 4) else "other" for j in PREDICTED]
 
 
-def test_a_colour_belongs_to_a_state():
+def test_a_color_belongs_to_a_state():
     first = StateSequenceDisplay.from_predictions([0, 0, 3])
     second = StateSequenceDisplay.from_predictions([3, 3, 5, 0])
     by_label = [
@@ -153,7 +153,7 @@ def test_a_colour_belongs_to_a_state():
     assert len({patch.get_facecolor() for patch in many.legend_.get_patches()}) == 21
 
 
-def test_colour_map():
+def test_color_map():
     display = StateSequenceDisplay.from_predictions(PREDICTED, cmap="cividis")
     patches = display.legend_.get_patches()
     assert patches[0].get_facecolor() == plt.get_cmap("cividis")(0.0)

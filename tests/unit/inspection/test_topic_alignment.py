@@ -111,7 +111,7 @@ def test_texts_do_not_overlap(model, other):
         assert display.figure_.bbox.padded(1).contains(box.x1, box.y1)
 
 
-def test_given_axes_and_colours():
+def test_given_axes_and_colors():
     figure, ax = plt.subplots(layout="constrained")
     before = plt.get_fignums()
     display = TopicAlignmentDisplay(hellinger_distance(TOPICS))

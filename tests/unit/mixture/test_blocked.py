@@ -25,8 +25,8 @@ def grid(n=N, side=3, seed=0):
     """Return rows of components on a grid, and these."""
     rng = np.random.default_rng(seed)
     z = rng.integers(side * side, size=n)
-    centres = 8.0 * np.array([[i, j] for i in range(side) for j in range(side)])
-    return centres[z] + rng.normal(size=(n, 2)), z
+    centers = 8.0 * np.array([[i, j] for i in range(side) for j in range(side)])
+    return centers[z] + rng.normal(size=(n, 2)), z
 
 
 X, Z = grid()

@@ -119,7 +119,7 @@ def test_pipeline_and_search():
     assert again.score(FRAMES) == named.score(FRAMES)
 
 
-def test_only_training_steps_are_learnt_from():
+def test_only_training_steps_are_learned_from():
     """Of each fold: the mean is that of its training sequences."""
     means = []
 

@@ -81,10 +81,10 @@ class TestAttributes:
         assert getattr(estimator, "duration_", None) is model.duration
 
     @every_model
-    def test_learnt_scalars_are_means_of_the_trace(self, name):
+    def test_learned_scalars_are_means_of_the_trace(self, name):
         estimator, _ = fitted(name)
-        learnt = ["top_concentration", "transition_concentration", "stickiness"]
-        for scalar in learnt + (["decay"] if hasattr(estimator, "decay_") else []):
+        learned = ["top_concentration", "transition_concentration", "stickiness"]
+        for scalar in learned + (["decay"] if hasattr(estimator, "decay_") else []):
             values = estimator.trace_[scalar][0]
             assert getattr(estimator, f"{scalar}_") == pytest.approx(values.mean())
 
@@ -223,9 +223,9 @@ class TestMethods:
     def test_states_far_apart_are_found(self):
         estimator = quick(n_components=8, max_iter=60, burn_in=40, stickiness=2.0).fit(GAUSSIAN)
         for x, z in zip(GAUSSIAN, estimator.predict(GAUSSIAN), strict=True):
-            centres = np.round(x.mean(axis=1) / 4.0)
-            pairs = {*zip(centres.tolist(), z.tolist(), strict=True)}
-            assert len(pairs) == len(np.unique(centres)) == len(np.unique(z))
+            centers = np.round(x.mean(axis=1) / 4.0)
+            pairs = {*zip(centers.tolist(), z.tolist(), strict=True)}
+            assert len(pairs) == len(np.unique(centers)) == len(np.unique(z))
 
     def test_only_state_of_a_model_with_durations(self):
         """It stays, though nothing follows it; a sequence that outlasts it has probability 0."""

@@ -153,9 +153,9 @@ class TestShares:
         if level == "segment":  # segments without words do not weigh
             assert_allclose(model.segment_topic_[5], mean)
             assert_allclose(model.doc_topic_[4], model.segment_topic_[6])
-        learnt = quick(n_components=n_components, level=level).fit(documents)
-        mean = learnt.doc_topic_prior_ / learnt.doc_topic_prior_.sum()
-        assert_allclose(learnt.transform(documents)[1:4], [mean] * 3)
+        learned = quick(n_components=n_components, level=level).fit(documents)
+        mean = learned.doc_topic_prior_ / learned.doc_topic_prior_.sum()
+        assert_allclose(learned.transform(documents)[1:4], [mean] * 3)
 
     def test_levels_are_the_same_for_documents_of_one_segment(self):
         flat = SegmentedCorpus.from_documents([[np.concatenate(d)] for d in CORPUS], 30)
@@ -193,9 +193,9 @@ class TestFit:
             assert np.isfinite(state.log_joint())
 
     def test_priors(self):
-        learnt = quick(max_iter=30).fit(CORPUS)
-        assert np.ptp(learnt.trace_["topic_word_prior"]) > 0
-        assert np.ptp(learnt.doc_topic_prior_) > 0
+        learned = quick(max_iter=30).fit(CORPUS)
+        assert np.ptp(learned.trace_["topic_word_prior"]) > 0
+        assert np.ptp(learned.doc_topic_prior_) > 0
         symmetric = quick(max_iter=30, doc_topic_prior="auto-symmetric").fit(CORPUS)
         assert np.ptp(symmetric.trace_["doc_topic_prior_sum"]) > 0
         assert np.ptp(symmetric.doc_topic_prior_) == pytest.approx(0.0, abs=1e-12)

@@ -154,7 +154,7 @@ class TestAttributes:
         assert_array_equal(model.segment_topic_prior_, np.full((2, 3), 0.5))
         assert_array_equal(model.components_, expected.components_)
 
-    def test_learnt_parameters_move(self, corpus, fitted):
+    def test_learned_parameters_move(self, corpus, fitted):
         for name in ("document_topic_prior_sum", "segment_topic_prior_sum", "topic_word_prior"):
             assert np.ptp(fitted.trace_[name]) > 0
         assert np.ptp(fitted.document_topic_prior_) > 0

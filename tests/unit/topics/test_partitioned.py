@@ -37,7 +37,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 MODELS = [SegmentedTopicModel, AdaptiveTopicModel, SequentialLDA]
 CASES = {
-    "learnt": {},
+    "learned": {},
     "discount": {"discount": "auto"},
     "document": {"concentration_scope": "document", "sampler": "cmgs"},
     "segment, chains": {
@@ -72,7 +72,7 @@ def test_partitions_have_the_bits_of_shards(cls, case, n_partitions):
         {"doc_topic_prior": 0.3, "topic_word_prior": 0.1, "init": RNG.random((3, 12))},
         {"doc_topic_prior": "auto-symmetric", "n_chains": 2},
     ],
-    ids=["learnt", "given", "symmetric, chains"],
+    ids=["learned", "given", "symmetric, chains"],
 )
 def test_partitions_of_lda_have_the_bits_of_shards(level, n_partitions, params):
     found = make(GibbsLDA, level=level, n_jobs=2, **params).fit(split(n_partitions))
@@ -89,7 +89,7 @@ def test_partitions_of_lda_have_the_bits_of_shards(level, n_partitions, params):
         {"document_topic_prior": 0.3, "segment_topic_prior": 0.2, "init": RNG.random((3, 12))},
         {"document_topic_prior": "auto-symmetric", "n_chains": 2},
     ],
-    ids=["learnt", "given", "symmetric, chains"],
+    ids=["learned", "given", "symmetric, chains"],
 )
 def test_partitions_of_co_clustering_have_the_bits_of_shards(n_partitions, params):
     params = {"n_document_topics": 4, **params}
@@ -118,7 +118,7 @@ def test_labels_of_two_kinds_are_followed(monkeypatch):
 @pytest.mark.parametrize(
     "params",
     [{}, {"doc_topic_prior": "auto-symmetric", "init": RNG.random((6, 12)), "n_chains": 2}],
-    ids=["learnt", "symmetric, chains"],
+    ids=["learned", "symmetric, chains"],
 )
 def test_partitions_of_lda_by_lists_have_the_bits_of_shards(n_partitions, params, monkeypatch):
     monkeypatch.setattr("skdp.topics._lda._sampler.SPARSE_FROM", 6)

@@ -26,7 +26,7 @@ pytestmark = [
 ]
 
 CASES = {
-    "learnt": (SegmentedTopicModel, {}),
+    "learned": (SegmentedTopicModel, {}),
     "segment, chains": (
         SegmentedTopicModel,
         {

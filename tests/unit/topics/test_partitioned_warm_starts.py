@@ -28,7 +28,7 @@ from skdp.topics import (
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 CASES = {
-    "learnt": (SegmentedTopicModel, {}),
+    "learned": (SegmentedTopicModel, {}),
     "segment, chains": (
         SegmentedTopicModel,
         {"concentration_scope": "segment", "sampler": "ssa", "discount": "auto", "n_chains": 2},

@@ -249,7 +249,7 @@ class TestAttributes:
         assert np.ptp(model.trace_["concentration"]) == 0
         assert_array_equal(prior, [0.2, 0.7])
 
-    def test_learnt_parameters_move(self, corpus):
+    def test_learned_parameters_move(self, corpus):
         model = quick(max_iter=40).fit(corpus)
         for name in ("concentration", "doc_topic_prior_sum", "topic_word_prior"):
             assert np.ptp(model.trace_[name]) > 0
@@ -309,7 +309,7 @@ class TestFromTopics:
         assert model.get_feature_names_out().shape == (2,)
         assert_allclose(model.transform(documents)[2], [0.5, 0.5])
 
-    def test_rows_are_normalised(self):
+    def test_rows_are_normalized(self):
         params = {"doc_topic_prior": 0.5, "random_state": 0}
         first = SegmentedTopicModel.from_topics(self.components, **params)
         second = SegmentedTopicModel.from_topics(30 * self.components, **params)

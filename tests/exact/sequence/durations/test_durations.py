@@ -115,8 +115,8 @@ def test_log_density(make):
             jacobian = x
             pmf = [poisson_pmf(k, x) for k in range(longest)]
         else:
-            normaliser = math.gamma(4.0) / math.gamma(1.5) / math.gamma(2.5)
-            prior = normaliser * x**0.5 * (1.0 - x) ** 1.5
+            normalizer = math.gamma(4.0) / math.gamma(1.5) / math.gamma(2.5)
+            prior = normalizer * x**0.5 * (1.0 - x) ** 1.5
             jacobian = x * (1.0 - x)
             pmf = [negative_binomial_pmf(k, 2, x) for k in range(longest)]
         likelihood = length_likelihood(

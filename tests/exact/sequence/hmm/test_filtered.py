@@ -29,7 +29,7 @@ def expected_ages(startprob, transmat, log_obs, pmf):
     _, probabilities = enumerate_segments(startprob, transmat, log_obs, pmf)
     result = np.zeros((len(pmf[0]), len(startprob)))
     for path, p in probabilities.items():
-        changes = np.flatnonzero(np.diff(path)) + 1  # neighbouring segments have other states
+        changes = np.flatnonzero(np.diff(path)) + 1  # neighboring segments have other states
         result[len(path) - 1 - max(changes, default=0), path[-1]] += p
     return result
 

@@ -26,7 +26,7 @@ def all_paths(startprob, transmat, log_obs):
 def all_segmented_paths(startprob, transmat, log_obs, pmf):
     result = {}
     for durations in hsmm.segmentations(len(log_obs), len(pmf[0])):
-        for states in hsmm.labellings(len(durations), len(startprob)):
+        for states in hsmm.labelings(len(durations), len(startprob)):
             path = tuple(j for d, j in zip(durations, states, strict=True) for _ in range(d))
             result[path] = hsmm.log_joint(startprob, transmat, log_obs, pmf, durations, states)
     return result

@@ -9,8 +9,8 @@ MUTATIONS = [
     Mutation(
         "regressions-constant-unscaled",
         REGRESSIONS,
-        "products[j, d + 1, 0] = n * centres[j, d] * first",
-        "products[j, d + 1, 0] = n * centres[j, d]",
+        "products[j, d + 1, 0] = n * centers[j, d] * first",
+        "products[j, d + 1, 0] = n * centers[j, d]",
         "The constant is in units of its prior, as the other regressors are.",
         f"{REGRESSION_TESTS}::test_log_evidence[2-1]",
     ),
@@ -33,7 +33,7 @@ MUTATIONS = [
     Mutation(
         "regressions-products-about-means",
         REGRESSIONS,
-        "scatter[j, d, e] + n * centres[j, d] * centres[j, e]",
+        "scatter[j, d, e] + n * centers[j, d] * centers[j, e]",
         "scatter[j, d, e]",
         "A regression with an intercept needs products of the rows themselves.",
         f"{REGRESSION_TESTS}::test_log_evidence[2-1]",

@@ -36,7 +36,7 @@ MUTATIONS = [
         FACTORS,
         "            if next_double(rng) < math.exp(min(gain, 0.0)):\n                for b in",
         "            if True:\n                for b in",
-        "Bits of states without data enter the normalisers of transitions.",
+        "Bits of states without data enter the normalizers of transitions.",
         f"{VECTORS}::test_vectors[coupled, two idle states]",
     ),
     Mutation(
@@ -58,8 +58,8 @@ MUTATIONS = [
     Mutation(
         "factors-latent-sign",
         FACTORS,
-        "totals[j, d] -= draw_normal_above(centre, rng)",
-        "totals[j, d] -= draw_normal_above(-centre, rng)",
+        "totals[j, d] -= draw_normal_above(center, rng)",
+        "totals[j, d] -= draw_normal_above(-center, rng)",
         "Where a value is 0 the latent normal is below 0.",
         f"{WEIGHTS}::test_probit_weights",
     ),

@@ -26,7 +26,7 @@ MUTATIONS = [
     Mutation(
         "gaussian-scale-without-means",
         GAUSSIANS,
-        "        x = weight * (centres[k, d] - mean[b, d])\n",
+        "        x = weight * (centers[k, d] - mean[b, d])\n",
         "        x = 0.0 * weight\n",
         "The term of the posterior's scale for means far from the prior's.",
         f"{GAUSSIAN_TESTS}::test_log_evidence[full-2]",

@@ -9,10 +9,10 @@ GIBBS = f"{PARTITIONS}::test_partitions[full-gibbs]"
 
 MUTATIONS = [
     Mutation(
-        "mixture-centre-without-the-row",
+        "mixture-center-without-the-row",
         GAUSSIAN,
-        "centre + sign * (x[begin + r] - centre) / (c + sign)",
-        "centre + sign * (x[begin + r] - centre) / (c + 1.0)",
+        "center + sign * (x[begin + r] - center) / (c + sign)",
+        "center + sign * (x[begin + r] - center) / (c + 1.0)",
         "A row that leaves takes a larger share of the mean with it.",
         f"{DENSITIES}::test_rows_that_come_and_go_leave_no_trace",
     ),

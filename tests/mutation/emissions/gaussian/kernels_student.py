@@ -15,11 +15,11 @@ MUTATIONS = [
         f"{PREDICTIVES}::test_missing_entries_are_integrated_out[4.5-1]",
     ),
     Mutation(
-        "predictive-normaliser-of-all-columns",
+        "predictive-normalizer-of-all-columns",
         STUDENTS,
-        "constants[j] += log_normaliser(freedoms[k], n)",
-        "constants[j] += log_normaliser(freedoms[k], width)",
-        "Missing columns do not count in the normaliser of a t density.",
+        "constants[j] += log_normalizer(freedoms[k], n)",
+        "constants[j] += log_normalizer(freedoms[k], width)",
+        "Missing columns do not count in the normalizer of a t density.",
         f"{PREDICTIVES}::test_missing_entries_are_integrated_out[4.5-1]",
     ),
     Mutation(

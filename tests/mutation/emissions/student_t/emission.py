@@ -9,8 +9,8 @@ MUTATIONS = [
     Mutation(
         "outliers-masses-as-counts",
         STUDENT_T,
-        "return self.counts, self.masses, self.centres, self.scatter",
-        "return self.counts, self.counts, self.centres, self.scatter",
+        "return self.counts, self.masses, self.centers, self.scatter",
+        "return self.counts, self.counts, self.centers, self.scatter",
         "The mean is known as well as the weights of its steps say.",
         f"{STUDENT_T_TESTS}::test_evidence_given_weights[full]",
     ),
@@ -23,7 +23,7 @@ MUTATIONS = [
         f"{STUDENT_T_TESTS}::test_evidence_given_weights[full]",
     ),
     Mutation(
-        "outliers-freedom-without-normaliser",
+        "outliers-freedom-without-normalizer",
         STUDENT_T,
         " - 0.5 * numbers * log_freedom",
         "",

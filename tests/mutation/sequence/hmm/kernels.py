@@ -39,8 +39,8 @@ MUTATIONS = [
     Mutation(
         "moves-tangents",
         TRANSITIONS,
-        "                v = centre + right + beyond / fall",
-        "                v = centre + right + beyond / rise",
+        "                v = center + right + beyond / fall",
+        "                v = center + right + beyond / rise",
         "Each tangent has its slope.",
         f"{MOVES}::test_times_without_rates[similar]",
     ),

@@ -83,7 +83,7 @@ MUTATIONS = [
         KERNELS,
         "result -= log_rising(alpha_sum, in_document)",
         "result -= 0.0",
-        "The document's normaliser Gamma(A) / Gamma(A + c.) (5.2).",
+        "The document's normalizer Gamma(A) / Gamma(A + c.) (5.2).",
         _joint("btigs", "asymmetric"),
     ),
     Mutation(

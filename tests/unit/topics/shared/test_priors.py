@@ -107,7 +107,7 @@ def test_counts_of_any_layout(dtype, order):
 @pytest.mark.parametrize("shape", [1.0, 2.5])
 @every_counts
 def test_every_step_climbs(counts, shape):
-    """The fixed point maximises a lower bound of the log posterior that touches it."""
+    """The fixed point maximizes a lower bound of the log posterior that touches it."""
     prior = np.linspace(0.2, 3.0, counts.shape[1])
     before = log_posterior(prior, counts, shape, 0.2)
     for _ in range(20):

@@ -201,7 +201,7 @@ class TestConcentrationScope:
 class TestDiscount:
     @every_model
     @every_sampler
-    def test_it_is_learnt_under_its_prior(self, model, sampler):
+    def test_it_is_learned_under_its_prior(self, model, sampler):
         fitted = quick(model, discount="auto", sampler=sampler).fit(CORPUS)
         assert np.ptp(fitted.trace_["discount"]) > 0
         assert fitted.discount_ == pytest.approx(fitted.trace_["discount"].mean())
@@ -316,7 +316,7 @@ class TestFromTopics:
 
     @every_model
     def test_concentration_is_drawn_for_what_shares_it(self, model):
-        """The scope makes a difference for a learnt concentration, and none for a number."""
+        """The scope makes a difference for a learned concentration, and none for a number."""
         shares = {
             (scope, concentration): model.from_topics(
                 TRUTH.components,

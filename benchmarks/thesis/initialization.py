@@ -5,7 +5,7 @@ Random topics; topics learned by LDA by document or by segment, into which the w
 topics the words keep. Perplexity of the current state after some sweeps, and CPU seconds until
 there, LDA's included, means over seeds.
 
-    python benchmarks/thesis/initialisation.py --data DATA --components 50
+    python benchmarks/thesis/initialization.py --data DATA --components 50
 """
 
 import numpy as np
