@@ -43,6 +43,9 @@ class ChainEstimator(IterativeEstimator):
         "n_samples",
     }
 
+    _name_of_number: ClassVar[str] = "n_components"
+    """The scalar in the trace that is the inferred number of components, if it is inferred."""
+
     def _validate_parameters(self) -> None:
         """Raise for parameters out of range."""
         validate_parameters(self)
@@ -76,8 +79,8 @@ class ChainEstimator(IterativeEstimator):
         """Return an instance of `kind`, a subclass of `Sampling`, for a container."""
         return kind(
             data,
-            self._start_sampler,
             **{
+                "start_sampler": self._start_sampler,
                 "make_averages": self._make_averages,
                 "settings": SamplingSettings(
                     self.max_iter, self._burn_in(), self.thin, self.n_samples

@@ -45,7 +45,7 @@ class NoAverages:
         """Do nothing."""
 
 
-_JUDGED = ("log_joint", "n_components")
+_JUDGED = ("log_joint", "n_components", "n_active_components")
 """Scalars by which the convergence of a chain is judged."""
 
 

@@ -19,8 +19,9 @@ from skdp.inference._trace import Trace
 _FEW = 2
 """No warnings up to this number of components: such chains hardly climb, and use all of them."""
 
-_LEAST_SHARES = {"log_joint": 1e-3, "n_components": 0.1}
-"""Smallest difference between chains in a scalar that matters, as a fraction of its mean."""
+_LEAST_SHARE_OF_JOINT, _LEAST_SHARE_OF_NUMBER = 1e-3, 0.1
+"""Smallest difference between chains in the log joint or in the number of components that matters,
+as a fraction of its mean."""
 
 
 _LEAST_HEIGHT = 0.5
@@ -208,9 +209,11 @@ def warn_of_disagreement(estimator: Any, trace: Trace) -> None:
     causes no such warning, because that drift has its own warning.
     """
     gaps: dict[str, Gap] = {}
-    for name, least_share in _LEAST_SHARES.items():
+    for name, least, least_share in (
+        ("log_joint", _LEAST_HEIGHT, _LEAST_SHARE_OF_JOINT),
+        (estimator._name_of_number, 1.0, _LEAST_SHARE_OF_NUMBER),
+    ):
         gap = None if name not in trace or _is_under_way(trace, name) else find_gap(trace[name])
-        least = 1.0 if name == "n_components" else _LEAST_HEIGHT
         if gap is not None and gap.high - gap.low >= max(least, least_share * abs(gap.high)):
             gaps[name] = gap
     if not gaps:
@@ -227,7 +230,7 @@ def warn_of_disagreement(estimator: Any, trace: Trace) -> None:
 
 def _is_under_way(trace: Trace, name: str) -> bool:
     """Return whether the number of components or the log joint drifts in some chain."""
-    find = _find_drift if name == "n_components" else _find_way
+    find = _find_way if name == "log_joint" else _find_drift
     return find(trace[name]) is not None
 
 

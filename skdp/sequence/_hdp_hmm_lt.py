@@ -233,6 +233,8 @@ class HDPHMMLT(HMMPredictions):
         "init": [StrOptions({"auto", "random"}), "array-like"],
     }
 
+    _name_of_number = "n_active_components"
+
     _optional_attributes = frozenset(
         ["decay_", "similarity_", "locations_", "factors_", "duration_"]
     )

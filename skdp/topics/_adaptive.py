@@ -93,9 +93,10 @@ class AdaptiveTopicModel(BaseTableModel):
         two models correspond.
     initial_components : int or "auto", default="auto"
         Used if `n_components` is "auto": number of topics of a first state that is not given.
-        "auto": one for three segments, at least 20 and at most 300; fewer, but not below 20, if
-        their counts would take more than 1 GiB. In large corpora superfluous topics disappear
-        faster than missing ones appear.
+        "auto": pilots choose it, short chains from 1 to 300 topics (whose counts may take 1 GiB).
+        They see four fifths of the words and are judged by the probability of the others. It is 20
+        if X has less than 1,000 tokens or 100 segments. The result depends on this number, because
+        chains rarely split large topics and lose superfluous topics slowly.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -151,6 +152,11 @@ class AdaptiveTopicModel(BaseTableModel):
         With ``n_components="auto"``: number of topics that have words, in the sample that is shown.
     n_components_distribution_ : array
         With ``n_components="auto"``: entry k is P(K = k), over the kept sweeps of all chains.
+    n_effective_components_ : float
+        With ``n_components="auto"``: exp of the entropy of the weights, the number of equally large
+        topics that would be as diverse.
+    initial_components_ : int
+        With ``n_components="auto"``: number of topics of the first state.
     weights_ : (n_components,) array
         With ``n_components="auto"``: weights beta of the topics. The remainder to 1 is left for
         topics that no word has.

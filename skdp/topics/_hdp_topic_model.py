@@ -12,18 +12,14 @@ from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
-from skdp.inference._convergence import warn_of_drifts
-from skdp.inference._trace import Trace
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
-from skdp.topics._base import BaseTopicModel, check_topics
 from skdp.topics._hdp._sampler import HDPSampler
+from skdp.topics._inferred_number import InferredNumberModel
 from skdp.topics._lda._model import LDAModel
-from skdp.topics._shared._best_sample import BestSample
-from skdp.topics._shared._first_number import first_number_of_topics
 from skdp.topics._shared._likelihood import LikelihoodMixin
 
 
-class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
+class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
     r"""Topic model with an inferred number of topics: a hierarchical Dirichlet process.
 
     Latent Dirichlet allocation with a number of topics that is inferred from the documents. The
@@ -67,14 +63,16 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         The first state. "random": `initial_components` uniformly random topics. An array of word
         probabilities, such as another model's `components_`: the words are folded into these
         topics. Topics may come and go from there.
-    initial_components : int or "auto", default=20
-        Number of topics of a random first state. "auto": one for three segments, at least 20 and at
-        most 300; fewer, but not below 20, if their counts would take more than 1 GiB. In large
-        corpora superfluous topics disappear faster than missing ones appear.
+    initial_components : int or "auto", default="auto"
+        Number of topics of a first state that is not given. "auto": pilots choose it, short chains
+        from 1 to 300 topics (whose counts may take 1 GiB). They see four fifths of the words and
+        are judged by the probability of the others. It is 20 if X has less than 1,000 tokens or 100
+        segments. The result depends on this number, because chains rarely split large topics and
+        lose superfluous topics slowly.
     split_merge : bool, default=True
         Whether to propose, in every sweep, to split topics in two and to merge two into one.
         Otherwise topics come and go word by word only, which is slow if topics are large.
-    max_iter : int, default=1000
+    max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
         Number of sweeps to discard at the start of each chain. None: half of the current
@@ -110,6 +108,11 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
     n_components_distribution_ : array
         Posterior distribution of the number of topics: entry k is P(K = k), over the kept sweeps of
         all chains.
+    n_effective_components_ : float
+        exp of the entropy of the weights, the number of equally large topics that would be as
+        diverse.
+    initial_components_ : int
+        Number of topics of the first state.
     components_ : (K, n_features) array
         Word probabilities of the topics, E[phi], in decreasing order of their number of words. Rows
         sum to 1.
@@ -168,7 +171,7 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseTopicModel._parameter_constraints,
+        **InferredNumberModel._parameter_constraints,
         "concentration": "no_validation",
         "concentration_prior": [tuple, list],
         "top_concentration": "no_validation",
@@ -189,9 +192,9 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         init: Any = "random",
-        initial_components: int | str = 20,
+        initial_components: int | str = "auto",
         split_merge: bool = True,
-        max_iter: int = 1000,
+        max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 10,
         n_samples: int = 5,
@@ -239,60 +242,43 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         value, prior = getattr(self, name), getattr(self, f"{name}_prior")
         return check_concentration_or_prior(value, prior, name)
 
-    def _check_init(self, n_words: int) -> Any:
-        if isinstance(self.init, str):
-            return self.init
-        topics = check_topics(self.init, "init", None)
-        if topics.shape[1] != n_words:
-            raise ValueError(
-                f"init must have shape (n_topics, n_features) with n_features={n_words}, got "
-                f"{topics.shape}."
-            )
-        return topics
-
     # Chains
 
-    def _make_averages(self) -> Any:
-        return BestSample()
-
-    def _start_local_sampler(
-        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+    def _start_from(
+        self,
+        corpus: SegmentedCorpus,
+        root: np.random.SeedSequence,
+        c: int,
+        n_topics: int,
+        init: Any,
     ) -> HDPSampler:
         concentration, prior = self._concentration("concentration")
         top_concentration, top_prior = self._concentration("top_concentration")
-        init = self._check_init(corpus.n_features)
         return HDPSampler(
             corpus,
+            n_topics,
             self.level,
             concentration,
             top_concentration,
             TopPriors(prior, top_prior),
             self._topic_word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            self._n_first_topics(corpus) if isinstance(init, str) else init,
+            init,
             bool(self.split_merge),
             derive_stream(root, Role.INIT, c),
             derive_stream(root, Role.SWEEP, c),
         )
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(state, final=final)
-        numbers = attributes["trace_"]["n_components"].astype(np.int64).ravel()
         return {
-            **attributes,
+            **super()._fitted_attributes(state, final=final),
             "_fitted_level": self.level,
-            "n_components_": len(attributes["weights_"]),
-            "n_components_distribution_": np.bincount(numbers) / len(numbers),
         }
 
     def _averaged_model(self) -> LDAModel:
         return LDAModel(
             self.components_.astype(np.float32), self.doc_topic_prior_, self._fitted_level
         )
-
-    def _warn_of_trace(self, trace: Trace) -> None:
-        super()._warn_of_trace(trace)
-        warn_of_drifts(self, trace, "topics")
 
     @classmethod
     def _for_topics(cls, n_topics: int, params: dict[str, Any]) -> Self:
@@ -312,12 +298,3 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
             "doc_topic_prior_": self.concentration * weights,
             "_fitted_level": self.level,
         }
-
-    @property
-    def _first_topics_name(self) -> str:
-        return "initial_components"
-
-    def _n_first_topics(self, X: Any) -> int:
-        if not isinstance(self.init, str):
-            return len(self.init)
-        return first_number_of_topics(self.initial_components, X, self._size_of_topic(X))

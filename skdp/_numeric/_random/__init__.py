@@ -22,6 +22,7 @@ from skdp._numeric._random._halves import find_second_halves
 from skdp._numeric._random._slice import draw_slice
 from skdp._numeric._random._streams import (
     Role,
+    derive_seed,
     derive_stream,
     draw_key,
     make_seed_sequence,
@@ -34,6 +35,7 @@ from skdp._numeric._random._ziggurat import draw_exponential, draw_normal
 
 __all__ = [
     "Role",
+    "derive_seed",
     "derive_stream",
     "draw_bernoulli",
     "draw_beta",

@@ -24,6 +24,7 @@ class Role(IntEnum):
     SHARD = 3
     LIKELIHOOD = 4
     HALVES = 5
+    PILOT = 6
 
 
 def make_seed_sequence(
@@ -57,14 +58,18 @@ def make_stream(seed_sequence: np.random.SeedSequence) -> NDArray[np.uint64]:
     return np.asarray(seed_sequence.generate_state(4, np.uint64), dtype=np.uint64)
 
 
+def derive_seed(root: np.random.SeedSequence, role: Role, *keys: int) -> np.random.SeedSequence:
+    """Return the seed of `role` (and of further `keys`) below `root`."""
+    return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, int(role), *keys))
+
+
 def derive_stream(root: np.random.SeedSequence, role: Role, *keys: int) -> NDArray[np.uint64]:
     """Return the stream of `role` (and chain, shard, ... in `keys`) below `root`.
 
     Unlike ``SeedSequence.spawn`` this does not count calls: the same arguments always give the
     same stream, as a resumed fit requires.
     """
-    spawn_key = (*root.spawn_key, int(role), *keys)
-    return make_stream(np.random.SeedSequence(root.entropy, spawn_key=spawn_key))
+    return make_stream(derive_seed(root, role, *keys))
 
 
 @njit_internal

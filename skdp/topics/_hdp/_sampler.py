@@ -44,6 +44,8 @@ class HDPSampler(TopicSampler):
     Parameters
     ----------
     corpus : SegmentedCorpus
+    n_topics : int
+        Number of topics of the first state.
     level : {"document", "segment"}
         The units that have their own topic shares, called nodes.
     concentration, top_concentration : float
@@ -52,8 +54,7 @@ class HDPSampler(TopicSampler):
     topic_word_prior : float or "auto"
         eta.
     dirichlet_prior : (float, float)
-    init : int or (K, W) array
-        The first topics, or their number.
+    init : "random" or (n_topics, W) array
     split_merge : bool
     init_stream, stream : (4,) uint64 arrays
     """
@@ -67,6 +68,7 @@ class HDPSampler(TopicSampler):
     def __init__(
         self,
         corpus: SegmentedCorpus,
+        n_topics: int,
         level: str,
         concentration: float,
         top_concentration: float,
@@ -78,15 +80,14 @@ class HDPSampler(TopicSampler):
         init_stream: NDArray[np.uint64],
         stream: NDArray[np.uint64],
     ):
-        n_topics = init if isinstance(init, int) else len(init)
         super().__init__(n_topics, topic_word_prior, dirichlet_prior, [stream], None)
-        self.level = level
+        self.level, self.n_initial_topics = level, n_topics
         self.concentration, self.top_concentration = concentration, top_concentration
         self.priors, self.split_merge = priors, split_merge
         self._take(corpus)
         topics = np.full(len(corpus.tokens), -1, np.int32)
         self.shards = [NodeTopics(topics)]
-        if isinstance(init, int):
+        if isinstance(init, str):
             seat_randomly(topics, n_topics, init_stream)
         else:
             sweep_nodes(

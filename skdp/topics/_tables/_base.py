@@ -6,19 +6,17 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdp._checks import check_beta_prior, check_gamma_prior, shorten
 from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.inference._convergence import warn_of_drifts
-from skdp.inference._trace import Trace
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_topics
+from skdp.topics._base import PRIOR, check_dirichlet
+from skdp.topics._inferred_number import InferredNumberModel
 from skdp.topics._lda._sampler import LDASampler
-from skdp.topics._shared._best_sample import BestSample
-from skdp.topics._shared._first_number import first_number_of_topics
 from skdp.topics._shared._likelihood import LikelihoodMixin
 from skdp.topics._shared._placed import PlacedCorpus
 from skdp.topics._tables._kernels_sweeps import (
@@ -41,7 +39,7 @@ LDA_SWEEPS = 100
 """Number of sweeps of the LDA chain that assigns the first topics with ``init="lda"``."""
 
 
-class BaseTableModel(LikelihoodMixin, BaseTopicModel):
+class BaseTableModel(LikelihoodMixin, InferredNumberModel):
     """Base class of the models whose segments are Poisson-Dirichlet processes.
 
     They differ in `_parents`, the prior (lambda_S, lambda_T) of the weights of the document and of
@@ -51,7 +49,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseTopicModel._parameter_constraints,
+        **InferredNumberModel._parameter_constraints,
         "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "discount_prior": [tuple, list],
@@ -68,9 +66,8 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
         "initial_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     }
 
-    _optional_attributes = BaseTopicModel._optional_attributes | frozenset([
-        "n_components_", "n_components_distribution_", "weights_", "document_concentration_",
-        "top_concentration_",
+    _optional_attributes = InferredNumberModel._optional_attributes | frozenset([
+        "document_concentration_", "top_concentration_",
     ])  # fmt: skip
 
     _may_be_open: ClassVar[bool] = True
@@ -127,28 +124,6 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
             self._parents,
         )
 
-    def _check_init(self, n_words: int) -> Any:
-        if not self._is_open or isinstance(self.init, str):
-            return super()._check_init(n_words)
-        topics = check_topics(self.init, "init", None)
-        if topics.shape[1] != n_words:
-            raise ValueError(
-                f"init must have shape (n_topics, n_features) with n_features={n_words}, got "
-                f"{topics.shape}."
-            )
-        return topics
-
-    @property
-    def _first_topics_name(self) -> str:
-        return "initial_components" if self._is_open else "n_components"
-
-    def _n_first_topics(self, X: SegmentedCorpus | PartitionedCorpus) -> int:
-        if not self._is_open or isinstance(X, PartitionedCorpus):
-            return super()._n_first_topics(X)
-        if not isinstance(self.init, str):
-            return len(self.init)
-        return first_number_of_topics(self.initial_components, X, self._size_of_topic(X))
-
     def _check_partitions(self, X: PartitionedCorpus) -> None:
         super()._check_partitions(X)
         if self._is_open:
@@ -164,9 +139,6 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
 
     # Chains
 
-    def _make_averages(self) -> Any:
-        return BestSample() if self._is_open else super()._make_averages()
-
     def _start_placed_sampler(
         self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
     ) -> PlacedTableSampler:
@@ -181,41 +153,36 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
             streams,
         )
 
-    def _start_local_sampler(
-        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+    def _start_from(
+        self,
+        corpus: SegmentedCorpus,
+        root: np.random.SeedSequence,
+        c: int,
+        n_topics: int,
+        init: Any,
     ) -> TableSampler:
+        if isinstance(init, str) and init == "lda":
+            init = self._topics_by_lda(corpus, root, c, n_topics)
+        init_streams = self._streams(root, Role.INIT, c)
+        streams = self._streams(root, Role.SWEEP, c)
+        hyper = self._hyper_parameters()
         if self._is_open:
             return OpenTableSampler(
-                corpus,
-                self._n_first_topics(corpus),
-                self.sampler,
-                self._hyper_parameters(),
-                self._top_level(),
-                self._first_topics(corpus, root, c),
-                self._streams(root, Role.INIT, c),
-                self._streams(root, Role.SWEEP, c),
-                self.n_jobs,
-            )
+                corpus, n_topics, self.sampler, hyper, self._top_level(), init,
+                init_streams, streams, self.n_jobs,
+            )  # fmt: skip
         return TableSampler(
-            corpus,
-            self.n_components,
-            self.sampler,
-            self._hyper_parameters(),
-            self._first_topics(corpus, root, c),
-            self._streams(root, Role.INIT, c),
-            self._streams(root, Role.SWEEP, c),
-            self.n_jobs,
+            corpus, n_topics, self.sampler, hyper, init, init_streams, streams, self.n_jobs
         )
 
-    def _first_topics(self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int) -> Any:
-        """Return the source of the first state; with "lda", the words' topics in a chain of LDA."""
-        init = self._check_init(corpus.n_features)
-        if not isinstance(init, str) or init != "lda":
-            return init
+    def _topics_by_lda(
+        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int, n_topics: int
+    ) -> NDArray[np.int32]:
+        """Return the topics of the words in a short chain of latent Dirichlet allocation."""
         hyper = self._hyper_parameters()
         lda = LDASampler(
             corpus,
-            self._n_first_topics(corpus),
+            n_topics,
             "segment",
             hyper.doc_topic_prior,
             hyper.topic_word_prior,
@@ -244,20 +211,11 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
         parents = self._parents
         if isinstance(parents, str):
             parents = tuple(attributes["mixing_prior_"].tolist())
-        if self._is_open:
-            numbers = attributes["trace_"]["n_components"].astype(np.int64).ravel()
-            attributes["n_components_"] = len(attributes["weights_"])
-            attributes["n_components_distribution_"] = np.bincount(numbers) / len(numbers)
         return {
             **attributes,
             "_drawn_in_fold_in": self.concentration_scope if learns else "corpus",
             "_fitted_parents": parents,
         }
-
-    def _warn_of_trace(self, trace: Trace) -> None:
-        super()._warn_of_trace(trace)
-        if self._is_open:
-            warn_of_drifts(self, trace, "topics")
 
     def _fold_in_options(self) -> dict[str, Any]:
         prior = check_gamma_prior(self.concentration_prior, "concentration_prior")

@@ -93,6 +93,7 @@ class OpenTableSampler(TableSampler):
         n_jobs: int | None = None,
     ):
         self.document_concentration, self.top_concentration, self.priors = top
+        self.n_initial_topics = n_topics
         self._columns, self._left_out = n_topics, np.empty(0, dtype=np.intp)
         super().__init__(corpus, n_topics, sampler, hyper, init, init_streams, streams, n_jobs)
         self._resize(n_topics + 1)

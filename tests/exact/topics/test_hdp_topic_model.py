@@ -33,8 +33,8 @@ def make_chain_sampler(documents, alpha=ALPHA, gamma=GAMMA, priors=None, level="
         nested = [documents]
     corpus = SegmentedCorpus.from_documents(nested, n_features=N_WORDS)
     sampler = HDPSampler(
-        corpus, level, alpha, gamma, priors or TopPriors(None, None), ETA, (1.0, 0.1), 2, True,
-        derive_stream(root, Role.INIT), derive_stream(root, Role.SWEEP),
+        corpus, 2, level, alpha, gamma, priors or TopPriors(None, None), ETA, (1.0, 0.1), "random",
+        True, derive_stream(root, Role.INIT), derive_stream(root, Role.SWEEP),
     )  # fmt: skip
     sampler._propose_moves()  # makes room for them
     return sampler

@@ -26,9 +26,9 @@ def make_chains(correlation, n_fits, n_chains, n_kept):
     return chains
 
 
-def check(**scalars):
+def check(number="n_components", **scalars):
     n_kept = next(iter(scalars.values())).shape[1]
-    model = SimpleNamespace(max_iter=96, verbose=0, convergence_={})
+    model = SimpleNamespace(max_iter=96, verbose=0, convergence_={}, _name_of_number=number)
     warn_of_disagreement(model, Trace(np.arange(n_kept), scalars))
     return model.convergence_.get("disagreement", {})
 
@@ -120,6 +120,13 @@ def test_numbers_of_both_scalars():
 @pytest.mark.filterwarnings("error")
 def test_silence(scalars):
     check(**scalars)
+
+
+def test_number_with_another_name():
+    states = np.array([[5.0], [9.0]]) + 0.0 * NOISE
+    with pytest.warns(ConvergenceWarning):
+        numbers = check("n_active_components", n_active_components=states, n_components=7.0 + APART)
+    assert numbers == {"n_active_components": {"low": 5.0, "high": 9.0, "r_hat": np.inf}}
 
 
 def test_one_component_more_or_less():

@@ -306,12 +306,12 @@ class TestTopicsComeAndGo:
             estimator.fit(CORPUS)
 
     @pytest.mark.parametrize("model", MODELS)
-    def test_it_says_that_a_fit_from_the_default_is_not_done(self, model):
+    def test_it_says_that_a_fit_from_many_topics_is_not_done(self, model):
         corpus = make_segmented_corpus(
             40, n_components=3, n_features=30, n_segments=5, topic_word_prior=0.05,
             segment_length=6.0, random_state=0,
         ).data  # fmt: skip
-        estimator = quick(model, max_iter=30, burn_in=2, thin=1)
+        estimator = quick(model, initial_components=66, max_iter=30, burn_in=2, thin=1)
         with pytest.warns(ConvergenceWarning, match="number of topics still falls"):
             estimator.fit(corpus)
 

@@ -1,0 +1,160 @@
+"""Base class of the topic models whose number of topics may be inferred."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import entropy
+
+from skdp._fit import FitState
+from skdp._numeric._random import Role, derive_seed
+from skdp.data import PartitionedCorpus, SegmentedCorpus
+from skdp.inference._convergence import warn_of_drifts
+from skdp.inference._trace import Trace
+from skdp.topics._base import BaseTopicModel, check_topics
+from skdp.topics._shared._best_sample import BestSample
+from skdp.topics._shared._pilots import DEFAULT_NUMBER, choose_number_of_topics
+
+
+class InferredNumberModel(BaseTopicModel):
+    """Base class with the start and the attributes of chains whose number of topics is inferred.
+
+    A subclass implements `_start_from`.
+    """
+
+    _optional_attributes = BaseTopicModel._optional_attributes | frozenset([
+        "n_components_", "n_components_distribution_", "n_effective_components_",
+        "initial_components_", "weights_",
+    ])  # fmt: skip
+
+    initial_components: int | str
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the number of topics is inferred."""
+        return True
+
+    def _start_from(
+        self,
+        corpus: SegmentedCorpus,
+        root: np.random.SeedSequence,
+        c: int,
+        n_topics: int,
+        init: Any,
+    ) -> Any:
+        """Return the sampler of a new chain.
+
+        Parameters
+        ----------
+        corpus : SegmentedCorpus
+        root : SeedSequence
+        c : int
+            Number of the chain.
+        n_topics : int
+            The initial number of topics.
+        init : str or (n_topics, W) array
+            "random" or the name of another start, or the word probabilities of the first topics.
+        """
+        raise NotImplementedError
+
+    # Validation
+
+    def _check_init(self, n_words: int) -> Any:
+        if not self._is_open or isinstance(self.init, str):
+            return super()._check_init(n_words)
+        topics = check_topics(self.init, "init", None)
+        if topics.shape[1] != n_words:
+            raise ValueError(
+                f"init must have shape (n_topics, n_features) with n_features={n_words}, got "
+                f"{topics.shape}."
+            )
+        return topics
+
+    @property
+    def _first_topics_name(self) -> str:
+        return "initial_components" if self._is_open else "n_components"
+
+    @property
+    def _has_pilots(self) -> bool:
+        """Whether the initial number of topics is chosen by pilots."""
+        return (
+            self._is_open
+            and isinstance(self.init, str)
+            and isinstance(self.initial_components, str)
+        )
+
+    def _n_first_topics(self, X: SegmentedCorpus | PartitionedCorpus) -> int:
+        if not self._is_open:
+            return super()._n_first_topics(X)
+        if not isinstance(self.init, str):
+            return len(self.init)
+        return DEFAULT_NUMBER if self._has_pilots else int(self.initial_components)
+
+    # Chains
+
+    def _make_averages(self) -> Any:
+        return BestSample() if self._is_open else super()._make_averages()
+
+    def _make_sampling(self, kind: Any, data: Any, **options: Any) -> Any:
+        if self._has_pilots:
+            options = {"start_sampler": PilotedStart(self), **options}
+        return super()._make_sampling(kind, data, **options)
+
+    def _start_local_sampler(
+        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+    ) -> Any:
+        init = self._check_init(corpus.n_features)
+        return self._start_from(corpus, root, c, self._n_first_topics(corpus), init)
+
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
+        if not self._is_open:
+            return attributes
+        numbers = attributes["trace_"]["n_components"].astype(np.int64).ravel()
+        return {
+            **attributes,
+            "initial_components_": state.runs[0].sampler.n_initial_topics,
+            "n_components_": len(attributes["weights_"]),
+            "n_components_distribution_": np.bincount(numbers) / len(numbers),
+            "n_effective_components_": effective_number(attributes["weights_"]),
+        }
+
+    def _warn_of_trace(self, trace: Trace) -> None:
+        super()._warn_of_trace(trace)
+        if self._is_open:
+            warn_of_drifts(self, trace, "topics")
+
+
+class PilotedStart:
+    """Starts chains with a number of topics that pilots have chosen, the same for all chains.
+
+    Parameters
+    ----------
+    estimator : InferredNumberModel
+    """
+
+    def __init__(self, estimator: InferredNumberModel):
+        self._estimator = estimator
+        self._number: int | None = None
+
+    def __call__(self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int) -> Any:
+        """Return the sampler of chain `c`."""
+        estimator = self._estimator
+        if self._number is None:
+            self._number = choose_number_of_topics(
+                corpus,
+                estimator._size_of_topic(corpus),
+                lambda rest, number: estimator._start_from(
+                    rest, derive_seed(root, Role.PILOT, number), 0, number, "random"
+                ),
+                derive_seed(root, Role.PILOT),
+                estimator.n_jobs,
+            )
+        return estimator._start_from(corpus, root, c, self._number, estimator.init)
+
+
+def effective_number(weights: NDArray[np.float64]) -> float:
+    """Return the exponential of the entropy of weights, which are scaled to a sum of 1."""
+    return float(np.exp(entropy(weights)))
