@@ -125,8 +125,8 @@ def choose_number(scores: Scores, least_loss: float) -> int:
     """Return the initial number that pilots suggest.
 
     It is the smallest that is as good as the best if that one has stopped climbing. Otherwise it is
-    the largest that is behind by no more than the best has just climbed, and does not fall further
-    behind, because chains that begin with more topics climb for longer.
+    the largest that is behind by no more than the best has just climbed, because chains that begin
+    with more topics climb for longer.
 
     Parameters
     ----------
@@ -137,15 +137,10 @@ def choose_number(scores: Scores, least_loss: float) -> int:
     before, last = scores[best_number(scores)]
     climb = last - before
     losses = {number: last - own for number, (_, own) in scores.items()}
-    if climb.sum() <= 2.0 * standard_error(climb):
-        return min(
-            n for n, loss in losses.items() if loss.sum() <= min(standard_error(loss), least_loss)
-        )
-    changes = {number: losses[number] - (before - own) for number, (own, _) in scores.items()}
-    return max(
-        n
-        for n, change in changes.items()
-        if losses[n].sum() <= climb.sum() and change.sum() <= standard_error(change)
+    if climb.sum() > 2.0 * standard_error(climb):
+        return max(n for n, loss in losses.items() if loss.sum() <= climb.sum())
+    return min(
+        n for n, loss in losses.items() if loss.sum() <= min(standard_error(loss), least_loss)
     )
 
 
