@@ -44,7 +44,7 @@ print("mean number of components, by chain:", model.trace_["n_components"].mean(
 #
 # The lines enclose 50, 80 and 95 % of the predictive density. In the matrix, each pixel shows how
 # often two eruptions were in the same component: eruptions of the rare kind are nearly always
-# together, and few others are with them. The bars show the posterior of the number of components,
+# together, and few others are with them. The bars count kept sweeps by their number of components,
 # which is larger when single eruptions temporarily form separate components.
 
 fig = plt.figure(figsize=(12, 4.6), layout="constrained")

@@ -36,8 +36,8 @@ print(X_test)
 # :class:`~skdp.topics.GibbsLDA` models sections or paragraphs, but not both.
 # :class:`~skdp.topics.LatentDirichletCoClustering` gives paragraphs their own topics. In the other
 # models, a paragraph's topics are close to those of its section, of the previous paragraph, or of
-# both. :class:`~skdp.topics.HDPTopicModel` infers the number of topics: it uses about sixty, four
-# times as many as the others have, and therefore scores best. It ignores paragraphs.
+# both. :class:`~skdp.topics.HDPTopicModel` infers the number of topics: it uses hundreds, many more
+# than the others have, and therefore scores best. It ignores paragraphs.
 
 from skdp.topics import (
     AdaptiveTopicModel,

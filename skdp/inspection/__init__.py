@@ -15,6 +15,7 @@ from skdp.inspection._segmentation import SegmentationDisplay
 from skdp.inspection._state_sequence import StateSequenceDisplay
 from skdp.inspection._topic_alignment import TopicAlignmentDisplay
 from skdp.inspection._topic_evolution import TopicEvolutionDisplay
+from skdp.inspection._topic_tree import TopicTreeDisplay
 from skdp.inspection._trace import TraceDisplay
 from skdp.inspection._transitions import TransitionDisplay
 
@@ -34,6 +35,7 @@ __all__ = [
     "StateSequenceDisplay",
     "TopicAlignmentDisplay",
     "TopicEvolutionDisplay",
+    "TopicTreeDisplay",
     "TraceDisplay",
     "TransitionDisplay",
 ]

@@ -15,6 +15,8 @@ from skdp.sequence._hmm._model import count_active
 _SIZE = (4.2, 3.0)
 _LEAST = 1e-3
 """Least probability of the smallest and the largest number that are drawn."""
+_FEW = 100
+"""Bars show counts of sweeps if there are fewer than this."""
 
 
 class ComponentCountDisplay:
@@ -28,11 +30,14 @@ class ComponentCountDisplay:
         Entry k is the probability of k components.
     n_components : int, default=None
         Number whose bar is emphasized, such as that of the representative partition.
+    n_samples : int, default=None
+        Number of samples that the probabilities are shares of. If there are fewer than 100, bars
+        show counts of samples, which are too few to call them probabilities.
 
     Attributes
     ----------
     probabilities : ndarray
-    n_components : int or None
+    n_components, n_samples : int or None
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     bars_ : matplotlib BarContainer
@@ -57,7 +62,13 @@ class ComponentCountDisplay:
     [0.75, 0.25]
     """
 
-    def __init__(self, probabilities: ArrayLike, *, n_components: int | None = None):
+    def __init__(
+        self,
+        probabilities: ArrayLike,
+        *,
+        n_components: int | None = None,
+        n_samples: int | None = None,
+    ):
         self.probabilities = as_floats(probabilities, "probabilities", 1)
         valid = np.all(self.probabilities >= 0.0) and abs(self.probabilities.sum() - 1.0) < 1e-6
         if not valid:
@@ -65,6 +76,9 @@ class ComponentCountDisplay:
         self.n_components = None
         if n_components is not None:
             self.n_components = check_count(n_components, "n_components", at_least=0)
+        self.n_samples = None
+        if n_samples is not None:
+            self.n_samples = check_count(n_samples, "n_samples", at_least=1)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -97,7 +111,9 @@ class ComponentCountDisplay:
         check_matplotlib(f"{cls.__name__}.from_estimator")
         check_is_fitted(estimator)
         probabilities, n_components = _find_numbers(estimator)
-        return cls(probabilities, n_components=n_components).plot(ax)
+        n_samples = estimator.trace_["log_joint"].size
+        display = cls(probabilities, n_components=n_components, n_samples=n_samples)
+        return display.plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the distribution.
@@ -126,8 +142,11 @@ class ComponentCountDisplay:
         self.figure_ = ax.figure
         chosen = self.n_components is None
         colors = [PALETTE[0] if chosen or k == self.n_components else GREY for k in numbers]
-        self.bars_ = ax.bar(numbers, self.probabilities[numbers], color=colors, width=0.8)
-        ax.set(xlabel="number of components", ylabel="posterior probability")
+        heights, label = self.probabilities[numbers], "posterior probability"
+        if self.n_samples is not None and self.n_samples < _FEW:
+            heights, label = heights * self.n_samples, f"kept sweeps, of {self.n_samples}"
+        self.bars_ = ax.bar(numbers, heights, color=colors, width=0.8)
+        ax.set(xlabel="number of components", ylabel=label)
         ax.set_xlim(numbers[0] - 1.0, numbers[-1] + 1.0)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.spines[["top", "right"]].set_visible(False)

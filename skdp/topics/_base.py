@@ -18,6 +18,7 @@ from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
 from skdp.data._validation import check_partitions
+from skdp.topics._coarse_views import CoarseViewsMixin
 from skdp.topics._partitioned import (
     OF_PARTITIONS,
     InPartitions,
@@ -42,7 +43,11 @@ _OF_DOCUMENTS = "doc_topic_", "segment_topic_", "segment_mixing_", "_saved"
 
 
 class BaseTopicModel(
-    WordsOfTopicsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
+    WordsOfTopicsMixin,
+    CoarseViewsMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ChainEstimator,
 ):
     """Base class of the topic models: priors, topics as features, held-out scores.
 

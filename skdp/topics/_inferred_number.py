@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import entropy
 
 from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_seed
@@ -14,6 +12,7 @@ from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.inference._convergence import warn_of_drifts
 from skdp.inference._trace import Trace
 from skdp.topics._base import BaseTopicModel, check_topics
+from skdp.topics._coarse_views import effective_number
 from skdp.topics._shared._best_sample import BestSample
 from skdp.topics._shared._pilots import DEFAULT_NUMBER, choose_number_of_topics
 
@@ -153,8 +152,3 @@ class PilotedStart:
                 estimator.n_jobs,
             )
         return estimator._start_from(corpus, root, c, self._number, estimator.init)
-
-
-def effective_number(weights: NDArray[np.float64]) -> float:
-    """Return the exponential of the entropy of weights, which are scaled to a sum of 1."""
-    return float(np.exp(entropy(weights)))

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_how_many, check_word_names, is_number
-from skdp.topics._shared._topic_table import TopicRow, TopicTable
+from skdp._checks import check_count, check_how_many, check_word_names, is_number
+from skdp.topics._shared._topic_table import REST, TopicRow, TopicTable
 
-_N_TOP_WORDS, _N_DOCUMENTS, _N_NAME_WORDS = 10, 5, 3
+_N_TOP_WORDS, _N_DOCUMENTS, _N_NAME_WORDS, _N_ROWS = 10, 5, 3, 20
 
 
 class WordsOfTopicsMixin:
@@ -196,6 +196,8 @@ class WordsOfTopicsMixin:
         feature_names: ArrayLike | None = None,
         n: int | None = None,
         *,
+        n_topics: int | None = _N_ROWS,
+        min_share: float = 0.0,
         relevance: float = 1.0,
     ) -> TopicTable:
         """Return a table of the topics, the largest first.
@@ -206,6 +208,11 @@ class WordsOfTopicsMixin:
             As in `top_words`.
         n : int or None, default=None
             As in `top_words`.
+        n_topics : int or None, default=20
+            Largest number of topics with their own row; the others share the last row. None: all
+            topics have their own.
+        min_share : float, default=0.0
+            Topics with a smaller share of the training tokens, in [0, 1], share the last row.
         relevance : float, default=1.0
             As in `top_words`.
 
@@ -213,8 +220,10 @@ class WordsOfTopicsMixin:
         -------
         TopicTable
             A sequence of tuples (topic, share, n_tokens, top_words), shown as a table: the number
-            of a topic, its expected share and number of the training tokens, and its words.
-            ``pandas.DataFrame(list(summary))`` turns it into a data frame.
+            of a topic, its expected share and number of the training tokens, and its words. In the
+            row of all other topics together the number is -1, shown as "rest". A single topic
+            that is left has its own row. ``pandas.DataFrame(list(summary))`` turns the table into a
+            data frame.
 
         Raises
         ------
@@ -225,10 +234,24 @@ class WordsOfTopicsMixin:
         check_is_fitted(self)
         words = self.top_words(feature_names, n, relevance=relevance)
         n_tokens = self._tokens_of_topics("summary")
+        n_topics = len(n_tokens) if n_topics is None else check_count(n_topics, "n_topics", 1)
+        if not is_number(min_share) or not 0.0 <= min_share <= 1.0:
+            raise ValueError(f"min_share must be a number in [0, 1], got {min_share!r}.")
+        order, total = np.argsort(-n_tokens, kind="stable"), n_tokens.sum()
+        n_own = min(n_topics, int(np.count_nonzero(n_tokens >= min_share * total)))
+        if len(order) - n_own == 1:
+            n_own += 1
         rows = [
-            TopicRow(k, float(n_tokens[k] / n_tokens.sum()), float(n_tokens[k]), words[k])
-            for k in np.argsort(-n_tokens, kind="stable").tolist()
+            TopicRow(k, float(n_tokens[k] / total), float(n_tokens[k]), words[k])
+            for k in order[:n_own].tolist()
         ]
+        if n_own < len(order):
+            rest = order[n_own:]
+            merged = n_tokens[rest] @ self.components_[rest] / n_tokens[rest].sum()
+            best = np.argsort(-self._relevance(relevance, merged[np.newaxis])[0], kind="stable")
+            names = self._word_names(feature_names)[best[: len(words[0])]].tolist()
+            n_rest = float(n_tokens[rest].sum())
+            rows.append(TopicRow(REST, n_rest / float(total), n_rest, names))
         return TopicTable(rows)
 
     def _word_names(self, feature_names: ArrayLike | None) -> NDArray[Any]:
@@ -246,15 +269,21 @@ class WordsOfTopicsMixin:
             )
         return self._topic_tokens
 
-    def _relevance(self, relevance: float) -> NDArray[np.float64]:
-        """Return the criterion by which words are ordered, (K, W): probabilities or relevances."""
+    def _relevance(
+        self, relevance: float, components: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the criterion by which words are ordered, (K, W): probabilities or relevances.
+
+        `components` are other topics of the same words.
+        """
         if not is_number(relevance) or not 0.0 <= relevance <= 1.0:
             raise ValueError(f"relevance must be a number in [0, 1], got {relevance!r}.")
+        topics = self.components_ if components is None else components
         if relevance == 1.0:
-            return self.components_  # two words may have the same logarithm
+            return topics  # two words may have the same logarithm
         n_tokens = self._tokens_of_topics("relevance below 1")
         marginal = n_tokens / n_tokens.sum() @ self.components_
-        logs = np.full(self.components_.shape, -np.inf)
-        np.log(self.components_, out=logs, where=self.components_ > 0.0)
+        logs = np.full(topics.shape, -np.inf)
+        np.log(topics, out=logs, where=topics > 0.0)
         np.log(marginal, out=marginal, where=marginal > 0.0)
         return logs - (1.0 - relevance) * marginal

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
 
+REST = -1
+"""Number in the row of all topics that have no row of their own."""
+
 
 class TopicRow(NamedTuple):
-    """A row of the table, which describes one topic."""
+    """A row of the table, which describes one topic, or the rest of them."""
 
     topic: int
     share: float
@@ -38,12 +41,13 @@ class TopicTable(Sequence[TopicRow]):
         return TopicTable(rows) if isinstance(rows, list) else rows
 
     def __len__(self) -> int:
-        """Return the number of topics."""
+        """Return the number of rows."""
         return len(self._rows)
 
     def __repr__(self) -> str:
         lines = ["topic  share    n_tokens  top_words"]
         for row in self:
             words = " ".join(map(str, row.top_words))
-            lines.append(f"{row.topic:5d}  {row.share:5.3f}  {row.n_tokens:10.1f}  {words}")
+            topic = "rest" if row.topic == REST else row.topic
+            lines.append(f"{topic:>5}  {row.share:5.3f}  {row.n_tokens:10.1f}  {words}")
         return "\n".join(lines)

@@ -19,6 +19,10 @@ def _joint(sampler: str, case: str, of: str = TOPICS) -> str:
     return f"{of}::test_state_is_consistent_and_knows_its_joint[{sampler}-{case}]"
 
 
+MERGES = "topics/_shared/_kernels_merges.py"
+TREE = "topics/_shared/_topic_tree.py"
+COARSE_VIEWS = "tests/unit/topics/test_coarse_views.py"
+
 MUTATIONS = [
     Mutation(
         "warm-starts-look-into-the-means",
@@ -262,5 +266,30 @@ MUTATIONS = [
         "return estimates.mean(axis=0)",
         "Stored samples are averaged as probabilities.",
         f"{LIKELIHOODS}::test_mean_is_the_probability_lda[1-document]",
+    ),
+    Mutation(
+        "merges-regardless-of-sizes",
+        MERGES,
+        " _x_log_x(totals[a] + totals[b]) - _x_log_x(totals[a]) - _x_log_x(totals[b])",
+        " 0.0",
+        "The loss is that of probabilities of words, not of counts.",
+        f"{COARSE_VIEWS}::test_merges_are_those_by_hand[0]",
+    ),
+    Mutation(
+        "merges-with-old-losses",
+        MERGES,
+        "        cluster_of_row[first], cluster_of_row[second] = n_topics + i, -1\n"
+        "        _write_losses(first, counts, totals, cluster_of_row, words, losses)",
+        "        cluster_of_row[first], cluster_of_row[second] = n_topics + i, -1",
+        "A merged topic has other losses than its first part.",
+        f"{COARSE_VIEWS}::test_merges_are_those_by_hand[1]",
+    ),
+    Mutation(
+        "merges-of-prior-words",
+        TREE,
+        "    counts = components - components.min(axis=1, keepdims=True)",
+        "    counts = components.copy()",
+        "Words that a topic does not have are no counts.",
+        f"{COARSE_VIEWS}::test_merges_are_those_by_hand[2]",
     ),
 ]

@@ -23,6 +23,14 @@ MUTATIONS = [
         f"{TESTS}::TestTopWords::test_by_relevance[0.9]",
     ),
     Mutation(
+        "rest-of-topics-all-alike",
+        WORDS,
+        "            merged = n_tokens[rest] @ self.components_[rest] / n_tokens[rest].sum()",
+        "            merged = self.components_[rest].mean(axis=0)",
+        "Topics count for the words of the rest by their tokens.",
+        f"{TESTS}::TestSummary::test_rest",
+    ),
+    Mutation(
         "representative-documents-across",
         WORDS,
         '        return np.argsort(-shares.T, axis=1, kind="stable")[:, :n]',

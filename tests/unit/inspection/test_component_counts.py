@@ -23,6 +23,22 @@ def test_bars():
     assert display.ax_.get_xlabel() == "number of components"
 
 
+@pytest.mark.parametrize(
+    ("n_samples", "heights", "label"),
+    [
+        (None, [0.25, 0.75], "posterior probability"),
+        (100, [0.25, 0.75], "posterior probability"),
+        (96, [24.0, 72.0], "kept sweeps, of 96"),
+    ],
+)
+def test_few_samples_are_counted(n_samples, heights, label):
+    display = ComponentCountDisplay([0.0, 0.25, 0.75], n_samples=n_samples).plot()
+    assert [bar.get_height() for bar in display.bars_] == heights
+    assert display.ax_.get_ylabel() == label
+    with pytest.raises(ValueError, match="n_samples must be an integer >= 1"):
+        ComponentCountDisplay([1.0], n_samples=0)
+
+
 def test_from_estimator():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(m, 0.5, (20, 2)) for m in (0, 6)])
@@ -49,8 +65,10 @@ def test_topics_and_features(model, X):
     display = ComponentCountDisplay.from_estimator(model)
     assert display.n_components == model.n_components_
     heights = {round(bar.get_x() + 0.4): bar.get_height() for bar in display.bars_}
+    n_sweeps = model.trace_["log_joint"].size
     for k, probability in enumerate(model.n_components_distribution_):
-        assert heights.get(k, 0.0) == pytest.approx(probability)
+        assert heights.get(k, 0.0) == pytest.approx(n_sweeps * probability)
+    assert display.ax_.get_ylabel() == f"kept sweeps, of {n_sweeps}"
 
 
 def test_states_in_use():

@@ -252,6 +252,49 @@ class TestSummary:
             "    0  0.250        30.0  a b",
         ]
 
+    def many(self):
+        """Return a model of four topics with 10, 60, 0 and 30 tokens."""
+        topics = np.array([
+            [1.0, 0.0, 0.0, 0.0], [0.0, 0.9, 0.0, 0.1], [0.1, 0.2, 0.3, 0.4], [0.2, 0.0, 0.0, 0.8]
+        ])  # fmt: skip
+        model = GibbsLDA.from_topics(topics, doc_topic_prior=1.0)
+        model._topic_tokens = np.array([10.0, 60.0, 0.0, 30.0])
+        return model
+
+    def test_rest(self):
+        table = self.many().summary(list("abcd"), 2, n_topics=1)
+        assert [row[:3] for row in table] == [(1, 0.6, 60.0), (-1, 0.4, 40.0)]
+        assert table[1].top_words == ["d", "a"]  # 24 and 16 of 40 words
+        assert repr(table).splitlines()[2].startswith(" rest  0.400        40.0  d a")
+        lift = self.many().summary(list("abcd"), 1, n_topics=1, relevance=0.0)
+        assert lift[1].top_words == ["a"]  # which is nowhere else
+
+    @pytest.mark.parametrize(
+        ("options", "expected"),
+        [
+            ({}, [1, 3, 0, 2]),
+            ({"n_topics": None}, [1, 3, 0, 2]),
+            ({"n_topics": 2}, [1, 3, -1]),
+            ({"n_topics": 3}, [1, 3, 0, 2]),  # one is left
+            ({"min_share": 0.1}, [1, 3, 0, 2]),
+            ({"min_share": 0.2}, [1, 3, -1]),
+            ({"min_share": 0.2, "n_topics": 1}, [1, -1]),
+            ({"min_share": 1.0}, [-1]),
+        ],
+    )
+    def test_which_topics_have_a_row(self, options, expected):
+        table = self.many().summary(**options)
+        assert [row.topic for row in table] == expected
+        assert sum(row.share for row in table) == pytest.approx(1.0)
+
+    def test_bad_bounds(self):
+        for n in (0, 1.5, True):
+            with pytest.raises(ValueError, match="n_topics must be an integer >= 1"):
+                hand_made().summary(n_topics=n)
+        for share in (-0.1, 1.1, "all", np.nan):
+            with pytest.raises(ValueError, match=r"min_share must be a number in \[0, 1\]"):
+                hand_made().summary(min_share=share)
+
     def test_data_frame(self):
         pandas = pytest.importorskip("pandas")
         frame = pandas.DataFrame(list(hand_made().summary(NAMES, 2)))

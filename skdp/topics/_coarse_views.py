@@ -1,0 +1,105 @@
+"""Coarse views of topic models: a fine model predicts, and people read a few topics."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import entropy
+from sklearn.utils.validation import check_is_fitted
+
+from skdp.topics._shared._topic_tree import TopicTree, make_topic_tree
+
+_OF_THE_CHAIN = "_saved", "n_components_distribution_", "initial_components_"
+"""Attributes that say nothing of merged topics."""
+
+_SUMMED = "doc_topic_prior_", "weights_", "_topic_tokens", "doc_topic_", "segment_topic_"
+"""Attributes whose last axis lists topics; merged topics have the sums."""
+
+
+class CoarseViewsMixin:
+    """Mixin of the topic models that merges topics."""
+
+    components_: NDArray[np.float64]
+    _documents_share_topics: bool
+
+    def topic_tree(self) -> TopicTree:
+        """Return the tree of the topics: which are merged first if there should be fewer.
+
+        Two topics at a time are merged, those whose merge loses the least likelihood of the
+        training words given their topics. The loss is the Jensen-Shannon divergence of the two
+        topics, weighted by their numbers of words.
+
+        Returns
+        -------
+        TopicTree
+            With the attributes `merges`, `losses` (nats per word) and `linkage` (for scipy), and
+            the method `labels`: the coarse topic of every topic.
+
+        Raises
+        ------
+        TypeError
+            If the columns are not topics of words (`LatentDirichletCoClustering`).
+        ValueError
+            If topics were given to `from_topics`: without training documents they have no sizes.
+
+        See Also
+        --------
+        skdp.inspection.TopicTreeDisplay : Plots the tree.
+        """
+        check_is_fitted(self)
+        if not self._documents_share_topics:
+            raise TypeError(f"{type(self).__name__} has two kinds of topics, which have no tree.")
+        estimator: Any = self
+        return make_topic_tree(self.components_, estimator._tokens_of_topics("topic_tree"))
+
+    def reduce_topics(self, n_topics: int) -> Self:
+        """Return a coarse view of the model: an estimator with merged topics.
+
+        Prediction likes hundreds of topics, and people read twenty. Topics are merged as in
+        `topic_tree`; this estimator is not changed.
+
+        Parameters
+        ----------
+        n_topics : int
+            Number of topics of the view, at most the number of topics of this model.
+
+        Returns
+        -------
+        Fitted estimator
+            Its topics are means of the merged ones, weighted by their tokens, in decreasing order
+            of size; shares and priors are their sums. Topics in `components_` and `doc_topic_` are
+            the merged ones, and `transform` and `score` use these as given topics. It has the
+            parameters of this estimator, so another `fit` begins from scratch.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in `topic_tree`, or if `n_topics` is out of range.
+        """
+        labels = self.topic_tree().labels(n_topics)
+        is_part = np.zeros((len(labels), labels.max() + 1))
+        is_part[np.arange(len(labels)), labels] = 1.0
+        coarse: Any = copy(self)
+        for name in _OF_THE_CHAIN:
+            vars(coarse).pop(name, None)
+        tokens = np.maximum(coarse._topic_tokens, np.finfo(float).tiny)[:, np.newaxis]
+        means = (is_part * tokens).T @ self.components_
+        coarse.components_ = means / means.sum(axis=1, keepdims=True)
+        for name in _SUMMED:
+            if name in vars(coarse):
+                setattr(coarse, name, vars(coarse)[name] @ is_part)
+        if hasattr(coarse, "weights_"):
+            coarse.n_components_ = len(coarse.weights_)
+            coarse.n_effective_components_ = effective_number(coarse.weights_)
+        coarse._topic_names = None
+        coarse._models = [coarse._averaged_model()]
+        view: Self = coarse
+        return view
+
+
+def effective_number(weights: NDArray[np.float64]) -> float:
+    """Return the exponential of the entropy of weights, which are scaled to a sum of 1."""
+    return float(np.exp(entropy(weights)))

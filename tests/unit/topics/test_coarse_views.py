@@ -1,0 +1,190 @@
+"""Trees of topics and estimators with merged topics."""
+
+from itertools import combinations, pairwise
+from math import log
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.cluster.hierarchy import fcluster, is_valid_linkage
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from skdp.datasets import make_segmented_corpus
+from skdp.topics import (
+    AdaptiveTopicModel,
+    GibbsLDA,
+    HDPTopicModel,
+    LatentDirichletCoClustering,
+    SegmentedTopicModel,
+    SequentialLDA,
+)
+from skdp.topics._shared._topic_tree import make_topic_tree
+
+CORPUS = make_segmented_corpus(30, n_components=4, n_features=40, random_state=0).data
+MODELS = [
+    GibbsLDA(6),
+    HDPTopicModel(initial_components=6),
+    SegmentedTopicModel(6),
+    SegmentedTopicModel("auto", initial_components=6),
+    SequentialLDA(6),
+    AdaptiveTopicModel(6),
+    AdaptiveTopicModel("auto", initial_components=6),
+]
+every_model = pytest.mark.parametrize("model", MODELS, ids=repr)
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def fit(model, **params):
+    return clone(model).set_params(max_iter=12, random_state=0, **params).fit(CORPUS)
+
+
+def log_likelihood(counts):
+    """Return sum_kw c_kw log(c_kw / c_k), by loops."""
+    total = 0.0
+    for row in counts:
+        for count in row:
+            total += count * log(count / sum(row)) if count > 0 else 0.0
+    return total
+
+
+def merge_by_hand(counts):
+    """Return the sets of topics after each merge that loses least, and the losses."""
+    groups, losses = [frozenset([k]) for k in range(len(counts))], []
+    found = []
+    while len(groups) > 1:
+        best = None
+        for a, b in combinations(groups, 2):
+            before = [counts[list(group)].sum(axis=0) for group in (a, b)]
+            loss = log_likelihood(before) - log_likelihood([before[0] + before[1]])
+            if best is None or loss < best[0]:
+                best = loss, a, b
+        losses.append(best[0])
+        groups = [group for group in groups if group not in best[1:]] + [best[1] | best[2]]
+        found.append(set(groups))
+    return found, losses
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_merges_are_those_by_hand(seed):
+    """Each topic lacks a word, so all of its counts are known."""
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(3.0, (6, 9)) * (rng.random((6, 9)) < 0.6) + 0.0
+    counts[:, 0], counts[:, 1] = 0.0, 1.0
+    tokens = counts.sum(axis=1)
+    smooth = counts + 0.1
+    tree = make_topic_tree(smooth / smooth.sum(axis=1, keepdims=True), tokens)
+    expected, losses = merge_by_hand(counts)
+    for n, groups in zip(range(5, 0, -1), expected, strict=True):
+        labels = tree.labels(n)
+        assert {frozenset(np.flatnonzero(labels == k)) for k in range(n)} == groups
+        sizes = np.bincount(labels, weights=tokens)
+        assert all(a >= b for a, b in pairwise(sizes))
+    assert_allclose(tree.losses, np.array(losses) / tokens.sum(), atol=1e-12)
+    assert_array_equal(tree.labels(6), np.argsort(np.argsort(-tokens, kind="stable")))
+
+
+def test_equal_topics_go_first_without_loss():
+    topics = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5], [0.5, 0.5, 0.0, 0.0]])
+    tree = make_topic_tree(topics, np.array([10.0, 20.0, 5.0]))
+    assert tree.merges[0].tolist() == [0, 2]
+    assert tree.losses[0] == pytest.approx(0.0, abs=1e-12)
+    entropy = -(15 * log(15 / 35) + 20 * log(20 / 35)) / 35
+    assert tree.losses[1] == pytest.approx(entropy)
+    assert tree.labels(2).tolist() == [1, 0, 1]
+
+
+def test_linkage_is_that_of_scipy():
+    rng = np.random.default_rng(0)
+    tree = make_topic_tree(rng.dirichlet(np.full(20, 0.2), 12), rng.uniform(1.0, 100.0, 12))
+    assert is_valid_linkage(tree.linkage)
+    for n in (1, 3, 7, 12):
+        ours, theirs = tree.labels(n), fcluster(tree.linkage, n, "maxclust")
+        assert len(set(zip(ours, theirs, strict=True))) == n
+
+
+@pytest.mark.parametrize("topics", [np.full((3, 4), 0.25), np.ones((2, 1)), np.ones((1, 1))])
+def test_flat_topics(topics):
+    tree = make_topic_tree(topics, np.arange(len(topics)) + 1.0)
+    assert_allclose(tree.losses, 0.0, atol=1e-12)
+    assert tree.labels(1).tolist() == [0] * len(topics)
+
+
+@every_model
+class TestView:
+    def test_sums(self, model):
+        fine = fit(model)
+        coarse = fine.reduce_topics(3)
+        labels = fine.topic_tree().labels(3)
+        for name in ("doc_topic_", "segment_topic_", "doc_topic_prior_"):
+            expected = [getattr(fine, name)[..., labels == k].sum(axis=-1) for k in range(3)]
+            assert_allclose(getattr(coarse, name), np.stack(expected, axis=-1))
+        for k in range(3):
+            mixed = fine._topic_tokens[labels == k] @ fine.components_[labels == k]
+            assert_allclose(coarse.components_[k], mixed / mixed.sum())
+        assert_allclose(sum(row.n_tokens for row in coarse.summary()), len(CORPUS.tokens))
+
+    def test_predictions(self, model):
+        fine = fit(model)
+        coarse = fine.reduce_topics(3)
+        shares = coarse.transform(CORPUS)
+        assert shares.shape == (len(CORPUS), 3)
+        assert_allclose(shares.sum(axis=1), 1.0)
+        assert len(coarse.get_feature_names_out()) == 3
+        assert coarse.score(CORPUS) < 0.0
+        assert np.isfinite(coarse.log_likelihood(CORPUS)).all()
+        assert coarse.reduce_topics(2).components_.shape[0] == 2
+
+    def test_the_model_is_not_changed(self, model):
+        fine = fit(model, warm_start=True)
+        before = fine.components_.copy(), fine.transform(CORPUS)
+        coarse = fine.reduce_topics(1)
+        assert_array_equal(fine.components_, before[0])
+        assert_array_equal(fine.transform(CORPUS), before[1])
+        assert coarse.get_params() == fine.get_params()
+        refit = coarse.fit(CORPUS)
+        assert_array_equal(refit.components_, fit(model).components_)
+
+    def test_all_topics_only_change_places(self, model):
+        fine = fit(model)
+        n_topics = len(fine.components_)
+        order = np.argsort(fine.topic_tree().labels(n_topics))
+        coarse = fine.reduce_topics(n_topics)
+        assert_allclose(coarse.components_, fine.components_[order])
+
+    def test_bad_numbers(self, model):
+        fine = fit(model)
+        n_topics = len(fine.components_)
+        with pytest.raises(ValueError, match=f"at most the number of topics, {n_topics}, got 99"):
+            fine.reduce_topics(99)
+        for n in (0, 1.5, "two", True):
+            with pytest.raises(ValueError, match="n_topics must be an integer >= 1"):
+                fine.reduce_topics(n)
+
+    def test_not_fitted(self, model):
+        with pytest.raises(NotFittedError):
+            clone(model).topic_tree()
+        with pytest.raises(NotFittedError):
+            clone(model).reduce_topics(2)
+
+
+def test_without_sizes():
+    given = GibbsLDA.from_topics(np.eye(3), doc_topic_prior=1.0)
+    with pytest.raises(ValueError, match="topic_tree needs the shares of topics"):
+        given.reduce_topics(2)
+
+
+def test_two_kinds_of_topics():
+    model = LatentDirichletCoClustering(3, max_iter=4).fit(CORPUS)
+    with pytest.raises(TypeError, match="two kinds of topics"):
+        model.reduce_topics(2)
+
+
+def test_numbers_of_the_view():
+    fine = fit(HDPTopicModel(initial_components=6))
+    coarse = fine.reduce_topics(2)
+    assert coarse.n_components_ == 2
+    assert coarse.weights_.sum() == pytest.approx(fine.weights_.sum())
+    assert coarse.n_effective_components_ < fine.n_effective_components_
+    for name in ("n_components_distribution_", "initial_components_"):
+        assert not hasattr(coarse, name)
