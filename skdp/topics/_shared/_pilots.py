@@ -100,8 +100,8 @@ class Pilot:
         self._n_rounds = 0
         self._probabilities = np.zeros((3, len(held_out.tokens)))
 
-    def run_round(self) -> None:
-        """Do the sweeps of a round, then add the probabilities of the words to their third."""
+    def run_round(self) -> Pilot:
+        """Do the sweeps of a round, add the probabilities of words to their third; return self."""
         for _ in range(SWEEPS_OF_ROUND):
             self._sampler.sweep()
         _, segment_topic = self._sampler.shares()
@@ -111,6 +111,7 @@ class Pilot:
             self._probabilities[3 * self._n_rounds // N_ROUNDS],
         )  # fmt: skip
         self._n_rounds += 1
+        return self
 
     def score(self, third: int) -> NDArray[np.float64]:
         """Return the log probability of the words of every unit, (n_units,).
@@ -199,15 +200,13 @@ def choose_number_of_topics(
         return DEFAULT_NUMBER
 
     def run(numbers: Iterable[int]) -> Scores:
-        pilots = {
-            number: Pilot(start(held_out.rest, number), held_out)
-            for number in numbers
-            if number * size_of_topic <= LARGEST_START or number == 1
-        }
+        numbers = [n for n in numbers if n * size_of_topic <= LARGEST_START or n == 1]
+        pilots = [Pilot(start(held_out.rest, n), held_out) for n in numbers]
         for _ in range(N_ROUNDS):
             check_interrupts()
-            call_all([pilot.run_round for pilot in pilots.values()], n_jobs, require="sharedmem")
-        return {number: (pilot.score(1), pilot.score(2)) for number, pilot in pilots.items()}
+            # A backend that pickles tasks returns copies.
+            pilots = call_all([pilot.run_round for pilot in pilots], n_jobs, require="sharedmem")
+        return {n: (p.score(1), p.score(2)) for n, p in zip(numbers, pilots, strict=True)}
 
     scores = run(SMALL_NUMBERS)
     if not is_hopeless(max(scores), scores):
