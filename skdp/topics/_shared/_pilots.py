@@ -38,7 +38,8 @@ LARGEST_START = 2.0**30
 """Bound on the bytes of the counts of the initial topics."""
 
 N_ROUNDS, SWEEPS_OF_ROUND = 9, 5
-"""Length of a pilot, a multiple of three rounds; words are scored after every round."""
+"""Length of a pilot, a multiple of three rounds; words are scored after every round
+but those of the first third."""
 
 
 class HeldOut(NamedTuple):
@@ -65,24 +66,25 @@ def hold_out_words(corpus: SegmentedCorpus, seed: np.random.SeedSequence) -> Hel
 
     The units are documents, or segments if there are only a few documents.
     """
-    n_segments = len(corpus.segment_ptr) - 1
-    segment_of = np.repeat(np.arange(n_segments), np.diff(corpus.segment_ptr))
-    is_out = np.random.default_rng(seed).random(len(corpus.tokens)) < 0.2
-    unit_of = segment_of[is_out]
-    documents = np.repeat(np.arange(len(corpus)), np.diff(corpus.doc_ptr))[unit_of]
-    if len(np.unique(documents)) >= LEAST_UNITS:
-        unit_of = documents
+    is_out = np.random.default_rng(seed).integers(0, 5, len(corpus.tokens), dtype=np.uint8) == 0
+    segment_of = np.searchsorted(corpus.segment_ptr, np.flatnonzero(is_out), side="right") - 1
+    document_of = np.searchsorted(corpus.doc_ptr, segment_of, side="right") - 1
+    unit_of = document_of if len(np.unique(document_of)) >= LEAST_UNITS else segment_of
     if len(corpus.tokens) < LEAST_TOKENS or len(np.unique(unit_of)) < LEAST_UNITS:
         return None
-    lengths = np.bincount(segment_of[~is_out], minlength=n_segments)
+    lengths = np.diff(corpus.segment_ptr)
+    lengths -= np.bincount(segment_of, minlength=len(lengths))
     rest = SegmentedCorpus(
         corpus.tokens[~is_out], offsets(lengths), corpus.doc_ptr, corpus.n_features
     )
-    return HeldOut(rest, corpus.tokens[is_out], segment_of[is_out], unit_of)
+    return HeldOut(rest, corpus.tokens[is_out], segment_of, unit_of)
 
 
-Scores = dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
-"""Log probabilities of the units in the last but one and the last third of pilots, by number."""
+Score = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Log probabilities of the units in the middle and in the last third of a pilot."""
+
+Scores = dict[int, Score]
+"""Scores of pilots by initial number of topics."""
 
 
 class Pilot:
@@ -98,28 +100,28 @@ class Pilot:
     def __init__(self, sampler: Any, held_out: HeldOut):
         self._sampler, self._held_out = sampler, held_out
         self._n_rounds = 0
-        self._probabilities = np.zeros((3, len(held_out.tokens)))
+        self._probabilities = np.zeros((2, len(held_out.tokens)))
 
     def run_round(self) -> Pilot:
-        """Do the sweeps of a round, add the probabilities of words to their third; return self."""
+        """Do the sweeps of a round, and after the first third add up probabilities; return self."""
         for _ in range(SWEEPS_OF_ROUND):
             self._sampler.sweep()
-        _, segment_topic = self._sampler.shares()
-        score_tokens(
-            self._held_out.tokens, self._held_out.segment_of, segment_topic,
-            self._sampler.components().astype(np.float32),
-            self._probabilities[3 * self._n_rounds // N_ROUNDS],
-        )  # fmt: skip
+        third = 3 * self._n_rounds // N_ROUNDS
+        if third > 0:
+            _, segment_topic = self._sampler.shares()
+            score_tokens(
+                self._held_out.tokens, self._held_out.segment_of, segment_topic,
+                self._sampler.components().astype(np.float32), self._probabilities[third - 1],
+            )  # fmt: skip
         self._n_rounds += 1
         return self
 
-    def score(self, third: int) -> NDArray[np.float64]:
-        """Return the log probability of the words of every unit, (n_units,).
-
-        The probability of a word is averaged over a third of the pilot.
-        """
-        logs = np.log(self._probabilities[third] / (N_ROUNDS // 3))
-        return np.bincount(self._held_out.unit_of, weights=logs).astype(np.float64)
+    def score(self) -> Score:
+        """Return the score after the last round; words have their mean probability in a third."""
+        unit_of = self._held_out.unit_of
+        logs = np.log(self._probabilities / (N_ROUNDS // 3))
+        before, last = (np.bincount(unit_of, weights=row).astype(np.float64) for row in logs)
+        return before, last
 
 
 def choose_number(scores: Scores, least_loss: float) -> int:
@@ -206,7 +208,7 @@ def choose_number_of_topics(
             check_interrupts()
             # A backend that pickles tasks returns copies.
             pilots = call_all([pilot.run_round for pilot in pilots], n_jobs, require="sharedmem")
-        return {n: (p.score(1), p.score(2)) for n, p in zip(numbers, pilots, strict=True)}
+        return {n: pilot.score() for n, pilot in zip(numbers, pilots, strict=True)}
 
     scores = run(SMALL_NUMBERS)
     if not is_hopeless(max(scores), scores):

@@ -22,6 +22,8 @@ def _joint(sampler: str, case: str, of: str = TOPICS) -> str:
 MERGES = "topics/_shared/_kernels_merges.py"
 TREE = "topics/_shared/_topic_tree.py"
 COARSE_VIEWS = "tests/unit/topics/test_coarse_views.py"
+PILOTS = "topics/_shared/_pilots.py"
+PILOT_TESTS = "tests/unit/topics/shared/test_pilots.py"
 
 MUTATIONS = [
     Mutation(
@@ -291,5 +293,45 @@ MUTATIONS = [
         "    counts = components.copy()",
         "Words that a topic does not have are no counts.",
         f"{COARSE_VIEWS}::test_merges_are_those_by_hand[2]",
+    ),
+    Mutation(
+        "pilots-see-all-words",
+        PILOTS,
+        "        corpus.tokens[~is_out], offsets(lengths), corpus.doc_ptr, corpus.n_features",
+        "        corpus.tokens, corpus.segment_ptr, corpus.doc_ptr, corpus.n_features",
+        "Pilots are judged by words that they have not seen.",
+        f"{PILOT_TESTS}::TestHeldOutWords::test_all_words_are_somewhere",
+    ),
+    Mutation(
+        "pilots-climb-for-ever",
+        PILOTS,
+        "    if climb.sum() > 2.0 * standard_error(climb):",
+        "    if True:",
+        "Where the best has stopped climbing, the smallest good number is chosen.",
+        f"{PILOT_TESTS}::TestChoice::test_smallest_as_good_as_the_best[losses1-5]",
+    ),
+    Mutation(
+        "pilots-never-climb",
+        PILOTS,
+        "    if climb.sum() > 2.0 * standard_error(climb):",
+        "    if False:",
+        "Chains from more topics need more sweeps.",
+        f"{PILOT_TESTS}::TestChoice::test_larger_while_the_best_climbs[60.0-80]",
+    ),
+    Mutation(
+        "pilots-of-one-third",
+        PILOTS,
+        "self._probabilities[third - 1],",
+        "self._probabilities[2 - third],",
+        "The last third is compared with the one before.",
+        f"{PILOT_TESTS}::test_probabilities_of_each_third",
+    ),
+    Mutation(
+        "pilots-of-few-documents-as-sure",
+        PILOTS,
+        "    return float(np.std(differences) * math.sqrt(len(differences)))",
+        "    return float(np.std(differences) / math.sqrt(len(differences)))",
+        "The error of a sum, not of a mean.",
+        f"{PILOT_TESTS}::TestChoice::test_small_corpora_are_no_excuse",
     ),
 ]
