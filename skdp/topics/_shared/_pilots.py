@@ -2,8 +2,8 @@
 
 A chain hardly ever splits a topic of thousands of words, and needs many sweeps to lose superfluous
 topics, so the number it begins with matters. Pilots begin with different numbers and see the corpus
-without a fifth of its words. They are judged by the probability of these words, averaged over the
-last third of their sweeps.
+without a fifth of its words. They are judged by the probability of these words in their last block
+of sweeps. While the best still climbs, it goes on, with those that may overtake it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ LARGE_LOSS, SMALL_LOSS = 4.0, 0.01
 """Standard errors by which a pilot is clearly worse than another, and the loss per word, in nats,
 that does not matter."""
 
+SMALL_CLIMB = 0.001
+"""Gain per word in a block, in nats, below which a pilot has stopped climbing."""
+
 DEFAULT_NUMBER = 20
 """Number of topics if the corpus is too small for pilots."""
 
@@ -37,9 +40,8 @@ LEAST_TOKENS, LEAST_UNITS = 1_000, 100
 LARGEST_START = 2.0**30
 """Bound on the bytes of the counts of the initial topics."""
 
-N_ROUNDS, SWEEPS_OF_ROUND = 9, 5
-"""Length of a pilot, a multiple of three rounds; words are scored after every round
-but those of the first third."""
+SWEEPS_OF_ROUND, ROUNDS_OF_BLOCK, FEWEST_BLOCKS, MOST_BLOCKS = 5, 3, 3, 6
+"""Length of a pilot; words are scored after every round but those of the first block."""
 
 
 class HeldOut(NamedTuple):
@@ -81,7 +83,7 @@ def hold_out_words(corpus: SegmentedCorpus, seed: np.random.SeedSequence) -> Hel
 
 
 Score = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""Log probabilities of the units in the middle and in the last third of a pilot."""
+"""Log probabilities of the units in the last but one and in the last block of a pilot."""
 
 Scores = dict[int, Score]
 """Scores of pilots by initial number of topics."""
@@ -100,64 +102,85 @@ class Pilot:
     def __init__(self, sampler: Any, held_out: HeldOut):
         self._sampler, self._held_out = sampler, held_out
         self._n_rounds = 0
-        self._probabilities = np.zeros((2, len(held_out.tokens)))
+        self._before = self._last = np.zeros(len(held_out.tokens))
 
     def run_round(self) -> Pilot:
-        """Do the sweeps of a round, and after the first third add up probabilities; return self."""
+        """Do the sweeps of a round, and after the first block add up probabilities; return self."""
+        if self._n_rounds % ROUNDS_OF_BLOCK == 0:
+            self._before, self._last = self._last, np.zeros(len(self._last))
         for _ in range(SWEEPS_OF_ROUND):
             self._sampler.sweep()
-        third = 3 * self._n_rounds // N_ROUNDS
-        if third > 0:
+        if self._n_rounds >= ROUNDS_OF_BLOCK:
             _, segment_topic = self._sampler.shares()
+            components = self._sampler.components().astype(np.float32)
             score_tokens(
-                self._held_out.tokens, self._held_out.segment_of, segment_topic,
-                self._sampler.components().astype(np.float32), self._probabilities[third - 1],
+                self._held_out.tokens, self._held_out.segment_of, segment_topic, components,
+                self._last,
             )  # fmt: skip
         self._n_rounds += 1
         return self
 
     def score(self) -> Score:
-        """Return the score after the last round; words have their mean probability in a third."""
-        unit_of = self._held_out.unit_of
-        logs = np.log(self._probabilities / (N_ROUNDS // 3))
-        before, last = (np.bincount(unit_of, weights=row).astype(np.float64) for row in logs)
+        """Return the score after a block; words have their mean probability in a block."""
+        before, last = (self._log_probabilities(row) for row in (self._before, self._last))
         return before, last
 
+    def _log_probabilities(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        logs = np.log(sums / ROUNDS_OF_BLOCK)
+        return np.bincount(self._held_out.unit_of, weights=logs).astype(np.float64)
 
-def choose_number(scores: Scores, least_loss: float) -> int:
-    """Return the initial number that pilots suggest.
 
-    It is the smallest that is as good as the best if that one has stopped climbing. Otherwise it is
-    the largest that is behind by no more than the best has just climbed, because chains that begin
-    with more topics climb for longer.
+def run_blocks(pilots: dict[int, Pilot], n_blocks: int, n_jobs: int | None) -> dict[int, Pilot]:
+    """Return pilots after further blocks; `n_jobs` threads share them."""
+    for _ in range(n_blocks * ROUNDS_OF_BLOCK):
+        check_interrupts()
+        rounds = [pilot.run_round for pilot in pilots.values()]
+        # A backend that pickles tasks returns copies.
+        pilots = dict(zip(pilots, call_all(rounds, n_jobs, require="sharedmem"), strict=True))
+    return pilots
+
+
+class Comparison:
+    """Pilots compared with the best of them.
 
     Parameters
     ----------
     scores : Scores
-    least_loss : float
-        The loss that does not matter.
+    n_words : int
+        Number of words that are held out.
     """
-    before, last = scores[best_number(scores)]
-    climb = last - before
-    losses = {number: last - own for number, (_, own) in scores.items()}
-    if climb.sum() > 2.0 * standard_error(climb):
-        return max(n for n, loss in losses.items() if loss.sum() <= climb.sum())
-    return min(
-        n for n, loss in losses.items() if loss.sum() <= min(standard_error(loss), least_loss)
-    )
 
+    def __init__(self, scores: Scores, n_words: int):
+        self.best = max(scores, key=lambda number: float(scores[number][1].sum()))
+        before, last = scores[self.best]
+        self._n_words, self._climb = n_words, last - before
+        self._losses = {number: last - own for number, (_, own) in scores.items()}
 
-def best_number(scores: Scores) -> int:
-    """Return the number of the best pilot in its last third."""
-    return max(scores, key=lambda number: float(scores[number][1].sum()))
+    @property
+    def is_climbing(self) -> bool:
+        """Whether the best has clearly gained in its last block."""
+        least = max(2.0 * standard_error(self._climb), SMALL_CLIMB * self._n_words)
+        return bool(self._climb.sum() > least)
 
+    @property
+    def contenders(self) -> list[int]:
+        """Numbers that are behind by no more than the best has gained in its last block."""
+        return [n for n, loss in self._losses.items() if loss.sum() <= max(self._climb.sum(), 0.0)]
 
-def is_hopeless(number: int, scores: Scores) -> bool:
-    """Return whether the pilot from a number is clearly worse than the best."""
-    before, last = scores[best_number(scores)]
-    loss = last - scores[number][1]
-    least = max(float((last - before).sum()), LARGE_LOSS * standard_error(loss))
-    return bool(loss.sum() > least)
+    @property
+    def as_good(self) -> list[int]:
+        """Numbers that are as good as the best."""
+        small = SMALL_LOSS * self._n_words
+        return [
+            n for n, loss in self._losses.items() if loss.sum() <= min(standard_error(loss), small)
+        ]
+
+    def is_hopeless(self, number: int) -> bool:
+        """Return whether the pilot from a number is clearly worse than the best, and far behind."""
+        loss = self._losses[number]
+        return number not in self.contenders and bool(
+            loss.sum() > LARGE_LOSS * standard_error(loss)
+        )
 
 
 def standard_error(differences: NDArray[np.float64]) -> float:
@@ -184,6 +207,9 @@ def choose_number_of_topics(
     """Return the initial number of topics, chosen by pilots.
 
     Small numbers are tried, then large ones unless these are hopeless, then those beside the best.
+    While the best climbs, the contenders go on. If it stops, the result is the smallest number that
+    is as good. If it climbs to the end, the result is the largest contender, because chains that
+    begin with more topics climb for longer.
 
     Parameters
     ----------
@@ -201,17 +227,24 @@ def choose_number_of_topics(
     if held_out is None:
         return DEFAULT_NUMBER
 
-    def run(numbers: Iterable[int]) -> Scores:
-        numbers = [n for n in numbers if n * size_of_topic <= LARGEST_START or n == 1]
-        pilots = [Pilot(start(held_out.rest, n), held_out) for n in numbers]
-        for _ in range(N_ROUNDS):
-            check_interrupts()
-            # A backend that pickles tasks returns copies.
-            pilots = call_all([pilot.run_round for pilot in pilots], n_jobs, require="sharedmem")
-        return {n: pilot.score() for n, pilot in zip(numbers, pilots, strict=True)}
+    def start_pilots(numbers: Iterable[int]) -> dict[int, Pilot]:
+        affordable = [n for n in numbers if n * size_of_topic <= LARGEST_START or n == 1]
+        new = {n: Pilot(start(held_out.rest, n), held_out) for n in affordable}
+        return run_blocks(new, FEWEST_BLOCKS, n_jobs)
 
-    scores = run(SMALL_NUMBERS)
-    if not is_hopeless(max(scores), scores):
-        scores |= run(LARGE_NUMBERS)
-    scores |= run(numbers_beside(best_number(scores), list(scores)))
-    return choose_number(scores, SMALL_LOSS * len(held_out.tokens))
+    def compare(pilots: dict[int, Pilot]) -> Comparison:
+        scores = {number: pilot.score() for number, pilot in pilots.items()}
+        return Comparison(scores, len(held_out.tokens))
+
+    pilots = start_pilots(SMALL_NUMBERS)
+    if not compare(pilots).is_hopeless(max(pilots)):
+        pilots |= start_pilots(LARGE_NUMBERS)
+    pilots |= start_pilots(numbers_beside(compare(pilots).best, list(pilots)))
+    compared = compare(pilots)
+    contenders = compared.contenders
+    for _ in range(FEWEST_BLOCKS, MOST_BLOCKS):
+        if not compared.is_climbing:
+            break
+        pilots = run_blocks({number: pilots[number] for number in contenders}, 1, n_jobs)
+        compared = compare(pilots)
+    return max(contenders) if compared.is_climbing else min(compared.as_good)

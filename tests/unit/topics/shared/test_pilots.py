@@ -11,11 +11,10 @@ from skdp.datasets import make_segmented_corpus
 from skdp.topics import AdaptiveTopicModel, HDPTopicModel, SegmentedTopicModel
 from skdp.topics._shared import _pilots
 from skdp.topics._shared._pilots import (
+    Comparison,
     Pilot,
-    choose_number,
     choose_number_of_topics,
     hold_out_words,
-    is_hopeless,
     numbers_beside,
 )
 
@@ -63,29 +62,32 @@ class TestHeldOutWords:
         assert hold_out_words(corpus, SEED) is None
 
 
-class TestChoice:
+class TestComparison:
     """Scores of 400 units; the standard error of the difference of two pilots is 0.28."""
 
-    def scores(self, losses, climb=0.0):
-        """Return scores of pilots with given losses that have all climbed in the last third."""
+    def compare(self, losses, climb=0.0, n_words=10_000):
+        """Compare pilots with given losses that have all climbed in the last block."""
         rng = np.random.default_rng(0)
         noise = {number: rng.permutation(np.repeat([-0.01, 0.01], 200)) for number in losses}
-        return {
+        scores = {
             number: (-(loss + climb) / 400 + noise[number], -loss / 400 + noise[number])
             for number, loss in losses.items()
         }
+        return Comparison(scores, n_words)
 
     @pytest.mark.parametrize(
-        ("losses", "expected"),
+        ("losses", "best", "as_good"),
         [
-            ({1: 0.0, 5: 2.0, 20: 5.0}, 1),
-            ({1: 9.0, 5: 0.1, 20: 0.0}, 5),
-            ({1: 0.2, 5: 0.0, 20: 0.1}, 1),
-            ({1: 50.0, 5: 20.0, 20: 0.4, 80: 0.0}, 80),
+            ({1: 0.0, 5: 2.0, 20: 5.0}, 1, [1]),
+            ({1: 9.0, 5: 0.1, 20: 0.0}, 20, [5, 20]),
+            ({1: 0.2, 5: 0.0, 20: 0.1}, 5, [1, 5, 20]),
+            ({1: 50.0, 5: 20.0, 20: 0.4, 80: 0.0}, 80, [80]),
         ],
     )
-    def test_smallest_as_good_as_the_best(self, losses, expected):
-        assert choose_number(self.scores(losses), 100.0) == expected
+    def test_as_good_as_the_best(self, losses, best, as_good):
+        compared = self.compare(losses)
+        assert compared.best == best
+        assert compared.as_good == as_good
 
     def test_small_corpora_are_no_excuse(self):
         """A loss within a standard error counts if it is large for each word."""
@@ -93,23 +95,35 @@ class TestChoice:
         best, worse = rng.normal(size=(2, 100))
         worse += (best.sum() - worse.sum() - 5.0) / 100
         scores = {5: (worse, worse), 20: (best, best)}
-        assert choose_number(scores, 10.0) == 5
-        assert choose_number(scores, 1.0) == 20
+        assert Comparison(scores, 1_000).as_good == [5, 20]
+        assert Comparison(scores, 100).as_good == [20]
 
     @pytest.mark.parametrize(
-        ("climb", "expected"), [(0.0, 5), (20.0, 20), (60.0, 80), (200.0, 300)]
+        ("climb", "contenders"),
+        [(-3.0, [20]), (0.0, [20]), (20.0, [5, 20]), (60.0, [5, 20, 80]), (95.0, [1, 5, 20, 80])],
     )
-    def test_larger_while_the_best_climbs(self, climb, expected):
+    def test_contenders_are_behind_by_less_than_the_best_has_climbed(self, climb, contenders):
         losses = {1: 90.0, 5: 0.2, 20: 0.0, 80: 40.0, 300: 150.0}
-        assert choose_number(self.scores(losses, climb), 1e3) == expected
+        assert self.compare(losses, climb).contenders == contenders
+
+    @pytest.mark.parametrize(
+        ("climb", "n_words", "expected"),
+        [(20.0, 10_000, True), (5.0, 10_000, False), (20.0, 30_000, False), (-20.0, 100, False)],
+    )
+    def test_climbs(self, climb, n_words, expected):
+        """By more than a thousandth of a nat a word; all units climb alike."""
+        assert self.compare({1: 0.0, 5: 9.0}, climb, n_words).is_climbing is expected
+
+    def test_chance_is_no_climb(self):
+        rng = np.random.default_rng(0)
+        scores = {1: (np.zeros(100), rng.normal(0.1, 1.0, 100))}
+        assert scores[1][1].sum() == pytest.approx(17.0, abs=2.0)  # the standard error is 10
+        assert not Comparison(scores, 100).is_climbing
 
     def test_hopeless(self):
-        scores = self.scores({1: 0.0, 5: 0.1, 20: 50.0})
-        assert not is_hopeless(1, scores)
-        assert not is_hopeless(5, scores)
-        assert is_hopeless(20, scores)
-        climbing = self.scores({1: 0.0, 5: 0.1, 20: 50.0}, climb=60.0)
-        assert not is_hopeless(20, climbing)
+        compared = self.compare({1: 0.0, 5: 0.9, 20: 50.0})
+        assert [n for n in (1, 5, 20) if compared.is_hopeless(n)] == [20]
+        assert not self.compare({1: 0.0, 5: 0.1, 20: 50.0}, climb=60.0).is_hopeless(20)
 
     @pytest.mark.parametrize(
         ("number", "known", "expected"),
@@ -126,128 +140,151 @@ class TestChoice:
         assert numbers_beside(number, known) == expected
 
 
-class Fixed:
-    """A chain whose words have probability 1 / 4 in the first sweeps, then 1 / 2."""
+class Scripted:
+    """A chain in which all words have the same probability, given by the number of sweeps."""
 
-    n_sweeps = 0
+    def __init__(self, probability):
+        self.probability, self.n_sweeps = probability, 0
 
     def sweep(self):
         self.n_sweeps += 1
 
     def shares(self):
-        return np.ones((3, 1)), np.ones((3, 1))
+        return None, np.ones((200, 1))
 
     def components(self):
-        return np.full((1, 4), 0.25 if self.n_sweeps <= 30 else 0.5)
+        return np.full((1, 4), self.probability(self.n_sweeps))
 
 
-def test_probabilities_of_each_third():
+def test_probabilities_of_blocks():
     corpus = SegmentedCorpus.from_documents([[[0]], [[1]], [[2]]], 4)
     segments = np.array([0, 0, 2])
-    pilot = Pilot(
-        Fixed(), _pilots.HeldOut(corpus, np.arange(3, dtype=np.int32), segments, segments)
+    held_out = _pilots.HeldOut(corpus, np.arange(3, dtype=np.int32), segments, segments)
+    pilot = Pilot(Scripted(lambda n: 0.25 if n <= 30 else 0.5 if n <= 45 else 0.75), held_out)
+    for n_blocks, expected in ((3, (0.25, 0.5)), (1, (0.5, 0.75))):
+        for _ in range(n_blocks * _pilots.ROUNDS_OF_BLOCK):
+            pilot.run_round()
+        for score, probability in zip(pilot.score(), expected, strict=True):
+            np.testing.assert_allclose(score, np.log(probability) * np.array([2.0, 0.0, 1.0]))
+
+
+class TestLadder:
+    """Chains with scripted probabilities, over 8,000 words in 200 documents."""
+
+    CORPUS = SegmentedCorpus.from_documents([[[0, 1, 2, 3] * 10]] * 200, 4)
+
+    def choose(self, probability, topics_that_fit=1e9):
+        """Return the chosen number, and the sweeps of each pilot."""
+        chains = {}
+
+        def start(rest, number):
+            chains[number] = Scripted(lambda n: probability(number, n))
+            return chains[number]
+
+        size = _pilots.LARGEST_START / topics_that_fit
+        number = choose_number_of_topics(self.CORPUS, size, start, SEED, None)
+        return number, {number: chain.n_sweeps for number, chain in chains.items()}
+
+    @pytest.mark.parametrize(
+        ("topics_that_fit", "tried"), [(6.0, [1, 2, 5]), (1e9, [1, 2, 5, 20]), (0.5, [1])]
     )
-    for _ in range(_pilots.N_ROUNDS):
-        pilot.run_round()
-    before, last = pilot.score()
-    np.testing.assert_allclose(before, np.log(0.25) * np.array([2.0, 0.0, 1.0]))
-    np.testing.assert_allclose(last, np.log(0.5) * np.array([2.0, 0.0, 1.0]))
+    def test_numbers_are_bounded_by_memory(self, topics_that_fit, tried):
+        """The fewer topics the better; the large ones are hopeless."""
+        number, n_sweeps = self.choose(lambda k, n: 0.25 / k, topics_that_fit)
+        assert number == 1
+        assert n_sweeps == dict.fromkeys(tried, 45)
+
+    def test_beside_the_best(self):
+        number, n_sweeps = self.choose(lambda k, n: 0.25 / (1.0 + abs(np.log(k / 45))))
+        assert number == 40
+        assert sorted(n_sweeps) == [1, 5, 20, 40, 80, 155, 300]
+
+    def test_the_largest_contender_of_those_that_climb_to_the_end(self):
+        """All climb alike; 300 is too far behind."""
+        loss = {1: 3.0, 5: 2.0, 20: 0.0, 80: 0.05, 155: 0.1, 300: 0.3}
+        number, n_sweeps = self.choose(lambda k, n: 0.01 * np.exp(n / 100 - loss.get(k, 1.0)))
+        assert number == 80
+        assert n_sweeps == {1: 45, 5: 45, 10: 45, 20: 90, 40: 45, 80: 90, 300: 45}
+
+    def test_the_smallest_where_the_best_stops_late(self):
+        loss = {20: 0.0, 80: 0.05}
+        number, n_sweeps = self.choose(
+            lambda k, n: 0.01 * np.exp(min(n, 50) / 100 - loss.get(k, 1.0))
+        )
+        assert number == 20
+        assert n_sweeps[20] == n_sweeps[80] == 75
 
 
-@pytest.mark.parametrize(
-    ("topics_that_fit", "expected"), [(6.0, {1, 2, 5}), (1e9, {1, 2, 5, 20}), (0.5, {1})]
-)
-def test_numbers_are_bounded_by_memory(topics_that_fit, expected):
-    """The pilot from one topic predicts best, that from 20 is hopeless."""
-    tried = set()
+def fit(model, X, **params):
+    params = {"max_iter": 30, "random_state": 0, "n_chains": 1, "n_jobs": None, **params}
+    return type(model)(**{**model.get_params(), **params}).fit(X)
 
-    class Worse(Fixed):
-        def __init__(self, number):
-            self.number = number
 
-        def shares(self):
-            return None, np.ones((200, 1))
-
-        def components(self):
-            return np.full((1, 4), 0.25 / self.number)
-
-    def start(rest, number):
-        tried.add(number)
-        return Worse(number)
-
-    corpus = SegmentedCorpus.from_documents([[[0, 1, 2, 3] * 10]] * 200, 4)
-    size = _pilots.LARGEST_START / topics_that_fit
-    assert choose_number_of_topics(corpus, size, start, SEED, None) == 1
-    assert tried == expected
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_few_topics(model):
+    """By default: 16,000 words of five topics."""
+    fitted = fit(model, corpus_of(5, 200, 40), max_iter=500)
+    assert fitted.initial_components_ <= 20
+    assert np.count_nonzero(fitted.weights_ > 1e-3) == 5
+    assert fitted.n_effective_components_ == pytest.approx(5.0, abs=0.1)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
 class TestInFits:
-    def fit(self, model, X, **params):
-        params = {"max_iter": 30, "random_state": 0, "n_chains": 1, "n_jobs": None, **params}
-        return type(model)(**{**model.get_params(), **params}).fit(X)
-
-    @pytest.mark.slow
-    def test_few_topics(self, model):
-        """By default: 16,000 words of five topics."""
-        fitted = self.fit(model, corpus_of(5, 200, 40), max_iter=500)
-        assert fitted.initial_components_ <= 20
-        assert np.count_nonzero(fitted.weights_ > 1e-3) == 5
-        assert fitted.n_effective_components_ == pytest.approx(5.0, abs=0.1)
-
     def test_nothing_to_find(self, model):
         """Words of all documents have the same probabilities."""
         p = 1.0 / np.arange(1, 101)
         counts = np.random.default_rng(0).multinomial(30, p / p.sum(), size=100)
-        fitted = self.fit(model, counts)
+        fitted = fit(model, counts)
         assert fitted.initial_components_ <= 5
         assert fitted.n_effective_components_ < 1.2
 
     def test_too_small_for_pilots(self, model):
-        fitted = self.fit(model, [[[0, 1, 2]]] * 30)
+        fitted = fit(model, [[[0, 1, 2]]] * 30)
         assert fitted.initial_components_ == _pilots.DEFAULT_NUMBER
 
     @pytest.mark.parametrize("X", [[[[0]]], [[[0] * 10]], [[[0]]] * 50, [[[0] * 2_000]]])
     def test_odd_corpora(self, model, X):
-        assert self.fit(model, X, max_iter=3).components_.shape[1] == 1
+        assert fit(model, X, max_iter=3).components_.shape[1] == 1
 
     def test_same_for_all_chains_and_threads(self, model):
-        one = self.fit(model, corpus_of(4), max_iter=6)
-        two = self.fit(model, corpus_of(4), max_iter=6, n_chains=2, n_jobs=2)
+        one = fit(model, corpus_of(4), max_iter=6)
+        two = fit(model, corpus_of(4), max_iter=6, n_chains=2, n_jobs=2)
         assert one.initial_components_ == two.initial_components_
         np.testing.assert_array_equal(one.trace_["log_joint"][0], two.trace_["log_joint"][0])
         assert not np.array_equal(*two.trace_["log_joint"])
 
     def test_continued_fits_have_the_bits(self, model):
         X = corpus_of(4)
-        whole = self.fit(model, X, max_iter=12, warm_start=True)
-        part = self.fit(model, X, max_iter=6, warm_start=True)
+        whole = fit(model, X, max_iter=12, warm_start=True)
+        part = fit(model, X, max_iter=6, warm_start=True)
         part.set_params(max_iter=12).fit(X)
         np.testing.assert_array_equal(part.components_, whole.components_)
         assert part.initial_components_ == whole.initial_components_
 
     def test_iterated_sweeps_are_those_of_fit(self, model):
         X = corpus_of(4)
-        fitted = self.fit(model, X, max_iter=3, burn_in=2, thin=1)
+        fitted = fit(model, X, max_iter=3, burn_in=2, thin=1)
         fresh = type(model)(**fitted.get_params())
         *_, state = fresh.iter_sweeps(X)
         assert state.log_joint() == fitted.trace_["log_joint"][0, -1]
 
     def test_same_as_the_number_given(self, model):
         X = corpus_of(4)
-        chosen = self.fit(model, X, max_iter=4)
+        chosen = fit(model, X, max_iter=4)
         number = chosen.initial_components_
-        given = self.fit(model, X, max_iter=4, initial_components=number)
+        given = fit(model, X, max_iter=4, initial_components=number)
         np.testing.assert_array_equal(given.trace_["log_joint"], chosen.trace_["log_joint"])
-        other = self.fit(model, X, max_iter=4, initial_components=number + 1)
+        other = fit(model, X, max_iter=4, initial_components=number + 1)
         assert not np.array_equal(other.trace_["log_joint"], chosen.trace_["log_joint"])
 
     def test_given_numbers_and_topics_need_no_pilots(self, model, monkeypatch):
         monkeypatch.setattr("skdp.topics._inferred_number.choose_number_of_topics", None)
         X = corpus_of(3)
-        assert self.fit(model, X, initial_components=7).initial_components_ == 7
-        assert self.fit(model, X, init=np.eye(4, 60) + 0.01).initial_components_ == 4
+        assert fit(model, X, initial_components=7).initial_components_ == 7
+        assert fit(model, X, init=np.eye(4, 60) + 0.01).initial_components_ == 4
 
     def test_interrupt_in_pilots(self, model, monkeypatch):
         """The fit has no result, and the next one has the bits of one that was not interrupted."""
@@ -273,6 +310,4 @@ class TestInFits:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             stopped.fit(X)
-        np.testing.assert_array_equal(
-            stopped.components_, self.fit(model, X, max_iter=4).components_
-        )
+        np.testing.assert_array_equal(stopped.components_, fit(model, X, max_iter=4).components_)
