@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._random import make_generator
 from skdp._numeric._typing import Floats, Places
 from skdp._part import Part
 from skdp.emissions._clusters import ClusterTerms
 from skdp.inference._interrupt import check_interrupts
 from skdp.mixture._kernels import kernels_of, shuffle
 from skdp.mixture._kernels_moves import GroupCounts
+from skdp.mixture._spread_clusters import find_tight_clusters
 
 _FIRST_CAPACITY = 16
 _THREE = 3
@@ -23,6 +26,14 @@ _STAGES = (2000, 100), (20_000, 50)
 If there are at least twice as many rows, a random subset of this size is clustered first, because
 moves that are rarely accepted with many rows are accepted with few.
 """
+
+_FEW_ROWS = 20
+"""Rows per column below which several starts are compared, if the emission draws nu.
+
+With few rows, a chain that begins with one cluster takes its spread for that within clusters."""
+
+_NUMBERS, _SWEEPS = (2, 3, 4, 6, 9, 13), 15
+"""Numbers of clusters of these starts, and the sweeps after which they are compared."""
 
 IMPOSSIBLE = (
     "The covariance of a cluster is not positive definite to rounding: scale the columns of X, or "
@@ -78,29 +89,68 @@ class ClusterSampler(Part):
     def _begin(self, rng: NDArray[np.uint64]) -> None:
         """Draw the first partition: rows choose their clusters one by one, in random order.
 
-        If there are many rows, a subset is clustered first.
+        If there are many rows, a subset is clustered first. If there are few for their columns,
+        other partitions are tried, too.
         """
         order = np.arange(len(self.labels))
         shuffle(order, rng)
         stages = [stage for stage in _STAGES if 2 * stage[0] <= len(order)]
-        if not stages:
-            self._seat(order, rng)
+        if stages:
+            n_rows, n_sweeps = stages[-1]
+            rows = np.sort(order[:n_rows])
+            part = self._part(rows, self.emission.copy(), None, rng)
+            for _ in range(n_sweeps):
+                check_interrupts()
+                part.sweep()
+            self._take_part(rows, part)
+            self._seat_others(order[n_rows:], rng)
             return
-        n_rows, n_sweeps = stages[-1]
-        rows = np.sort(order[:n_rows])
-        part = self._part(rows, self.emission.copy(), rng)
-        for _ in range(n_sweeps):
-            check_interrupts()
-            part.sweep()
+        self._seat(order, rng)
+        n_columns = self._values.shape[1]
+        if getattr(self.emission, "draws_dof", False) and len(order) < _FEW_ROWS * n_columns:
+            self._take_part(self._order, self._find_best_start(rng))
+
+    def _find_best_start(self, rng: NDArray[np.uint64]) -> Self:
+        """Return a sampler that began with the present clusters or with those of k-means.
+
+        The result has the highest mean log joint in the last of a few sweeps.
+        """
+        generator = make_generator(rng)
+        spread = [find_tight_clusters(self._values, n, generator) for n in _NUMBERS]
+        best, highest = None, -math.inf
+        for labels in (self.labels, *spread):
+            part = self._part(self._order, self.emission.copy(), labels, rng)
+            logs = []
+            for _ in range(_SWEEPS):
+                check_interrupts()
+                part.sweep()
+                logs.append(part.log_joint())
+            mean = float(np.mean(logs[_SWEEPS // 2 :]))
+            if best is None or mean > highest:
+                best, highest = part, mean
+        assert best is not None
+        return best
+
+    def _begin_with(self, labels: Places, rng: NDArray[np.uint64]) -> None:
+        """Begin with the given partition, and with shared parameters that suit it."""
+        self.labels[:] = labels
+        self.n_clusters = int(labels.max()) + 1
+        if getattr(self.emission, "draws_dof", False):
+            self.emission.fit_shared(self.labels, self.n_clusters, rng)
+            self._take_prior()
+
+    def _take_part(self, rows: Places, part: Self) -> None:
+        """Take the state of a sampler over some of the rows."""
         self.labels[rows], self.n_clusters = part.labels, part.n_clusters
         self._take_above(part)
         if hasattr(self.emission, "draw_shared"):
             self.emission.prior = part.emission.prior
             self._take_prior()
-        self._seat_others(order[n_rows:], rng)
 
-    def _part(self, rows: Places, emission: Any, rng: NDArray[np.uint64]) -> Self:
-        """Return a sampler of the same class over some of the rows, without initial clusters."""
+    def _part(
+        self, rows: Places, emission: Any, init: Places | None, rng: NDArray[np.uint64]
+    ) -> Self:
+        """Return a sampler of the same class over some of the rows; `init`: first clusters."""
         raise NotImplementedError
 
     def _take_above(self, part: Self) -> None:

@@ -61,13 +61,14 @@ class MixtureSampler(ClusterSampler):
         if init is None:
             self._begin(init_stream)
         else:
-            self.labels[:] = init
-            self.n_clusters = int(init.max()) + 1
+            self._begin_with(init, init_stream)
 
-    def _part(self, rows: Places, emission: Any, rng: NDArray[np.uint64]) -> MixtureSampler:
+    def _part(
+        self, rows: Places, emission: Any, init: Places | None, rng: NDArray[np.uint64]
+    ) -> MixtureSampler:
         return MixtureSampler(
             as_readonly(self._values[rows]), emission, self.prior, self.discount,
-            self.concentration, None, rng, rng, split_merge=self.split_merge,
+            self.concentration, init, rng, rng, split_merge=self.split_merge,
         )  # fmt: skip
 
     def _take_above(self, part: MixtureSampler) -> None:

@@ -14,9 +14,12 @@ from skdp._numeric._typing import Floats, Places
 _SMALLEST_EIGENVALUE = 3e-4
 """Smallest eigenvalue of correlations: three times that of shrinkage in a constant direction."""
 
+_FREEDOM_RATIOS = 1.0, 2.0, 4.0, 8.0, 16.0
+"""Values of nu - W - 1 in units of the first one."""
+
 
 class ScalePrior(NamedTuple):
-    """Prior of the scale S_b of the covariances, in B blocks of W columns.
+    """Prior of the scale S_b of the covariances, in B blocks of W columns, and of nu.
 
     S = F + R Q R^T, where Q ~ Wishart(n, I / n) has n rows. If no columns of a block are constant
     or collinear, n is W and F is 0. E[S] is the value of S that is used if S is not drawn. S is
@@ -24,8 +27,13 @@ class ScalePrior(NamedTuple):
     The prior is truncated so that the harmonic mean of Q's eigenvalues is at least
     `_kernels_drawn_scale.LOWEST`.
 
+    This describes S given the first value of nu. All values of nu have the same probability, and
+    S / (nu - W - 1), the prior mean of a covariance, does not depend on nu.
+
     Attributes
     ----------
+    freedoms : tuple of float
+        Values of nu; a single one if nu is not drawn.
     n_free : (B,) array of int64
         n.
     roots : (B, W, W) array
@@ -38,6 +46,7 @@ class ScalePrior(NamedTuple):
         E[S]^-1.
     """
 
+    freedoms: tuple[float, ...]
     n_free: Places
     roots: Floats
     fixed: Floats
@@ -45,8 +54,25 @@ class ScalePrior(NamedTuple):
     inverses: Floats
 
     @classmethod
-    def about(cls, expected: Floats, varies: NDArray[np.bool_]) -> ScalePrior:
-        """Return the prior with mean `expected`, (B, W, W), given which columns vary, (B, W)."""
+    def about(
+        cls, expected: Floats, varies: NDArray[np.bool_], dof: float, *, draws_dof: bool = False
+    ) -> ScalePrior:
+        """Return the prior with mean `expected`, (B, W, W).
+
+        Parameters
+        ----------
+        expected : (B, W, W) array
+            Prior mean of S given the first value of nu.
+        varies : (B, W) array of bool
+            Which columns are not constant.
+        dof : float
+            nu, or its first value.
+        draws_dof : bool, default=False
+            Whether nu is drawn.
+        """
+        least = expected.shape[-1] + 1.0
+        ratios = _FREEDOM_RATIOS if draws_dof else (1.0,)
+        freedoms = tuple(least + ratio * (dof - least) for ratio in ratios)
         n_free = np.zeros(len(varies), dtype=np.int64)
         roots, fixed = np.zeros(expected.shape), np.zeros(expected.shape)
         for b in range(len(varies)):
@@ -62,7 +88,21 @@ class ScalePrior(NamedTuple):
             fixed[b] = np.diag(np.where(varies[b], 0.0, lengths**2))  # uncorrelated
             fixed[b] += columns[:, ~is_free] @ columns[:, ~is_free].T
         log_dets = np.linalg.slogdet(expected)[1]
-        return cls(n_free, roots, fixed, log_dets, np.asarray(np.linalg.inv(expected)))
+        return cls(freedoms, n_free, roots, fixed, log_dets, np.asarray(np.linalg.inv(expected)))
+
+    def given(self, dof: float) -> ScalePrior:
+        """Return the prior of S given nu."""
+        if dof == self.freedoms[0]:
+            return self
+        width = self.roots.shape[-1]
+        ratio = (dof - width - 1.0) / (self.freedoms[0] - width - 1.0)
+        return self._replace(
+            freedoms=(dof,),
+            roots=math.sqrt(ratio) * self.roots,
+            fixed=ratio * self.fixed,
+            log_dets=self.log_dets + width * math.log(ratio),
+            inverses=self.inverses / ratio,
+        )
 
     def log_ratios(self, scale: Floats) -> Floats:
         """Return log det Q of each block, (B,)."""

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import multigammaln
 
-from skdp._numeric._numba import as_readonly
-from skdp._numeric._random import draw_key
-from skdp._part import Part
 from skdp._sklearn_compat import Interval, StrOptions
-from skdp.emissions import _kernels_affinity as affinities
-from skdp.emissions._clusters import ClusterTerms, gaussian_terms
 from skdp.emissions._far_values import PulledIn
 from skdp.emissions._gaussian import _kernels as kernels
-from skdp.emissions._gaussian import _kernels_drawn_scale as drawn
 from skdp.emissions._gaussian._drawn_scale import ScalePrior
-from skdp.emissions._gaussian._model import (
-    GaussianModel,
-    check_numbers,
-    factorize_precisions,
-    list_missing,
-    log_determinants,
-    write_log_densities,
-)
-from skdp.emissions._gaussian._sums import Ranges, Sums, find_moments
+from skdp.emissions._gaussian._model import check_numbers
+from skdp.emissions._gaussian._sampler import GaussianPrior, GaussianSampler
+from skdp.emissions._gaussian._sums import find_moments
 from skdp.emissions._moments import find_varying, moments_of
 from skdp.emissions._prior_arrays import is_symmetric, read_array
-from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
 
 # Default priors are computed from the data. For one column, a state is expected to have this share
@@ -41,12 +28,11 @@ from skdp.emissions._whole import Observations, PartedEmission
 # states so cheap that the prior favors more states than there are.
 _SHARE = 0.2
 _MEAN_PRECISION = 0.01
-_N_MOVES = 3  # number of moves of the initial centers
 
-IMPOSSIBLE = (
-    "The covariance of a state is not positive definite to rounding: scale the columns of X, or "
-    "give a larger covariance_prior."
-)
+# If states share what is known of covariances, c grows with D: an additional state costs
+# -D / 2 log c nats more than with c = 1. With c = .01 and 30 columns, these 69 nats would merge
+# clear clusters; with c near 1, groups of a few rows would become clusters.
+_COST_OF_MEAN, _LARGEST_PRECISION = 23.0, 0.25
 
 
 class GaussianEmission(PartedEmission):
@@ -65,10 +51,14 @@ class GaussianEmission(PartedEmission):
         m; None: the mean of the observations.
     mean_precision_prior : float or None, default=None
         c, from 1e-8 to 1e8: the number of observations that the prior mean is worth. None: 0.01,
-        which makes the prior of the means wider than the data.
+        which makes the prior of the means wider than the data; if `degrees_of_freedom_prior` is
+        drawn, exp(-46 / D), but at least 0.01 (up to 10 columns) and at most 0.25 (from 34 on).
     degrees_of_freedom_prior : float or None, default=None
-        nu > D - 1 ("full") or nu > 0 ("diag"). None: 2 D + 1 or 3. With fewer, small states of many
-        columns overfit combinations of columns that hardly vary.
+        nu > D - 1 ("full") or nu > 0 ("diag"). The larger it is, the more similar the covariances
+        of different states are. None: 2 D + 1 ("full"; with fewer, small states of many columns
+        overfit combinations of columns that hardly vary) or 3 ("diag"). With full covariances and
+        ``covariance_prior="auto"``, None: nu is drawn from 2 D + 1, 3 D + 1, 5 D + 1, 9 D + 1 and
+        17 D + 1.
     covariance_prior : "auto", (D, D) or (D,) array or None, default=None
         S: symmetric and positive definite ("full"), or positive numbers ("diag"). The prior mean of
         a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: this mean is 0.2^(1 / D) times
@@ -76,7 +66,7 @@ class GaussianEmission(PartedEmission):
         tighter than all the data; it may be much tighter. (S for nu below D + 2, or 3, is that for
         D + 2, or 3.) Columns that do not vary are given a variance of 1. Values far from all others
         hardly count (see Notes). "auto": S is drawn, so that states share information about their
-        tightness; its prior mean is the S of None.
+        covariances; given nu, its prior mean is the S of None.
 
     Notes
     -----
@@ -99,6 +89,12 @@ class GaussianEmission(PartedEmission):
     given these. In directions in which columns are constant or collinear, S keeps its value for
     None, and overall it does not fall below about 1e-4 of that. The `trace_` records
     `emission_scale`, the D-th root of the ratio of the determinants of S and its prior mean.
+
+    If nu is drawn, all its values have the same prior probability. It is drawn once a sweep, with
+    means and covariances integrated out and S / (nu - D - 1) unchanged, because this is the prior
+    mean of a covariance. The `trace_` records it as `emission_degrees_of_freedom`. If there are few
+    rows for the columns, large values are more probable: then states have nearly the same
+    covariance, which can be estimated from all rows.
 
     A stored sample holds the posterior means of mu and Sigma given the states; if that of Sigma
     does not exist (nu + n_j <= D + 1), it holds the inverse of the posterior mean of Sigma^-1.
@@ -153,9 +149,8 @@ class GaussianEmission(PartedEmission):
         if not isinstance(self.covariance_prior, str):
             return None
         ranges, _, squares = find_moments(PulledIn(data))
-        return ScalePrior.about(
-            prior.scale, find_varying(ranges, squares).reshape(prior.mean.shape)
-        )
+        varies = find_varying(ranges, squares).reshape(prior.mean.shape)
+        return ScalePrior.about(prior.scale, varies, prior.dof, draws_dof=self._draws_dof)
 
     def _make_prior(
         self,
@@ -182,10 +177,26 @@ class GaussianEmission(PartedEmission):
                 scale = share * (covariance if full else np.diag(covariance))
         return GaussianPrior(
             mean.reshape(-1, width),
-            _MEAN_PRECISION if precision is None else float(precision),
+            self._default_precision(width) if precision is None else float(precision),
             dof,
             np.ascontiguousarray(scale).reshape(-1, width, width),
         )
+
+    @property
+    def _draws_dof(self) -> bool:
+        """Whether nu is drawn."""
+        return (
+            self.covariance_type == "full"
+            and isinstance(self.covariance_prior, str)
+            and self.degrees_of_freedom_prior is None
+        )
+
+    def _default_precision(self, width: int) -> float:
+        """Return c if it is not given."""
+        if not self._draws_dof:
+            return _MEAN_PRECISION
+        precision = math.exp(-2.0 * _COST_OF_MEAN / width)
+        return min(max(precision, _MEAN_PRECISION), _LARGEST_PRECISION)
 
     def _read_arrays(
         self, n_dims: int
@@ -204,375 +215,3 @@ class GaussianEmission(PartedEmission):
                 wanted = "positive definite" if full else "positive"
                 raise ValueError(f"{type(self).__name__}: covariance_prior must be {wanted}.")
         return mean, scale
-
-
-class GaussianPrior(NamedTuple):
-    """Parameters of the prior, in B blocks of W columns: see `_kernels`.
-
-    Attributes
-    ----------
-    mean : (B, W) array
-    precision, dof : float
-    scale : (B, W, W) array
-    """
-
-    mean: NDArray[np.float64]
-    precision: float
-    dof: float
-    scale: NDArray[np.float64]
-
-
-class GaussianSampler(Part):
-    """Sampler of the means and covariances of all states, and of the scale of the covariances.
-
-    Parameters
-    ----------
-    n_states : int
-    prior : GaussianPrior
-        If S is drawn, `scale` is its initial value.
-    scale_prior : ScalePrior or None, default=None
-        Prior of S if it is drawn. None: S is known.
-    start_factors : (B, W, W) array or None, default=None
-        Factors of the precisions before the first draw. None: factors of the prior means.
-
-    Attributes
-    ----------
-    held : bool
-        Whether `draw` leaves S unchanged.
-    """
-
-    _data_attributes: ClassVar[tuple[str, ...]] = (
-        "_values", "_missing", "_filled", "is_incomplete",
-    )  # fmt: skip
-    starts_with_one_state = True
-    is_incomplete = False  # without observations
-
-    def __init__(
-        self,
-        n_states: int,
-        prior: GaussianPrior,
-        scale_prior: ScalePrior | None = None,
-        start_factors: NDArray[np.float64] | None = None,
-    ):
-        self.prior, self.scale_prior = prior, scale_prior
-        self.held = False
-        self.n_states = n_states
-        n_blocks, width = prior.mean.shape
-        n_components = n_states * n_blocks
-        self.counts = np.zeros(n_components)
-        self.centers = np.zeros((n_components, width))
-        self.scatter = np.zeros((n_components, width, width))
-        self.means = np.tile(prior.mean, (n_states, 1))
-        if start_factors is None:
-            start_factors = factorize_precisions(prior.scale / prior.dof)
-        self._start_factors = start_factors
-        self.precision_factors = np.tile(start_factors, (n_states, 1, 1))
-        self.log_dets = log_determinants(self.precision_factors)
-
-    def attach(self, values: NDArray[np.float64]) -> None:
-        """Store the observations."""
-        check_numbers(values)
-        self._values = values
-        width = self.means.shape[1]
-        self._missing = list_missing(values, width)
-        self.is_incomplete = self._missing is not None and not bool(
-            np.isin(self._missing.n_seen, (0, width)).all()
-        )
-        self._filled: NDArray[np.float64] | None = None
-
-    def restrict(self, steps: NDArray[np.int64], n_states: int) -> GaussianSampler:
-        """Return a sampler for some of the observations, completed if missing values were drawn.
-
-        Otherwise, incomplete blocks count as missing.
-        """
-        width = self.means.shape[1]
-        other = self.of_states(n_states)
-        values = self._known()[steps]
-        if self._filled is None and self._missing is not None:
-            blocks = values.reshape(len(steps), -1, width)
-            blocks[np.isnan(blocks).any(axis=2)] = np.nan
-        other._values, other._filled = as_readonly(values), None
-        other._missing = None if self._missing is None else list_missing(values, width)
-        other.is_incomplete = False  # completed, or without incomplete blocks
-        return other
-
-    def of_states(self, n_states: int) -> GaussianSampler:
-        """Return a sampler without observations, whose prior is fixed at the current one."""
-        return GaussianSampler(n_states, self.prior, None, self._start_factors)
-
-    def condition(self, states: NDArray[np.int64]) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        measured = self.measure(states)
-        self.take(measured, self.add_up(states, measured))
-
-    def measure(self, states: NDArray[np.int64]) -> Ranges:
-        """Return the ranges that `add_up` needs, which are additive over parts of the data."""
-        return Ranges.of(self._known(), states, *self.centers.shape)
-
-    def add_up(self, states: NDArray[np.int64], measured: Ranges) -> Sums:
-        """Return sums over the observations, which are exactly additive over parts of the data."""
-        return measured.add_up(self._known(), states)
-
-    def take(self, measured: Ranges, sums: Sums) -> None:
-        """Store the statistics of all observations."""
-        measured.settle(sums, self.counts, self.centers, self.scatter)
-
-    def _known(self) -> NDArray[np.float64]:
-        """Return the observations, with missing values filled in if they were drawn."""
-        return as_readonly(self._values if self._filled is None else self._filled)
-
-    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
-        """Write the log densities of all steps at the expected parameters of each state."""
-        width = self.means.shape[1]
-        kernels.expect_gaussians(
-            *self._statistics(), *self.prior, self.means,
-            self.precision_factors, self.log_dets, np.empty((width, width)),
-        )  # fmt: skip
-        self.write_log_obs(out)
-
-    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write initial states: the nearest of centers that are spread over the observations."""
-        self._start_from(self._values, states, rng)
-
-    def _start_from(
-        self, values: NDArray[np.float64], states: NDArray[np.int64], rng: NDArray[np.uint64]
-    ) -> None:
-        filler = self.prior.mean.ravel()
-        weights = 1.0 / np.diagonal(self.prior.scale, axis1=1, axis2=2).ravel()
-        centers = np.empty((self.n_states, len(filler)))
-        scratch = np.empty(centers.shape), np.empty(centers.shape)
-        distances = np.empty(len(states))
-        kernels.seed_centers(values, weights, filler, centers, distances, rng)
-        kernels.find_nearest(values, weights, centers, states)
-        for _ in range(_N_MOVES):
-            kernels.move_centers(values, states, centers, *scratch)
-            kernels.find_nearest(values, weights, centers, states)
-        self.means[:] = centers.reshape(
-            self.means.shape
-        )  # missing values are first drawn about them
-
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
-        """Draw the missing values, then mu and Sigma, given the states."""
-        if self._filled is None:
-            self.complete(states, rng)
-        self.condition(states)
-        self._filled = None
-        self.draw_parameters(rng)
-
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw S, unless it is known or frozen, then mu and Sigma, given the statistics."""
-        if self.scale_prior is not None and not self.held:
-            self._draw_scale(self.scale_prior, self._statistics(), rng)
-        width = self.means.shape[1]
-        possible = kernels.draw_gaussians(
-            *self._statistics(), *self.prior, self.means, self.precision_factors, self.log_dets,
-            np.empty((2, width, width)), rng,
-        )  # fmt: skip
-        if not possible:
-            raise ValueError(IMPOSSIBLE)
-
-    def _draw_scale(
-        self,
-        scale_prior: ScalePrior,
-        statistics: tuple[NDArray[np.float64], ...],
-        rng: NDArray[np.uint64],
-    ) -> None:
-        """Draw S given the statistics of states, with mu and Sigma integrated out."""
-        out = self.prior.scale.copy()
-        possible = drawn.draw_scale(
-            *statistics, *self.prior, *scale_prior[:3], np.empty((5, *out.shape[1:])), rng, out
-        )
-        if not possible:
-            raise ValueError(IMPOSSIBLE)
-        self.prior = self.prior._replace(scale=out)
-
-    def _statistics(self) -> tuple[NDArray[np.float64], ...]:
-        """Return counts, masses, centers and scatter."""
-        return self.counts, self.counts, self.centers, self.scatter
-
-    def _block_weights(self) -> NDArray[np.float64] | None:
-        """Return the factors of the precisions at each step, (N, B), or None if all are 1."""
-        return None
-
-    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Draw the missing values of this sweep in partly observed blocks."""
-        key = np.empty_like(rng)
-        if self.is_incomplete:
-            draw_key(rng, key)
-        self.complete_with(states, key)
-
-    def complete_with(
-        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
-    ) -> None:
-        """Draw the missing values with a given key; `first` is the panel index of the first row."""
-        self._filled = self._completed(states, key, first)
-
-    def _completed(
-        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int
-    ) -> NDArray[np.float64]:
-        """Return the observations, with drawn values in partly observed blocks."""
-        if not self.is_incomplete:
-            return self._values
-        assert self._missing is not None
-        width = self.means.shape[1]
-        values = self._values.copy()
-        scratch = np.empty((width, width)), np.empty(width)
-        known = self.means, self.precision_factors, self._block_weights()
-        kernels.impute(
-            values, states, *self._missing, *known, *scratch, first, key, np.empty_like(key)
-        )
-        values.flags.writeable = self._values.flags.writeable  # or kernels would be compiled twice
-        return values
-
-    def write_log_obs(self, out: NDArray[np.float64]) -> None:
-        """Write the log densities of the observed values of all steps."""
-        write_log_densities(
-            self._values, self._missing, self.means, self.precision_factors, self.log_dets, out
-        )
-
-    def log_evidence(self) -> float:
-        """Return log p(x | z) with the last drawn missing values, plus log p(S) if S is drawn."""
-        width = self.prior.mean.shape[1]
-        result = kernels.log_evidence_of_gaussians(
-            *self._statistics(), *self.prior, np.empty((width, width))
-        )
-        if self.scale_prior is not None:
-            result += self.scale_prior.log_density(self.prior.scale)
-        return float(result)
-
-    def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
-        if self.scale_prior is None:
-            return {}
-        return {"emission_scale": self.scale_prior.ratio(self.prior.scale)}
-
-    def model(self) -> GaussianModel:
-        """Return the distributions of the next observation given the states.
-
-        Means and covariances are E[mu | z] and E[Sigma | z], or E[Sigma^-1 | z]^-1 if the latter
-        does not exist; the missing values of partly observed rows are the last drawn ones.
-        """
-        mean, precision, dof, scale = self.prior
-        n_blocks, width = mean.shape
-        counts = self.counts[:, np.newaxis]
-        mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))
-        away = self.centers - mean
-        weights = precision * counts / (precision + counts)
-        lower = np.tril(self.scatter)
-        scatter = lower + np.tril(lower, -1).swapaxes(1, 2)
-        scales = scale + scatter + (weights * away)[:, :, np.newaxis] * away[:, np.newaxis]
-        dofs = dof + self.counts
-        divisors = np.where(dofs > width + 1, dofs - width - 1, dofs)
-        means = mean + counts / (precision + counts) * away
-        covariances = scales / divisors[:, np.newaxis, np.newaxis]
-        # The scale of the next observation includes that of the mean: Sigma (1 + 1 / (c + n)).
-        freedoms = dofs - (width - 1.0)
-        ratios = divisors / freedoms * (1.0 + 1.0 / (precision + self.counts))
-        n_dims = n_blocks * width
-        full = n_blocks == 1
-        shape = (n_dims, n_dims) if full else (n_dims,)
-        return GaussianModel(
-            means.reshape(self.n_states, n_dims),
-            covariances.reshape(self.n_states, *shape),
-            freedoms if full else freedoms.reshape(self.n_states, n_dims),
-            ratios if full else ratios.reshape(self.n_states, n_dims),
-        )
-
-    def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior in the format of the cluster kernels."""
-        return gaussian_terms(self._values, *self.prior)
-
-    def draw_shared(
-        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
-    ) -> None:
-        """Draw S given the clusters of the rows, unless it is known."""
-        if self.scale_prior is not None:
-            part = self.restrict(np.arange(len(labels)), n_clusters)
-            part.condition(labels)
-            self._draw_scale(self.scale_prior, part._statistics(), rng)
-
-    def move_shared(self, rng: NDArray[np.uint64]) -> GaussianPrior | None:
-        """Draw S given all Sigma, which stay unchanged, and return the previous prior.
-
-        The result is None if S is known or frozen.
-        """
-        if self.scale_prior is None or self.held:
-            return None
-        before, out = self.prior, self.prior.scale.copy()
-        possible = drawn.draw_scale_given_precisions(
-            self.precision_factors, before.dof, *self.scale_prior[:3],
-            np.empty((5, *out.shape[1:])), rng, out,
-        )  # fmt: skip
-        if not possible:
-            raise ValueError(IMPOSSIBLE)
-        self.prior = before._replace(scale=out)
-        return before
-
-    def restore_shared(self, before: GaussianPrior) -> None:
-        """Restore the prior that `move_shared` returned."""
-        self.prior = before
-
-    def parameters(self) -> tuple[NDArray[np.float64], ...]:
-        """Return mu, factors of Sigma^-1 and their log determinants, (J, B, ...) each."""
-        shape = self.n_states, len(self.prior.mean)
-        arrays = self.means, self.precision_factors, self.log_dets
-        return tuple(array.reshape(*shape, *array.shape[1:]) for array in arrays)
-
-    def log_posterior(self) -> float:
-        """Return the log density of mu and Sigma^-1 given the states and completed values."""
-        prior_mean, precision, dof, prior_scale = self.prior
-        width, n_states = prior_mean.shape[1], self.n_states
-        mean, dofs = np.tile(prior_mean, (n_states, 1)), dof + self.counts
-        precisions = precision + self.counts
-        away = self.centers - mean
-        lower = np.tril(self.scatter)
-        scales = np.tile(prior_scale, (n_states, 1, 1)) + lower + _transpose(np.tril(lower, -1))
-        weights = (precision * self.counts / precisions)[:, np.newaxis] * away
-        scales += weights[:, :, np.newaxis] * away[:, np.newaxis]
-        means = mean + (self.counts / precisions)[:, np.newaxis] * away
-        factors, log_dets = self.precision_factors, self.log_dets
-        deviations = np.einsum("kde,ke->kd", factors, self.means - means)
-        logs = 0.5 * width * np.log(precisions / (2.0 * np.pi)) + log_dets
-        logs -= 0.5 * precisions * (deviations**2).sum(axis=1)
-        traces = np.einsum("kde,kde->k", np.matmul(factors, scales), factors)
-        logs += (dofs - width - 1.0) * log_dets - 0.5 * traces
-        logs += 0.5 * dofs * (np.linalg.slogdet(scales)[1] - width * np.log(2.0))
-        return float((logs - multigammaln(0.5 * dofs, width)).sum())
-
-    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> GaussianModel:
-        """Return the distributions of states with known means and covariances."""
-        means, factors, _ = parameters
-        n_states, n_blocks, width = means.shape
-        shape = (width, width) if n_blocks == 1 else (n_blocks,)
-        return GaussianModel(
-            means.reshape(n_states, -1), _invert(factors).reshape(n_states, *shape)
-        )
-
-    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
-        """Return log Bhattacharyya coefficients, (K, K)."""
-        means, factors, log_dets = parameters
-        n_states, _, width = means.shape
-        out, scratch = np.empty((n_states, n_states)), (np.empty((width, width)), np.empty(width))
-        means = np.ascontiguousarray(means)
-        if not affinities.compare_gaussians(means, _invert(factors), -log_dets, *scratch, out):
-            raise ValueError(
-                "The mean of the covariances of two states is not positive definite to rounding: "
-                "scale the columns of X, or give a larger covariance_prior."
-            )
-        return out
-
-
-def _transpose(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
-    return matrices.swapaxes(-1, -2)
-
-
-def _invert(precision_factors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Sigma = U^-1 U^-T of triangular matrices U, (..., W, W)."""
-    roots: Any = np.linalg.inv(precision_factors)
-    covariances: NDArray[np.float64] = np.matmul(roots, _transpose(roots))
-    return covariances

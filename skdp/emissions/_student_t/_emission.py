@@ -15,8 +15,9 @@ from skdp._numeric._random import draw_key, draw_slice
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions._gaussian import _kernels as gaussian
 from skdp.emissions._gaussian._drawn_scale import ScalePrior
-from skdp.emissions._gaussian._emission import GaussianEmission, GaussianPrior, GaussianSampler
+from skdp.emissions._gaussian._emission import GaussianEmission
 from skdp.emissions._gaussian._model import check_numbers, write_student_log_densities
+from skdp.emissions._gaussian._sampler import GaussianPrior, GaussianSampler
 from skdp.emissions._moments import moments
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._student_t import _kernels as kernels
@@ -65,10 +66,11 @@ class StudentTEmission(GaussianEmission):
         m; None: the medians of the observations.
     mean_precision_prior : float or None, default=None
         c, from 1e-8 to 1e8: the number of observations that the prior mean is worth. None: 0.01,
-        which makes the prior of the means wider than the data.
+        which makes the prior of the means wider than the data; if `degrees_of_freedom_prior` is
+        drawn, exp(-46 / D), but at least 0.01 (up to 10 columns) and at most 0.25 (from 34 on).
     degrees_of_freedom_prior : float or None, default=None
         Those of the inverse Wishart prior of Sigma, above D - 1 ("full") or 0 ("diag"). None: 2 D +
-        1 or 3.
+        1 or 3; drawn with ``covariance_prior="auto"`` and "full", as for `GaussianEmission`.
     covariance_prior : "auto", (D, D) or (D,) array or None, default=None
         S: symmetric and positive definite ("full"), or positive numbers ("diag"). None: as for
         `GaussianEmission`, but from a covariance of the observations that outliers do not stretch:

@@ -77,19 +77,21 @@ class HDPMixtureSampler(ClusterSampler):
         if init is None:
             self._begin(init_stream)
         else:
-            self.labels[:] = init
-            self.n_clusters = n = int(init.max()) + 1
+            self._begin_with(init, init_stream)
+            n = self.n_clusters
             even = np.full(n, 1.0 / (n + 1.0))
             self.top = TopLevel(even, 1.0 / (n + 1.0), concentration, top_concentration)
         self._draw_hyper()
 
-    def _part(self, rows: Places, emission: Any, rng: NDArray[np.uint64]) -> HDPMixtureSampler:
+    def _part(
+        self, rows: Places, emission: Any, init: Places | None, rng: NDArray[np.uint64]
+    ) -> HDPMixtureSampler:
         n_groups = len(self.ptr) - 1
         lengths = np.bincount(self._groups[rows], minlength=n_groups)
         ptr = np.concatenate([[0], np.cumsum(lengths)])
         return HDPMixtureSampler(
             SequencePanel(self._values[rows], ptr), emission, self.priors, self.top.concentration,
-            self.top.top_concentration, None, rng, rng, split_merge=self.split_merge,
+            self.top.top_concentration, init, rng, rng, split_merge=self.split_merge,
         )  # fmt: skip
 
     def _take_above(self, part: HDPMixtureSampler) -> None:

@@ -72,8 +72,8 @@ def draw(problem, labels=None, n_draws=N_DRAWS):
 def means_and_precisions(drawn):
     """Return what Gaussian draws say: (B, n, W) means, (B, n, W, W) inverse covariances."""
     _, width, n = drawn.factors.shape
-    factors = np.sqrt(2.0) * drawn.factors.reshape(-1, width, width, n).transpose(0, 3, 1, 2)
-    factors = np.tril(factors)  # above, nothing was written
+    factors = np.tril(drawn.factors.reshape(-1, width, width, n).transpose(0, 3, 1, 2))
+    factors *= np.sqrt(2.0)  # above the diagonal, nothing was written
     offsets = np.sqrt(2.0) * drawn.offsets.reshape(-1, width, n).transpose(0, 2, 1)
     means = np.linalg.solve(factors, offsets[..., None])[..., 0]
     return means, np.swapaxes(factors, -1, -2) @ factors

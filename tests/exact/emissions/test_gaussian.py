@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from skdp._numeric._random import make_seed_sequence, make_stream
-from skdp.emissions._gaussian._emission import GaussianEmission, GaussianModel
+from skdp.emissions._gaussian._emission import GaussianEmission
+from skdp.emissions._gaussian._model import GaussianModel
 
 N_STATES = 3
 MEAN = np.array([0.5, -1.0, 2.0])

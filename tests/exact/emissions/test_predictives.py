@@ -11,8 +11,9 @@ from scipy import stats
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._discrete._poisson import PoissonEmission, PoissonModel
-from skdp.emissions._gaussian._emission import GaussianEmission, GaussianModel
+from skdp.emissions._gaussian._emission import GaussianEmission
 from skdp.emissions._gaussian._kernels_student import fast_log_1p
+from skdp.emissions._gaussian._model import GaussianModel
 
 MEAN = np.array([0.5, -1.0, 2.0, 0.0, 1.0])
 PRECISION = 0.3

@@ -8,8 +8,8 @@ MUTATIONS = [
     Mutation(
         "mixture-start-hears-no-interrupt",
         WALKER,
-        "            check_interrupts()\n",
-        "",
+        "check_interrupts()\n                part.sweep()\n            self._take_part",
+        "part.sweep()\n            self._take_part",
         "The first rows take seconds.",
         "tests/unit/mixture/test_blocked.py::test_the_start_can_be_interrupted[collapsed]",
     ),
@@ -28,5 +28,21 @@ MUTATIONS = [
         "",
         "The others join what the first rows have found.",
         "tests/unit/mixture/test_mixtures.py::test_many_rows_begin_with_some[blocked]",
+    ),
+    Mutation(
+        "mixture-few-rows-begin-with-one-cluster",
+        WALKER,
+        "            if best is None or mean > highest:",
+        "            if best is None:",
+        "A chain from one cluster does not find three.",
+        "tests/unit/mixture/test_mixtures.py::TestFewRows::test_three_clusters[0]",
+    ),
+    Mutation(
+        "mixture-given-clusters-under-the-scale-of-all-rows",
+        WALKER,
+        "            self.emission.fit_shared(self.labels, self.n_clusters, rng)\n",
+        "",
+        "Under the scale of all rows, clusters are merged.",
+        "tests/unit/mixture/test_mixtures.py::TestFewRows::test_given_clusters_stay",
     ),
 ]

@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from skdp._numeric._random import make_seed_sequence, make_stream
-from skdp.emissions._gaussian._emission import GaussianEmission, GaussianModel
+from skdp.emissions._gaussian._emission import GaussianEmission
+from skdp.emissions._gaussian._model import GaussianModel
 from skdp.emissions._moments import moments
 
 every_type = pytest.mark.parametrize("covariance_type", ["full", "diag"])

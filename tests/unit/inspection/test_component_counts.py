@@ -42,7 +42,7 @@ def test_few_samples_are_counted(n_samples, heights, label):
 def test_from_estimator():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(m, 0.5, (20, 2)) for m in (0, 6)])
-    model = DPMixture(max_iter=20, random_state=0).fit(X)
+    model = DPMixture(max_iter=100, random_state=0).fit(X)
     ax = plt.figure().add_subplot()
     display = ComponentCountDisplay.from_estimator(model, ax=ax)
     assert display.ax_ is ax

@@ -48,7 +48,8 @@ def test_components_of_many_rows(model):
     assert large.sum() == 9
     assert adjusted_rand_score(Z, model.labels_) > 0.99
     assert set(model.trace_) == {
-        "log_joint", "n_components", "discount", "concentration", "emission_scale",
+        "log_joint", "n_components", "discount", "concentration",
+        "emission_scale", "emission_degrees_of_freedom",
     }  # fmt: skip
 
 

@@ -66,7 +66,8 @@ class TestAttributes:
 
     def test_numbers(self, model):
         assert set(model.trace_) == {
-            "log_joint", "n_components", "concentration", "top_concentration", "emission_scale",
+            "log_joint", "n_components", "concentration", "top_concentration",
+            "emission_scale", "emission_degrees_of_freedom",
         }  # fmt: skip
         for name in ("concentration", "top_concentration"):
             assert getattr(model, f"{name}_") == pytest.approx(model.trace_[name].mean())

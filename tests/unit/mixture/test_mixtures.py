@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from skdp._numeric._numba import as_readonly
 from skdp.emissions import GaussianEmission
 from skdp.mixture import DPMixture, PitmanYorMixture
+from skdp.mixture._sampler import MixtureSampler
 
 CENTRES = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
 
@@ -52,7 +53,8 @@ def test_attributes(model):
     np.testing.assert_allclose(model.means_, means, atol=0.02)
     assert model.covariances_.shape == (3, 2, 2)
     assert set(model.trace_) == {
-        "log_joint", "n_components", "discount", "concentration", "emission_scale",
+        "log_joint", "n_components", "discount", "concentration",
+        "emission_scale", "emission_degrees_of_freedom",
     }  # fmt: skip
 
 
@@ -225,3 +227,51 @@ def test_columns_that_tell_nothing(kind):
     model = DPMixture(max_iter=60, random_state=0).fit(np.column_stack([rows, more]))
     assert adjusted_rand_score(z, model.labels_) > 0.98
     assert np.isfinite(model.score(np.column_stack([rows, more])))
+
+
+class TestFewRows:
+    """Fewer than 20 rows for each column, with full covariances."""
+
+    THREE = np.repeat(np.arange(3), 20)
+
+    def rows(self, seed=0, distance=0.0):
+        noise = np.random.default_rng(seed).normal(size=(60, 20))
+        return distance * np.eye(20)[self.THREE] + noise
+
+    @pytest.mark.parametrize("seed", range(2))
+    def test_one_normal_distribution(self, seed):
+        model = PitmanYorMixture(max_iter=30, random_state=0).fit(self.rows(seed))
+        assert model.n_components_ == 1
+
+    @pytest.mark.parametrize("seed", range(2))
+    def test_three_clusters(self, seed):
+        model = PitmanYorMixture(max_iter=30, random_state=0).fit(self.rows(seed, 6.0))
+        assert adjusted_rand_score(self.THREE, model.labels_) == 1.0
+
+    def test_given_clusters_stay(self):
+        """With draws of S that suit them: under the one of all rows they would be merged."""
+        model = DPMixture(init=self.THREE, max_iter=10, burn_in=0, random_state=0)
+        model.fit(self.rows(0, 6.0))
+        assert adjusted_rand_score(self.THREE, model.labels_) == 1.0
+
+    def test_units_do_not_matter(self):
+        X, scales = self.rows(0, 6.0), 2.0 ** np.arange(-10, 10)
+        fits = [DPMixture(max_iter=5, random_state=0).fit(rows) for rows in (X, scales * X)]
+        np.testing.assert_array_equal(fits[0].labels_, fits[1].labels_)
+
+    def test_interrupt_in_the_start(self, monkeypatch):
+        n_sweeps = 0
+        sweep = MixtureSampler.sweep
+
+        def interrupt(self):
+            nonlocal n_sweeps
+            n_sweeps += 1
+            if n_sweeps == 40:
+                raise KeyboardInterrupt
+            sweep(self)
+
+        monkeypatch.setattr(MixtureSampler, "sweep", interrupt)
+        model = DPMixture(max_iter=5, random_state=0)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(self.rows())
+        assert not hasattr(model, "labels_")

@@ -26,7 +26,7 @@ from unit.sequence.hmm_models import (
 from skdp.data import SequencePanel
 from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._discrete._poisson import PoissonModel
-from skdp.emissions._gaussian._emission import GaussianModel
+from skdp.emissions._gaussian._model import GaussianModel
 from skdp.sequence import (
     CategoricalEmission,
     GaussianEmission,

@@ -30,4 +30,20 @@ MUTATIONS = [
         "The density of a Wishart matrix.",
         f"{TESTS}::test_the_log_evidence_has_the_density_of_the_scale[full]",
     ),
+    Mutation(
+        "drawn-scale-of-the-first-degrees-of-freedom",
+        PRIOR,
+        "            roots=math.sqrt(ratio) * self.roots,",
+        "            roots=self.roots,",
+        "The prior mean of S is proportional to nu - W - 1.",
+        f"{TESTS}::test_degrees_of_freedom_of_one_column",
+    ),
+    Mutation(
+        "drawn-scale-density-of-the-first-degrees-of-freedom",
+        PRIOR,
+        "            inverses=self.inverses / ratio,",
+        "            inverses=self.inverses,",
+        "The prior mean of S is proportional to nu - W - 1.",
+        f"{TESTS}::test_degrees_of_freedom_are_in_the_log_evidence",
+    ),
 ]

@@ -136,7 +136,9 @@ def draw_chain(metric, is_semi, is_scale_drawn, rng):
     )  # fmt: skip
     sampler = emission.make_sampler(values, N_STATES)
     if is_scale_drawn:
-        sampler.scale_prior = ScalePrior.about(SCALE[np.newaxis], np.ones((1, N_COLUMNS), bool))
+        sampler.scale_prior = ScalePrior.about(
+            SCALE[np.newaxis], np.ones((1, N_COLUMNS), bool), sampler.prior.dof
+        )
     similarity = EmissionSimilarity(metric, decay_prior=DECAY_PRIOR).make_sampler(N_STATES)
     duration = None
     if is_semi:

@@ -6,7 +6,7 @@ from exact.oracles.hmm import enumerate_states
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skdp.emissions._discrete._categorical import CategoricalModel
-from skdp.emissions._gaussian._emission import GaussianModel
+from skdp.emissions._gaussian._model import GaussianModel
 from skdp.sequence import hmm_log_likelihood, hmm_posterior
 from skdp.sequence._durations._negative_binomial import NegativeBinomialDurationModel
 from skdp.sequence._durations._poisson import PoissonDurationModel

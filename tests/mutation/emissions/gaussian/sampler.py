@@ -1,14 +1,15 @@
-"""Wrong patches: gaussian, emission."""
+"""Wrong patches: gaussian, sampler."""
 
 from mutation.mutation import Mutation
 
-GAUSSIAN_SAMPLER = "emissions/_gaussian/_emission.py"
+GAUSSIAN_SAMPLER = "emissions/_gaussian/_sampler.py"
+DRAWN_SCALE = "tests/exact/emissions/test_drawn_scale.py"
 PREDICTIVES = "tests/exact/emissions/test_predictives.py"
 
 MUTATIONS = [
     Mutation(
         "moves-missing-values-twice",
-        "emissions/_gaussian/_emission.py",
+        "emissions/_gaussian/_sampler.py",
         "        if self._filled is None:\n            self.complete(states, rng)",
         "        self.complete(states, rng)",
         "Parameters of before a move say nothing of what is missing after it.",
@@ -32,10 +33,34 @@ MUTATIONS = [
     ),
     Mutation(
         "gaussian-posterior-of-covariances",
-        "emissions/_gaussian/_emission.py",
+        "emissions/_gaussian/_sampler.py",
         "logs += (dofs - width - 1.0) * log_dets",
         "logs += (dofs - width) * log_dets",
         "The Wishart density of Sigma^-1.",
         "tests/exact/emissions/test_comparable.py::test_log_posterior_is_what_bayes_says[full]",
+    ),
+    Mutation(
+        "gaussian-degrees-of-freedom-with-the-same-scale",
+        GAUSSIAN_SAMPLER,
+        "scale=(dof - least) / (self.dof - least) * self.scale)",
+        "scale=self.scale)",
+        "S / (nu - W - 1), the prior mean of a covariance, stays.",
+        f"{DRAWN_SCALE}::test_degrees_of_freedom_of_one_column",
+    ),
+    Mutation(
+        "gaussian-degrees-of-freedom-without-the-determinants",
+        GAUSSIAN_SAMPLER,
+        "(dof - width - 1.0) * self.log_dets.sum() - 0.5 * traces",
+        "-0.5 * traces",
+        "The Wishart density of Sigma^-1.",
+        f"{DRAWN_SCALE}::test_degrees_of_freedom_given_the_covariances",
+    ),
+    Mutation(
+        "gaussian-degrees-of-freedom-are-certain",
+        GAUSSIAN_SAMPLER,
+        "            result -= math.log(len(self.scale_prior.freedoms))\n",
+        "",
+        "Each of five values has a fifth of the prior probability.",
+        f"{DRAWN_SCALE}::test_degrees_of_freedom_are_in_the_log_evidence",
     ),
 ]

@@ -1,0 +1,485 @@
+"""Sampler of the means and covariances of states, and of their prior."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import multigammaln
+
+from skdp._numeric._numba import as_readonly
+from skdp._numeric._random import draw_key, next_double
+from skdp._part import Part
+from skdp.emissions import _kernels_affinity as affinities
+from skdp.emissions._clusters import ClusterTerms, gaussian_terms
+from skdp.emissions._gaussian import _kernels as kernels
+from skdp.emissions._gaussian import _kernels_drawn_scale as drawn
+from skdp.emissions._gaussian._drawn_scale import ScalePrior
+from skdp.emissions._gaussian._model import (
+    GaussianModel,
+    check_numbers,
+    factorize_precisions,
+    list_missing,
+    log_determinants,
+    write_log_densities,
+)
+from skdp.emissions._gaussian._sums import Ranges, Sums
+from skdp.emissions._protocol import Coupling
+
+_N_MOVES = 3  # number of moves of the initial centers
+_N_DRAWS = 20  # number of draws of S given an initial partition
+
+IMPOSSIBLE = (
+    "The covariance of a state is not positive definite to rounding: scale the columns of X, or "
+    "give a larger covariance_prior."
+)
+
+
+class GaussianPrior(NamedTuple):
+    """Parameters of the prior, in B blocks of W columns: see `_kernels`.
+
+    Attributes
+    ----------
+    mean : (B, W) array
+    precision, dof : float
+    scale : (B, W, W) array
+    """
+
+    mean: NDArray[np.float64]
+    precision: float
+    dof: float
+    scale: NDArray[np.float64]
+
+    def with_dof(self, dof: float) -> GaussianPrior:
+        """Return the prior with other degrees of freedom and the same mean of covariances."""
+        if dof == self.dof:
+            return self
+        least = self.mean.shape[1] + 1.0
+        return self._replace(dof=dof, scale=(dof - least) / (self.dof - least) * self.scale)
+
+
+class GaussianSampler(Part):
+    """Sampler of the means and covariances of all states, and of the scale of the covariances.
+
+    Parameters
+    ----------
+    n_states : int
+    prior : GaussianPrior
+        If S and nu are drawn, these are their initial values.
+    scale_prior : ScalePrior or None, default=None
+        Prior of S, and perhaps of nu, if drawn. None: both are known.
+    start_factors : (B, W, W) array or None, default=None
+        Factors of the precisions before the first draw. None: factors of the prior means.
+
+    Attributes
+    ----------
+    held : bool
+        Whether `draw` leaves S and nu unchanged.
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        "_values", "_missing", "_filled", "is_incomplete",
+    )  # fmt: skip
+    starts_with_one_state = True
+    is_incomplete = False  # without observations
+
+    def __init__(
+        self,
+        n_states: int,
+        prior: GaussianPrior,
+        scale_prior: ScalePrior | None = None,
+        start_factors: NDArray[np.float64] | None = None,
+    ):
+        self.prior, self.scale_prior = prior, scale_prior
+        self.held = False
+        self.n_states = n_states
+        n_blocks, width = prior.mean.shape
+        n_components = n_states * n_blocks
+        self.counts = np.zeros(n_components)
+        self.centers = np.zeros((n_components, width))
+        self.scatter = np.zeros((n_components, width, width))
+        self.means = np.tile(prior.mean, (n_states, 1))
+        if start_factors is None:
+            start_factors = factorize_precisions(prior.scale / prior.dof)
+        self._start_factors = start_factors
+        self.precision_factors = np.tile(start_factors, (n_states, 1, 1))
+        self.log_dets = log_determinants(self.precision_factors)
+
+    def attach(self, values: NDArray[np.float64]) -> None:
+        """Store the observations."""
+        check_numbers(values)
+        self._values = values
+        width = self.means.shape[1]
+        self._missing = list_missing(values, width)
+        self.is_incomplete = self._missing is not None and not bool(
+            np.isin(self._missing.n_seen, (0, width)).all()
+        )
+        self._filled: NDArray[np.float64] | None = None
+
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> GaussianSampler:
+        """Return a sampler for some of the observations, completed if missing values were drawn.
+
+        Otherwise, incomplete blocks count as missing.
+        """
+        width = self.means.shape[1]
+        other = self.of_states(n_states)
+        values = self._known()[steps]
+        if self._filled is None and self._missing is not None:
+            blocks = values.reshape(len(steps), -1, width)
+            blocks[np.isnan(blocks).any(axis=2)] = np.nan
+        other._values, other._filled = as_readonly(values), None
+        other._missing = None if self._missing is None else list_missing(values, width)
+        other.is_incomplete = False  # completed, or without incomplete blocks
+        return other
+
+    def of_states(self, n_states: int) -> GaussianSampler:
+        """Return a sampler without observations, whose prior is fixed at the current one."""
+        return GaussianSampler(n_states, self.prior, None, self._start_factors)
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Set the states of the observations; -1 marks observations without a state."""
+        measured = self.measure(states)
+        self.take(measured, self.add_up(states, measured))
+
+    def measure(self, states: NDArray[np.int64]) -> Ranges:
+        """Return the ranges that `add_up` needs, which are additive over parts of the data."""
+        return Ranges.of(self._known(), states, *self.centers.shape)
+
+    def add_up(self, states: NDArray[np.int64], measured: Ranges) -> Sums:
+        """Return sums over the observations, which are exactly additive over parts of the data."""
+        return measured.add_up(self._known(), states)
+
+    def take(self, measured: Ranges, sums: Sums) -> None:
+        """Store the statistics of all observations."""
+        measured.settle(sums, self.counts, self.centers, self.scatter)
+
+    def _known(self) -> NDArray[np.float64]:
+        """Return the observations, with missing values filled in if they were drawn."""
+        return as_readonly(self._values if self._filled is None else self._filled)
+
+    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+        """Write the log densities of all steps at the expected parameters of each state."""
+        width = self.means.shape[1]
+        kernels.expect_gaussians(
+            *self._statistics(), *self.prior, self.means,
+            self.precision_factors, self.log_dets, np.empty((width, width)),
+        )  # fmt: skip
+        self.write_log_obs(out)
+
+    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Write initial states: the nearest of centers that are spread over the observations."""
+        self._start_from(self._values, states, rng)
+
+    def _start_from(
+        self, values: NDArray[np.float64], states: NDArray[np.int64], rng: NDArray[np.uint64]
+    ) -> None:
+        filler = self.prior.mean.ravel()
+        weights = 1.0 / np.diagonal(self.prior.scale, axis1=1, axis2=2).ravel()
+        centers = np.empty((self.n_states, len(filler)))
+        scratch = np.empty(centers.shape), np.empty(centers.shape)
+        distances = np.empty(len(states))
+        kernels.seed_centers(values, weights, filler, centers, distances, rng)
+        kernels.find_nearest(values, weights, centers, states)
+        for _ in range(_N_MOVES):
+            kernels.move_centers(values, states, centers, *scratch)
+            kernels.find_nearest(values, weights, centers, states)
+        self.means[:] = centers.reshape(
+            self.means.shape
+        )  # missing values are first drawn about them
+
+    def draw(
+        self,
+        states: NDArray[np.int64],
+        rng: NDArray[np.uint64],
+        coupling: Coupling | None = None,
+    ) -> None:
+        """Draw the missing values, then mu and Sigma, given the states."""
+        if self._filled is None:
+            self.complete(states, rng)
+        self.condition(states)
+        self._filled = None
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw nu and S, unless known or frozen, then mu and Sigma, given the statistics."""
+        if self.scale_prior is not None and not self.held:
+            self._draw_shared(self.scale_prior, self._statistics(), rng)
+        width = self.means.shape[1]
+        possible = kernels.draw_gaussians(
+            *self._statistics(), *self.prior, self.means, self.precision_factors, self.log_dets,
+            np.empty((2, width, width)), rng,
+        )  # fmt: skip
+        if not possible:
+            raise ValueError(IMPOSSIBLE)
+
+    def _draw_shared(
+        self,
+        scale_prior: ScalePrior,
+        statistics: tuple[NDArray[np.float64], ...],
+        rng: NDArray[np.uint64],
+    ) -> None:
+        """Draw nu and S given the statistics of states, with mu and Sigma integrated out."""
+        factor = np.empty(self.prior.scale.shape[1:])
+        self._draw_dof(
+            scale_prior.freedoms,
+            lambda prior: kernels.log_evidence_of_gaussians(*statistics, *prior, factor),
+            rng,
+        )
+        self._draw_scale(scale_prior, statistics, rng)
+
+    def _draw_scale(
+        self,
+        scale_prior: ScalePrior,
+        statistics: tuple[NDArray[np.float64], ...],
+        rng: NDArray[np.uint64],
+    ) -> None:
+        """Draw S given nu and the statistics of states, with mu and Sigma integrated out."""
+        out, (_, *matrices) = self.prior.scale.copy(), scale_prior.given(self.prior.dof)[:4]
+        possible = drawn.draw_scale(
+            *statistics, *self.prior, *matrices, np.empty((5, *out.shape[1:])), rng, out
+        )
+        if not possible:
+            raise ValueError(IMPOSSIBLE)
+        self.prior = self.prior._replace(scale=out)
+
+    def _draw_dof(
+        self,
+        freedoms: tuple[float, ...],
+        weigh: Callable[[GaussianPrior], float],
+        rng: NDArray[np.uint64],
+    ) -> None:
+        """Draw nu, with the prior mean of the covariances held fixed."""
+        if len(freedoms) > 1:
+            priors = [self.prior.with_dof(dof) for dof in freedoms]
+            logs = np.array([weigh(prior) for prior in priors])
+            if not np.isfinite(logs).all():
+                raise ValueError(IMPOSSIBLE)
+            ends = np.cumsum(np.exp(logs - logs.max()))
+            self.prior = priors[np.searchsorted(ends, next_double(rng) * ends[-1], side="right")]
+
+    def _weigh_covariances(self, prior: GaussianPrior) -> float:
+        """Return log p(Sigma of all states | nu, S), up to a constant."""
+        width, dof = prior.scale.shape[-1], prior.dof
+        factors = self.precision_factors.reshape(self.n_states, -1, width, width)
+        traces = np.einsum("kbfd,bde,kbfe->", factors, prior.scale, factors)
+        logs = 0.5 * dof * (np.linalg.slogdet(prior.scale)[1] - width * np.log(2.0))
+        each = self.n_states * float((logs - multigammaln(0.5 * dof, width)).sum())
+        return each + float((dof - width - 1.0) * self.log_dets.sum() - 0.5 * traces)
+
+    def _statistics(self) -> tuple[NDArray[np.float64], ...]:
+        """Return counts, masses, centers and scatter."""
+        return self.counts, self.counts, self.centers, self.scatter
+
+    def _block_weights(self) -> NDArray[np.float64] | None:
+        """Return the factors of the precisions at each step, (N, B), or None if all are 1."""
+        return None
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Draw the missing values of this sweep in partly observed blocks."""
+        key = np.empty_like(rng)
+        if self.is_incomplete:
+            draw_key(rng, key)
+        self.complete_with(states, key)
+
+    def complete_with(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
+    ) -> None:
+        """Draw the missing values with a given key; `first` is the panel index of the first row."""
+        self._filled = self._completed(states, key, first)
+
+    def _completed(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int
+    ) -> NDArray[np.float64]:
+        """Return the observations, with drawn values in partly observed blocks."""
+        if not self.is_incomplete:
+            return self._values
+        assert self._missing is not None
+        width = self.means.shape[1]
+        values = self._values.copy()
+        scratch = np.empty((width, width)), np.empty(width)
+        known = self.means, self.precision_factors, self._block_weights()
+        kernels.impute(
+            values, states, *self._missing, *known, *scratch, first, key, np.empty_like(key)
+        )
+        values.flags.writeable = self._values.flags.writeable  # or kernels would be compiled twice
+        return values
+
+    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+        """Write the log densities of the observed values of all steps."""
+        write_log_densities(
+            self._values, self._missing, self.means, self.precision_factors, self.log_dets, out
+        )
+
+    def log_evidence(self) -> float:
+        """Return log p(x | z) with the last drawn missing values, plus log p(nu, S) if drawn."""
+        width = self.prior.mean.shape[1]
+        result = kernels.log_evidence_of_gaussians(
+            *self._statistics(), *self.prior, np.empty((width, width))
+        )
+        if self.scale_prior is not None:
+            result += self.scale_prior.given(self.prior.dof).log_density(self.prior.scale)
+            result -= math.log(len(self.scale_prior.freedoms))
+        return float(result)
+
+    def scalars(self) -> dict[str, float]:
+        """Return the scalars for the trace."""
+        if self.scale_prior is None:
+            return {}
+        scale_prior, dof = self.scale_prior, self.prior.dof
+        scalars = {"emission_scale": scale_prior.given(dof).ratio(self.prior.scale)}
+        if len(scale_prior.freedoms) > 1:
+            scalars["emission_degrees_of_freedom"] = dof
+        return scalars
+
+    def model(self) -> GaussianModel:
+        """Return the distributions of the next observation given the states.
+
+        Means and covariances are E[mu | z] and E[Sigma | z], or E[Sigma^-1 | z]^-1 if the latter
+        does not exist; the missing values of partly observed rows are the last drawn ones.
+        """
+        mean, precision, dof, scale = self.prior
+        n_blocks, width = mean.shape
+        counts = self.counts[:, np.newaxis]
+        mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))
+        away = self.centers - mean
+        weights = precision * counts / (precision + counts)
+        lower = np.tril(self.scatter)
+        scatter = lower + np.tril(lower, -1).swapaxes(1, 2)
+        scales = scale + scatter + (weights * away)[:, :, np.newaxis] * away[:, np.newaxis]
+        dofs = dof + self.counts
+        divisors = np.where(dofs > width + 1, dofs - width - 1, dofs)
+        means = mean + counts / (precision + counts) * away
+        covariances = scales / divisors[:, np.newaxis, np.newaxis]
+        # The scale of the next observation includes that of the mean: Sigma (1 + 1 / (c + n)).
+        freedoms = dofs - (width - 1.0)
+        ratios = divisors / freedoms * (1.0 + 1.0 / (precision + self.counts))
+        n_dims = n_blocks * width
+        full = n_blocks == 1
+        shape = (n_dims, n_dims) if full else (n_dims,)
+        return GaussianModel(
+            means.reshape(self.n_states, n_dims),
+            covariances.reshape(self.n_states, *shape),
+            freedoms if full else freedoms.reshape(self.n_states, n_dims),
+            ratios if full else ratios.reshape(self.n_states, n_dims),
+        )
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the rows and the prior in the format of the cluster kernels."""
+        return gaussian_terms(self._values, *self.prior)
+
+    def draw_shared(
+        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
+    ) -> None:
+        """Draw nu and S given the clusters of the rows, unless they are known."""
+        if self.scale_prior is not None:
+            part = self.restrict(np.arange(len(labels)), n_clusters)
+            part.condition(labels)
+            self._draw_shared(self.scale_prior, part._statistics(), rng)
+
+    @property
+    def draws_dof(self) -> bool:
+        """Whether nu is drawn."""
+        return self.scale_prior is not None and len(self.scale_prior.freedoms) > 1
+
+    def fit_shared(
+        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
+    ) -> None:
+        """Draw S given the clusters until its first value is forgotten.
+
+        nu has its first, smallest value, because S hardly moves if nu is large.
+        """
+        assert self.scale_prior is not None
+        part = self.restrict(np.arange(len(labels)), n_clusters)
+        part.condition(labels)
+        first = self.scale_prior.freedoms[0]
+        self.prior = self.prior.with_dof(first)
+        for _ in range(_N_DRAWS):
+            self._draw_scale(self.scale_prior, part._statistics(), rng)
+
+    def move_shared(self, rng: NDArray[np.uint64]) -> GaussianPrior | None:
+        """Draw S or nu given all Sigma, which stay unchanged, and return the previous prior.
+
+        The result is None if S is known or frozen. A coin decides between S and nu, since drawing
+        one after the other would not have the same density forward and back.
+        """
+        if self.scale_prior is None or self.held:
+            return None
+        before, freedoms = self.prior, self.scale_prior.freedoms
+        if len(freedoms) > 1 and next_double(rng) < 0.5:
+            self._draw_dof(freedoms, self._weigh_covariances, rng)
+            return before
+        out, (_, *matrices) = before.scale.copy(), self.scale_prior.given(before.dof)[:4]
+        possible = drawn.draw_scale_given_precisions(
+            self.precision_factors, before.dof, *matrices, np.empty((5, *out.shape[1:])), rng, out
+        )
+        if not possible:
+            raise ValueError(IMPOSSIBLE)
+        self.prior = before._replace(scale=out)
+        return before
+
+    def restore_shared(self, before: GaussianPrior) -> None:
+        """Restore the prior that `move_shared` returned."""
+        self.prior = before
+
+    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+        """Return mu, factors of Sigma^-1 and their log determinants, (J, B, ...) each."""
+        shape = self.n_states, len(self.prior.mean)
+        arrays = self.means, self.precision_factors, self.log_dets
+        return tuple(array.reshape(*shape, *array.shape[1:]) for array in arrays)
+
+    def log_posterior(self) -> float:
+        """Return the log density of mu and Sigma^-1 given the states and completed values."""
+        prior_mean, precision, dof, prior_scale = self.prior
+        width, n_states = prior_mean.shape[1], self.n_states
+        mean, dofs = np.tile(prior_mean, (n_states, 1)), dof + self.counts
+        precisions = precision + self.counts
+        away = self.centers - mean
+        lower = np.tril(self.scatter)
+        scales = np.tile(prior_scale, (n_states, 1, 1)) + lower + _transpose(np.tril(lower, -1))
+        weights = (precision * self.counts / precisions)[:, np.newaxis] * away
+        scales += weights[:, :, np.newaxis] * away[:, np.newaxis]
+        means = mean + (self.counts / precisions)[:, np.newaxis] * away
+        factors, log_dets = self.precision_factors, self.log_dets
+        deviations = np.einsum("kde,ke->kd", factors, self.means - means)
+        logs = 0.5 * width * np.log(precisions / (2.0 * np.pi)) + log_dets
+        logs -= 0.5 * precisions * (deviations**2).sum(axis=1)
+        traces = np.einsum("kde,kde->k", np.matmul(factors, scales), factors)
+        logs += (dofs - width - 1.0) * log_dets - 0.5 * traces
+        logs += 0.5 * dofs * (np.linalg.slogdet(scales)[1] - width * np.log(2.0))
+        return float((logs - multigammaln(0.5 * dofs, width)).sum())
+
+    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> GaussianModel:
+        """Return the distributions of states with known means and covariances."""
+        means, factors, _ = parameters
+        n_states, n_blocks, width = means.shape
+        shape = (width, width) if n_blocks == 1 else (n_blocks,)
+        return GaussianModel(
+            means.reshape(n_states, -1), _invert(factors).reshape(n_states, *shape)
+        )
+
+    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+        """Return log Bhattacharyya coefficients, (K, K)."""
+        means, factors, log_dets = parameters
+        n_states, _, width = means.shape
+        out, scratch = np.empty((n_states, n_states)), (np.empty((width, width)), np.empty(width))
+        means = np.ascontiguousarray(means)
+        if not affinities.compare_gaussians(means, _invert(factors), -log_dets, *scratch, out):
+            raise ValueError(
+                "The mean of the covariances of two states is not positive definite to rounding: "
+                "scale the columns of X, or give a larger covariance_prior."
+            )
+        return out
+
+
+def _transpose(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+    return matrices.swapaxes(-1, -2)
+
+
+def _invert(precision_factors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Sigma = U^-1 U^-T of triangular matrices U, (..., W, W)."""
+    roots: Any = np.linalg.inv(precision_factors)
+    covariances: NDArray[np.float64] = np.matmul(roots, _transpose(roots))
+    return covariances
