@@ -8,14 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._random import make_generator
 from skdp._numeric._typing import Floats, Places
 from skdp._part import Part
 from skdp.emissions._clusters import ClusterTerms
 from skdp.inference._interrupt import check_interrupts
 from skdp.mixture._kernels import kernels_of, shuffle
 from skdp.mixture._kernels_moves import GroupCounts
-from skdp.mixture._spread_clusters import find_tight_clusters
 
 _FIRST_CAPACITY = 16
 _THREE = 3
@@ -27,13 +25,8 @@ If there are at least twice as many rows, a random subset of this size is cluste
 moves that are rarely accepted with many rows are accepted with few.
 """
 
-_FEW_ROWS = 20
-"""Rows per column below which several starts are compared, if the emission draws nu.
-
-With few rows, a chain that begins with one cluster takes its spread for that within clusters."""
-
-_NUMBERS, _SWEEPS = (2, 3, 4, 6, 9, 13), 15
-"""Numbers of clusters of these starts, and the sweeps after which they are compared."""
+_SWEEPS = 15
+"""Number of sweeps after which starts are compared."""
 
 IMPOSSIBLE = (
     "The covariance of a cluster is not positive definite to rounding: scale the columns of X, or "
@@ -106,19 +99,17 @@ class ClusterSampler(Part):
             self._seat_others(order[n_rows:], rng)
             return
         self._seat(order, rng)
-        n_columns = self._values.shape[1]
-        if getattr(self.emission, "draws_dof", False) and len(order) < _FEW_ROWS * n_columns:
+        if getattr(self.emission, "draws_dof", False) and self.emission.has_few_rows:
             self._take_part(self._order, self._find_best_start(rng))
 
     def _find_best_start(self, rng: NDArray[np.uint64]) -> Self:
         """Return a sampler that began with the present clusters or with those of k-means.
 
-        The result has the highest mean log joint in the last of a few sweeps.
+        With few rows, a chain that begins with one cluster takes its spread for that within
+        clusters. The result has the highest mean log joint in the last of a few sweeps.
         """
-        generator = make_generator(rng)
-        spread = [find_tight_clusters(self._values, n, generator) for n in _NUMBERS]
         best, highest = None, -math.inf
-        for labels in (self.labels, *spread):
+        for labels in (self.labels, *self.emission.find_clusters(rng)):
             part = self._part(self._order, self.emission.copy(), labels, rng)
             logs = []
             for _ in range(_SWEEPS):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import multigammaln
 
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._random import draw_key, next_double
+from skdp._numeric._random import draw_key, make_generator, next_double
 from skdp._part import Part
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._clusters import ClusterTerms, gaussian_terms
@@ -27,10 +27,17 @@ from skdp.emissions._gaussian._model import (
     write_log_densities,
 )
 from skdp.emissions._gaussian._sums import Ranges, Sums
+from skdp.emissions._gaussian._tight_clusters import find_tight_clusters
 from skdp.emissions._protocol import Coupling
 
 _N_MOVES = 3  # number of moves of the initial centers
 _N_DRAWS = 20  # number of draws of S given an initial partition
+
+_FEW_ROWS = 20
+"""Rows per column of a block below which several first partitions should be compared."""
+
+_NUMBERS = 2, 3, 4, 6, 9, 13
+"""Numbers of clusters of these partitions."""
 
 IMPOSSIBLE = (
     "The covariance of a state is not positive definite to rounding: scale the columns of X, or "
@@ -118,6 +125,16 @@ class GaussianSampler(Part):
             np.isin(self._missing.n_seen, (0, width)).all()
         )
         self._filled: NDArray[np.float64] | None = None
+
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether a chain that begins with one state may not find the others."""
+        return len(self._values) < _FEW_ROWS * self.prior.mean.shape[1]
+
+    def find_clusters(self, rng: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
+        """Return partitions of the observations into few and into more clusters."""
+        generator = make_generator(rng)
+        return [find_tight_clusters(self._values, n, generator) for n in _NUMBERS]
 
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> GaussianSampler:
         """Return a sampler for some of the observations, completed if missing values were drawn.

@@ -151,6 +151,12 @@ class InitialSplitMerge(StateRegrouping):
 
     def run(self) -> None:
         """Write the states."""
+        self._begin_with_one()
+        if getattr(self._emission, "has_few_rows", False):
+            self._begin_with_clusters()
+
+    def _begin_with_one(self) -> None:
+        """Split one state, and merge states, as long as the probability grows."""
         self._states[:] = 0
         self._log_probability = self._weigh(self._states)
         waiting = [0]
@@ -159,6 +165,29 @@ class InitialSplitMerge(StateRegrouping):
             if self._split(a):
                 waiting += [a, self._n_used - 1]
         self._merge_all()
+
+    def _begin_with_clusters(self) -> None:
+        """Merge the clusters of several partitions, too, and keep the most probable states.
+
+        With few steps for their columns, a split that begins with two steps finds nothing.
+        """
+        best, highest = self._states.copy(), self._log_joint()
+        emission: Any = self._emission
+        for labels in emission.find_clusters(self._rng):
+            if labels.max() < self._transitions.n_states:
+                self._states[:], self._n_used = labels, int(labels.max()) + 1
+                self._log_probability = self._weigh(self._states)
+                self._merge_all()
+                log_joint = self._log_joint()
+                if log_joint > highest:
+                    best, highest = self._states.copy(), log_joint
+        self._states[:] = best
+
+    def _log_joint(self) -> float:
+        """Return the log probability of states and observations."""
+        emission = self._emission.restrict(np.arange(len(self._states)), self._n_used)
+        emission.condition(self._states)
+        return float(emission.log_evidence()) + self._log_probability
 
     def _weigh(self, states: Places) -> float:
         counts = self._transitions.count(self._ptr, states)

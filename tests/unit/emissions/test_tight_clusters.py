@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from skdp.mixture._spread_clusters import find_tight_clusters
+from skdp.emissions._gaussian._tight_clusters import find_tight_clusters
 
 Z = np.repeat(np.arange(3), 40)
 
@@ -28,6 +28,14 @@ def test_units_do_not_matter(shift):
     np.testing.assert_array_equal(find(X, 3), find(scales * (X + shift), 3))
 
 
+def test_missing_values_do_not_matter_much():
+    X = three_of_forty_columns()
+    X[np.random.default_rng(1).random(X.shape) < 0.05] = np.nan
+    X[7] = np.nan
+    labels = find(X, 3)
+    assert adjusted_rand_score(np.delete(Z, 7), np.delete(labels, 7)) > 0.9
+
+
 def test_labels_have_no_gaps():
     labels = find(three_of_forty_columns(), 13)
     assert np.unique(labels).tolist() == list(range(labels.max() + 1))
@@ -39,10 +47,17 @@ def test_labels_have_no_gaps():
     [
         (np.full((5, 2), 7.1), 1),
         (np.zeros((1, 3)), 1),
+        (np.full((5, 2), np.nan), 1),
         (np.repeat([[0.0, 5.0], [1.0, 5.0]], 4, axis=0), 2),
         (np.arange(6.0).reshape(3, 2), 3),
     ],
-    ids=["equal rows", "one row", "two distinct rows", "fewer rows than clusters"],
+    ids=[
+        "equal rows",
+        "one row",
+        "nothing observed",
+        "two distinct rows",
+        "fewer rows than clusters",
+    ],
 )
 def test_no_more_clusters_than_distinct_rows(values, expected):
     assert len(np.unique(find(values, 4))) == expected

@@ -17,12 +17,14 @@ def find_tight_clusters(values: Floats, n_clusters: int, rng: np.random.Generato
     After a few moves of the centers, columns are weighted by the inverse of their variance within
     clusters. In columns that separate clusters it is small, so these columns soon count for more
     than many others in which clusters do not differ. The result has the smallest determinant of
-    the diagonal matrix of these variances among several restarts. Units do not matter.
+    the diagonal matrix of these variances among several restarts. Units do not matter. A
+    missing value is replaced by the mean of its column.
     """
-    values = values - values.mean(axis=0)
-    deviations = values.std(axis=0)
-    is_constant = deviations <= 1e-9 * np.abs(values).max(axis=0, initial=0.0)
-    values = values[:, ~is_constant] / deviations[~is_constant]
+    values = values[:, ~np.isnan(values).all(axis=0)]
+    values = values - np.nanmean(values, axis=0)
+    deviations = np.nanstd(values, axis=0)
+    is_constant = deviations <= 1e-9 * np.nanmax(np.abs(values), axis=0, initial=0.0)
+    values = np.nan_to_num(values[:, ~is_constant] / deviations[~is_constant])
     best, least = np.zeros(len(values), dtype=np.int64), np.inf
     for _ in range(_N_RESTARTS if values.shape[1] else 0):
         labels, variances = _move_centers(values, _seed_centers(values, n_clusters, rng))
