@@ -24,15 +24,20 @@ from skdp.emissions._whole import Observations, PartedEmission
 # Default priors are computed from the data. For one column, a state is expected to have this share
 # of their covariance: with a share of 1 small states are merged, with .05 large ones are split. For
 # D columns the share is the D-th root, because the same number of states divides a D-dimensional
-# space into parts of about this volume. Means are nearly free: a precision of .1 makes additional
-# states so cheap that the prior favors more states than there are.
+# space into parts of about this volume.
 _SHARE = 0.2
-_MEAN_PRECISION = 0.01
 
-# If states share what is known of covariances, c grows with D: an additional state costs
-# -D / 2 log c nats more than with c = 1. With c = .01 and 30 columns, these 69 nats would merge
-# clear clusters; with c near 1, groups of a few rows would become clusters.
-_COST_OF_MEAN, _LARGEST_PRECISION = 23.0, 0.25
+# Means are nearly free: a precision c of .1 makes additional states so cheap that the prior favors
+# more states than there are. But with c = .01, each column adds 2.3 nats to the cost of a state,
+# -D / 2 log c, and with many columns clear states are merged. So the cost does not grow beyond that
+# of ten columns, as far as c = .25 allows; with c near 1, groups of a few rows become states.
+_SMALLEST_PRECISION, _LARGEST_PRECISION, _LARGEST_COST = 0.01, 0.25, 23.0
+
+
+def _default_precision(n_columns: int) -> float:
+    """Return c if it is not given."""
+    precision = math.exp(-2.0 * _LARGEST_COST / n_columns)
+    return min(max(precision, _SMALLEST_PRECISION), _LARGEST_PRECISION)
 
 
 class GaussianEmission(PartedEmission):
@@ -50,15 +55,16 @@ class GaussianEmission(PartedEmission):
     mean_prior : (D,) array or None, default=None
         m; None: the mean of the observations.
     mean_precision_prior : float or None, default=None
-        c, from 1e-8 to 1e8: the number of observations that the prior mean is worth. None: 0.01,
-        which makes the prior of the means wider than the data; if `degrees_of_freedom_prior` is
-        drawn, exp(-46 / D), but at least 0.01 (up to 10 columns) and at most 0.25 (from 34 on).
+        c, from 1e-8 to 1e8: the number of observations that the prior mean is worth. None:
+        exp(-46 / W), but at least 0.01 (up to W = 10) and at most 0.25 (from W = 34 on), where W is
+        D with full covariances and 1 with diagonal ones. The prior of the means is then wider than
+        the data, and a state of many columns does not cost more than one of ten.
     degrees_of_freedom_prior : float or None, default=None
         nu > D - 1 ("full") or nu > 0 ("diag"). The larger it is, the more similar the covariances
         of different states are. None: 2 D + 1 ("full"; with fewer, small states of many columns
-        overfit combinations of columns that hardly vary) or 3 ("diag"). With full covariances and
-        ``covariance_prior="auto"``, None: nu is drawn from 2 D + 1, 3 D + 1, 5 D + 1, 9 D + 1 and
-        17 D + 1.
+        overfit combinations of columns that hardly vary) or 3 ("diag"). With full covariances of
+        two columns or more, and unless `covariance_prior` is given, nu is drawn from 2 D + 1,
+        3 D + 1, 5 D + 1, 9 D + 1 and 17 D + 1.
     covariance_prior : "auto", (D, D) or (D,) array or None, default=None
         S: symmetric and positive definite ("full"), or positive numbers ("diag"). The prior mean of
         a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: this mean is 0.2^(1 / D) times
@@ -145,12 +151,20 @@ class GaussianEmission(PartedEmission):
         return GaussianSampler(n_states, prior, self._make_scale_prior(prior, data))
 
     def _make_scale_prior(self, prior: GaussianPrior, data: Observations) -> ScalePrior | None:
-        """Return the prior of S if it is drawn; the scale of `prior` is its mean."""
-        if not isinstance(self.covariance_prior, str):
+        """Return the prior of nu and S if either is drawn; `prior` has the first nu and E[S]."""
+        draws_scale = isinstance(self.covariance_prior, str)
+        draws_dof = (
+            prior.mean.shape[1] > 1
+            and self.degrees_of_freedom_prior is None
+            and (self.covariance_prior is None or draws_scale)
+        )
+        if not draws_scale and not draws_dof:
             return None
-        ranges, _, squares = find_moments(PulledIn(data))
-        varies = find_varying(ranges, squares).reshape(prior.mean.shape)
-        return ScalePrior.about(prior.scale, varies, prior.dof, draws_dof=self._draws_dof)
+        varies = np.zeros(prior.mean.shape, dtype=bool)
+        if draws_scale:
+            ranges, _, squares = find_moments(PulledIn(data))
+            varies = find_varying(ranges, squares).reshape(prior.mean.shape)
+        return ScalePrior.about(prior.scale, varies, prior.dof, draws_dof=draws_dof)
 
     def _make_prior(
         self,
@@ -177,26 +191,10 @@ class GaussianEmission(PartedEmission):
                 scale = share * (covariance if full else np.diag(covariance))
         return GaussianPrior(
             mean.reshape(-1, width),
-            self._default_precision(width) if precision is None else float(precision),
+            _default_precision(width) if precision is None else float(precision),
             dof,
             np.ascontiguousarray(scale).reshape(-1, width, width),
         )
-
-    @property
-    def _draws_dof(self) -> bool:
-        """Whether nu is drawn."""
-        return (
-            self.covariance_type == "full"
-            and isinstance(self.covariance_prior, str)
-            and self.degrees_of_freedom_prior is None
-        )
-
-    def _default_precision(self, width: int) -> float:
-        """Return c if it is not given."""
-        if not self._draws_dof:
-            return _MEAN_PRECISION
-        precision = math.exp(-2.0 * _COST_OF_MEAN / width)
-        return min(max(precision, _MEAN_PRECISION), _LARGEST_PRECISION)
 
     def _read_arrays(
         self, n_dims: int

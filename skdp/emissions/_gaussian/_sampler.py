@@ -136,6 +136,17 @@ class GaussianSampler(Part):
         generator = make_generator(rng)
         return [find_tight_clusters(self._values, n, generator) for n in _NUMBERS]
 
+    def list_first_priors(self) -> list[GaussianPrior]:
+        """Return priors with which first states are sought: the smallest, a middle, the largest nu.
+
+        With the smallest nu, states of few observations overfit.
+        """
+        if not self.draws_dof:
+            return [self.prior]
+        assert self.scale_prior is not None
+        freedoms = self.scale_prior.freedoms
+        return [self.prior.with_dof(freedoms[i]) for i in (0, len(freedoms) // 2, -1)]
+
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> GaussianSampler:
         """Return a sampler for some of the observations, completed if missing values were drawn.
 
@@ -345,9 +356,10 @@ class GaussianSampler(Part):
         """Return the scalars for the trace."""
         if self.scale_prior is None:
             return {}
-        scale_prior, dof = self.scale_prior, self.prior.dof
-        scalars = {"emission_scale": scale_prior.given(dof).ratio(self.prior.scale)}
-        if len(scale_prior.freedoms) > 1:
+        scale_prior, dof, scalars = self.scale_prior, self.prior.dof, {}
+        if scale_prior.n_free.any():
+            scalars["emission_scale"] = scale_prior.given(dof).ratio(self.prior.scale)
+        if self.draws_dof:
             scalars["emission_degrees_of_freedom"] = dof
         return scalars
 

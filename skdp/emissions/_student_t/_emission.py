@@ -65,12 +65,13 @@ class StudentTEmission(GaussianEmission):
     mean_prior : (D,) array or None, default=None
         m; None: the medians of the observations.
     mean_precision_prior : float or None, default=None
-        c, from 1e-8 to 1e8: the number of observations that the prior mean is worth. None: 0.01,
-        which makes the prior of the means wider than the data; if `degrees_of_freedom_prior` is
-        drawn, exp(-46 / D), but at least 0.01 (up to 10 columns) and at most 0.25 (from 34 on).
+        c, from 1e-8 to 1e8: the number of observations that the prior mean is worth. None:
+        exp(-46 / W), but at least 0.01 (up to W = 10) and at most 0.25 (from W = 34 on), where W is
+        D with full covariances and 1 with diagonal ones. The prior of the means is then wider than
+        the data, and a state of many columns does not cost more than one of ten.
     degrees_of_freedom_prior : float or None, default=None
         Those of the inverse Wishart prior of Sigma, above D - 1 ("full") or 0 ("diag"). None: 2 D +
-        1 or 3; drawn with ``covariance_prior="auto"`` and "full", as for `GaussianEmission`.
+        1 or 3; drawn where `GaussianEmission` draws its own.
     covariance_prior : "auto", (D, D) or (D,) array or None, default=None
         S: symmetric and positive definite ("full"), or positive numbers ("diag"). None: as for
         `GaussianEmission`, but from a covariance of the observations that outliers do not stretch:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from functools import partial
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -147,41 +148,44 @@ class InitialSplitMerge(StateRegrouping):
     ):
         super().__init__(ptr, states, transitions.with_self_transitions(), emission, rng)
         self._weights = np.full(transitions.n_states, 1.0 / transitions.n_states)
-        self._n_used = 1
 
     def run(self) -> None:
-        """Write the states."""
-        self._begin_with_one()
-        if getattr(self._emission, "has_few_rows", False):
-            self._begin_with_clusters()
+        """Write the states.
 
-    def _begin_with_one(self) -> None:
-        """Split one state, and merge states, as long as the probability grows."""
-        self._states[:] = 0
+        With few steps for their columns, splits that begin with two steps may find nothing, and
+        small covariances overfit. Then clusters are merged, too, under several priors, and the most
+        probable states win.
+        """
+        emission: Any = self._emission
+        if not getattr(emission, "has_few_rows", False):
+            self._split_all()
+            self._merge_all()
+            return
+        clusters, n_states = emission.find_clusters(self._rng), self._transitions.n_states
+        starts: list[Any] = [self._split_all]
+        starts += [partial(self._take, each) for each in clusters if each.max() < n_states]
+        found = []
+        for prior, start in product(emission.list_first_priors(), starts):
+            emission.prior = prior
+            start()
+            self._merge_all()
+            found.append((self._log_joint(), self._states.copy(), prior))
+        _, self._states[:], emission.prior = max(found, key=lambda start: start[0])
+
+    def _take(self, labels: Places) -> None:
+        """Take clusters as states."""
+        self._states[:], self._n_used = labels, int(labels.max()) + 1
+        self._log_probability = self._weigh(self._states)
+
+    def _split_all(self) -> None:
+        """Split a single state as long as the probability grows."""
+        self._states[:], self._n_used = 0, 1
         self._log_probability = self._weigh(self._states)
         waiting = [0]
         while waiting and self._n_used < self._transitions.n_states:
             a = waiting.pop(0)
             if self._split(a):
                 waiting += [a, self._n_used - 1]
-        self._merge_all()
-
-    def _begin_with_clusters(self) -> None:
-        """Merge the clusters of several partitions, too, and keep the most probable states.
-
-        With few steps for their columns, a split that begins with two steps finds nothing.
-        """
-        best, highest = self._states.copy(), self._log_joint()
-        emission: Any = self._emission
-        for labels in emission.find_clusters(self._rng):
-            if labels.max() < self._transitions.n_states:
-                self._states[:], self._n_used = labels, int(labels.max()) + 1
-                self._log_probability = self._weigh(self._states)
-                self._merge_all()
-                log_joint = self._log_joint()
-                if log_joint > highest:
-                    best, highest = self._states.copy(), log_joint
-        self._states[:] = best
 
     def _log_joint(self) -> float:
         """Return the log probability of states and observations."""

@@ -32,9 +32,9 @@ MIXED = IndependentEmissions(
     ]
 )
 PARTS = {
-    "full": (GaussianEmission(), NUMBERS),
+    "full": (GaussianEmission(degrees_of_freedom_prior=5.0), NUMBERS),
     "diag": (GaussianEmission("diag"), NUMBERS),
-    "one column": (GaussianEmission(), NUMBERS[:, :1]),
+    "one column": (GaussianEmission(degrees_of_freedom_prior=3.0), NUMBERS[:, :1]),
     "poisson": (PoissonEmission(2.0, 0.5), COUNTS),
     "bernoulli": (BernoulliEmission((0.5, 1.5)), BITS),
     "categorical": (CategoricalEmission(5, [0.5, 1.0, 0.2, 2.0, 0.3]), SYMBOLS),

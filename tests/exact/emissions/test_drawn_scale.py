@@ -138,7 +138,8 @@ def follow_both(sampler, step, n_draws=N_DRAWS):
 def test_degrees_of_freedom_of_one_column():
     """By quadrature. Six figures: a false alarm in 1e-5 of seeds."""
     values = PLANE[:, :1]
-    sampler = make_sampler(values, freedom=None)
+    sampler = make_sampler(values, freedom=3.0)
+    sampler.scale_prior = sampler.scale_prior._replace(freedoms=tuple(2.0 + RATIOS))
     found = follow_both(sampler, lambda rng: sampler.draw(STATES, rng), 2 * N_DRAWS)
     mean = expected_scale(values, freedom=3.0)
     log_q = np.linspace(log(LOWEST), log(200.0), 4001)

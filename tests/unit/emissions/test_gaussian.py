@@ -120,6 +120,7 @@ def test_priors_from_the_data(n_missing, n_dims):
     share = 0.2 ** (1.0 / n_dims)
     assert_allclose(np.diag(prior.scale[0]), share * n_dims * np.nanvar(values, axis=0))
     assert (prior.precision, prior.dof) == (0.01, 2.0 * n_dims + 1.0)
+
     if n_missing == 0:
         covariance = np.cov(values.T, bias=True).reshape(n_dims, n_dims)
         assert_allclose(prior.scale[0] / (prior.dof - n_dims - 1.0), share * covariance, rtol=2e-4)
@@ -127,6 +128,17 @@ def test_priors_from_the_data(n_missing, n_dims):
     assert_allclose(prior.mean[:, 0], np.nanmean(values, axis=0))
     assert_allclose(prior.scale[:, 0, 0], share * np.nanvar(values, axis=0))
     assert prior.dof == 3.0
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "full", "diag"), [(10, 0.01005, 0.01), (20, 0.10026, 0.01), (60, 0.25, 0.01)]
+)
+def test_default_precision_of_means(n_columns, full, diag):
+    """exp(-46 / D), from .01 to .25."""
+    values = np.random.default_rng(0).normal(size=(30, n_columns))
+    for kind, expected in (("full", full), ("diag", diag)):
+        sampler = GaussianEmission(kind).make_sampler(values, 2)
+        assert sampler.prior.precision == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize(("freedom", "factor"), [(1.5, 1.0), (4.0, 1.0), (5.5, 2.5), (1e6, 999997)])
@@ -374,7 +386,7 @@ def test_parameters_are_drawn_given_completed_values():
     values = rng.normal(size=(40, 3))
     values[::3, 1] = np.nan
     states, stream = rng.integers(0, 3, 40), make_stream(make_seed_sequence(0))
-    sampler = GaussianEmission().make_sampler(values, 4)
+    sampler = GaussianEmission(degrees_of_freedom_prior=7.0).make_sampler(values, 4)
     sampler.attach(values)
     sampler.draw(states, stream)
     sampler.complete(states, stream)

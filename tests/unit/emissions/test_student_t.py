@@ -86,7 +86,7 @@ class TestSampler:
 
     def test_moves_see_the_weights_of_the_sweep(self):
         """What a move conditions on is what parameters are drawn given."""
-        sampler, z, rng = self.start()
+        sampler, z, rng = self.start(degrees_of_freedom_prior=7.0)
         sampler.draw(z, rng)
         sampler.complete(z, rng)
         part = sampler.restrict(np.arange(200), 4)

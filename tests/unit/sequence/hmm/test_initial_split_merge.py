@@ -44,6 +44,21 @@ def test_finds_clusters(covariance_type):
     assert adjusted_rand_score(truth, found) > 0.98
 
 
+@pytest.mark.parametrize(("seed", "n_missing"), [(0, 0), (1, 0), (2, 0), (0, 1)])
+def test_few_steps_of_many_columns(seed, n_missing):
+    """12 steps for each column."""
+    rng = np.random.default_rng(seed)
+    truth = np.tile(np.repeat([0, 1, 2], 50), 4)
+    values = 2.0 * rng.normal(size=(3, 50))[truth] + rng.normal(size=(600, 50))
+    values[::17, :n_missing] = np.nan
+    assert adjusted_rand_score(truth, open_with(GaussianEmission(), values, [0, 600])) == 1.0
+
+
+def test_few_steps_of_one_state():
+    values = np.random.default_rng(0).normal(size=(100, 30))
+    assert open_with(GaussianEmission(), values, [0, 50, 100]).max() == 0
+
+
 def test_finds_intensities():
     rng = np.random.default_rng(1)
     truth = np.repeat([0, 1, 2, 1, 0, 2], 60)
