@@ -9,7 +9,7 @@ MUTATIONS = [
     Mutation(
         "first-states-from-splits-only",
         STARTS,
-        "        starts += [partial(self._take, each) for each in clusters if each.max() < n_states]\n",
+        "partial(self._take, each) for each in clusters if each.max() < n_states",
         "",
         "Splits that begin with two steps may find nothing in many columns.",
         f"{TESTS}::test_few_steps_of_many_columns[2-0]",
@@ -17,8 +17,8 @@ MUTATIONS = [
     Mutation(
         "first-states-under-one-prior",
         STARTS,
-        "        for prior in emission.list_first_priors():",
-        "        for prior in emission.list_first_priors()[:1]:",
+        "product(emission.list_first_priors(), starts)",
+        "product(emission.list_first_priors()[:1], starts)",
         "Small covariances of few steps overfit.",
         f"{TESTS}::test_few_steps_of_one_state",
     ),
