@@ -56,10 +56,10 @@ class PitmanYorMixture(RowMixture):
         First partition of each chain. "sequential": rows join components one after the other, in
         random order, each given the rows before. From 4,000 rows on, a subset of 2,000 comes first
         and is moved by a hundred sweeps, and the others join the components found; from 40,000 on,
-        a subset of 20,000 is moved by fifty sweeps. If the emission is "gaussian" and there are
-        fewer than 20 rows per column, partitions into the 2, 4, 8 and 16 clusters of k-means are
-        tried as well: each is moved by 20 sweeps, and the chain goes on from the one with the
-        highest mean log joint. Or your own labels.
+        a subset of 20,000 is moved by fifty sweeps. If the emission draws its degrees
+        of freedom ("gaussian" does) and there are fewer than 20 rows per column, partitions into 2
+        to 13 clusters by k-means are tried as well: each is moved by 15 sweeps, and the chain goes
+        on from the one with the highest mean log joint. Or your own labels.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None

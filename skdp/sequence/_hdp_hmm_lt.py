@@ -95,13 +95,16 @@ class HDPHMMLT(HMMPredictions):
     init : {"auto", "random"} or list of (T_i,) arrays of int, default="auto"
         First states of each chain. "auto": all steps start in one state, which is split recursively
         as long as that explains the data better; for categories and binary factors, the same as
-        "random". "random": the emission's own initialization: the nearest of `n_components`
-        k-means++ centers for Gaussian observations, the best-fitting regression of a random window
-        for autoregressive ones, random runs for categories. If several sequences have 200,000 steps
-        or more in total and the emission supports partitions, both use only evenly spaced sequences
-        with about 100,000 steps; the states of the other sequences are drawn given the model
-        learned from these. Or your own states, from 0 to ``n_components - 1``, one per step of each
-        sequence; an array for a single sequence.
+        "random". With Gaussian observations and fewer than 20 steps per column, partitions into 2
+        to 13 clusters by k-means are tried as well, all of them with small and large degrees of
+        freedom if these are drawn, and the most probable states win. "random": the emission's own
+        initialization: the nearest of `n_components` k-means++ centers for Gaussian observations,
+        the best-fitting regression of a random window for autoregressive ones, random runs for
+        categories. If several sequences have 200,000 steps or more in total and the emission
+        supports partitions, both use only evenly spaced sequences with about 100,000 steps; the
+        states of the other sequences are drawn given the model learned from these. Or your own
+        states, from 0 to ``n_components - 1``, one per step of each sequence; an array for a single
+        sequence.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None

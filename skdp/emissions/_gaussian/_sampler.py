@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import multigammaln
 
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._random import draw_key, make_generator, next_double
+from skdp._numeric._random import draw_categorical, draw_key, make_generator, next_double
 from skdp._part import Part
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._clusters import ClusterTerms, gaussian_terms
@@ -285,8 +285,8 @@ class GaussianSampler(Part):
             logs = np.array([weigh(prior) for prior in priors])
             if not np.isfinite(logs).all():
                 raise ValueError(IMPOSSIBLE)
-            ends = np.cumsum(np.exp(logs - logs.max()))
-            self.prior = priors[np.searchsorted(ends, next_double(rng) * ends[-1], side="right")]
+            weights = np.exp(logs - logs.max())
+            self.prior = priors[draw_categorical(weights, weights.sum(), rng)]
 
     def _weigh_covariances(self, prior: GaussianPrior) -> float:
         """Return log p(Sigma of all states | nu, S), up to a constant."""

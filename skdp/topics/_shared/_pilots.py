@@ -3,7 +3,8 @@
 A chain hardly ever splits a topic of thousands of words, and needs many sweeps to lose superfluous
 topics, so the number it begins with matters. Pilots begin with different numbers and see the corpus
 without a fifth of its words. They are judged by the probability of these words in their last block
-of sweeps. While the best still climbs, it goes on, with those that may overtake it.
+of sweeps. As long as the score of the best pilot grows, it runs for more blocks, and so do the
+pilots that may overtake it.
 """
 
 from __future__ import annotations

@@ -56,6 +56,14 @@ MUTATIONS = [
         f"{DRAWN_SCALE}::test_degrees_of_freedom_given_the_covariances",
     ),
     Mutation(
+        "gaussian-degrees-of-freedom-without-weights",
+        GAUSSIAN_SAMPLER,
+        "evidence_of_gaussians(*statistics, *prior, factor)",
+        "evidence_of_gaussians(*statistics[:1], statistics[0], *statistics[2:], *prior, factor)",
+        "Student t steps count by their weights.",
+        f"{DRAWN_SCALE}::test_degrees_of_freedom_of_two_columns[student t]",
+    ),
+    Mutation(
         "gaussian-degrees-of-freedom-are-certain",
         GAUSSIAN_SAMPLER,
         "            result -= math.log(len(self.scale_prior.freedoms))\n",
