@@ -3,8 +3,9 @@
 Document completion: five samples 20 sweeps apart, 100 fold-in sweeps each of which the last 50
 count. State of the Union addresses with their split, or the Python reference (even sections train,
 odd ones test), or generated topics that share no word ("easy"). Documents have topic shares, unless
-``--level segment``. With ``--segmented`` or ``--adaptive`` the models are SegmentedTopicModel or
-AdaptiveTopicModel with "auto" and with given numbers.
+``--level segment``. Bounds are compared with a coarse view of the last fit of any number. With
+``--segmented`` or ``--adaptive`` the models are SegmentedTopicModel or AdaptiveTopicModel with
+"auto" and with given numbers.
 
     python benchmarks/hdp_topics.py --data DATA --corpus sotu --starts 1 20 200
     python benchmarks/hdp_topics.py --data DATA --segmented --components 20 50 100 --sweeps 400
@@ -105,6 +106,7 @@ def main():
     )  # fmt: skip
     parser.add_argument("--level", choices=["document", "segment"], default="document")
     parser.add_argument("--starts", type=first_number, nargs="*", default=["auto"])
+    parser.add_argument("--bounds", type=int, nargs="*", default=[], help="max_components")
     parser.add_argument("--components", type=int, nargs="*", default=[], help="of GibbsLDA")
     parser.add_argument("--peer", type=int, nargs="*", default=[], help="first topics of the peer")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
@@ -129,6 +131,10 @@ def main():
         for n in options.starts:
             model = infer(initial_components=n, random_state=seed)
             rows.append(measure(f"{type(model).__name__} from {n}", model, train, test))
+        for n in options.bounds:
+            print(f"coarse view, {n} topics: {model.reduce_topics(n).perplexity(test):.0f}")
+            bounded = infer(max_components=n, random_state=seed)
+            rows.append(measure(f"{type(model).__name__} up to {n}", bounded, train, test))
         for n in options.components:
             model = given(n, random_state=seed, **shared)
             rows.append(measure(f"{type(model).__name__} {n}", model, train, test))

@@ -69,6 +69,9 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         are judged by the probability of the others. It is 20 if X has less than 1,000 tokens or 100
         segments. The result depends on this number, because chains rarely split large topics and
         lose superfluous topics slowly.
+    max_components : int or None, default=None
+        Largest number of topics, for tables that people read: the posterior is that of the model
+        given that no more topics have words. None: no bound.
     split_merge : bool, default=True
         Whether to propose, in every sweep, to split topics in two and to merge two into one.
         Otherwise topics come and go word by word only, which is slow if topics are large.
@@ -178,6 +181,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         "top_concentration_prior": [tuple, list],
         "level": [StrOptions({"document", "segment"})],
         "initial_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "max_components": [Interval(Integral, 1, None, closed="left"), None],
         "split_merge": ["boolean"],
     }
 
@@ -193,6 +197,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         init: Any = "random",
         initial_components: int | str = "auto",
+        max_components: int | None = None,
         split_merge: bool = True,
         max_iter: int = 500,
         burn_in: int | None = None,
@@ -215,6 +220,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         self.dirichlet_prior = dirichlet_prior
         self.init = init
         self.initial_components = initial_components
+        self.max_components = max_components
         self.split_merge = split_merge
         self.max_iter = max_iter
         self.burn_in = burn_in
@@ -265,6 +271,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             init,
             bool(self.split_merge),
+            self._most_topics,
             derive_stream(root, Role.INIT, c),
             derive_stream(root, Role.SWEEP, c),
         )

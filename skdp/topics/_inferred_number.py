@@ -29,6 +29,7 @@ class InferredNumberModel(BaseTopicModel):
     ])  # fmt: skip
 
     initial_components: int | str
+    max_components: int | None = None
 
     @property
     def _is_open(self) -> bool:
@@ -60,6 +61,18 @@ class InferredNumberModel(BaseTopicModel):
 
     # Validation
 
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
+        number = getattr(self, self._first_topics_name)
+        if not isinstance(number, str):
+            self._check_bound(self._first_topics_name, number)
+
+    def _check_bound(self, name: str, number: int) -> None:
+        if self.max_components is not None and number > self.max_components:
+            raise ValueError(
+                f"{name} has {number} topics, but max_components is {self.max_components}."
+            )
+
     def _check_init(self, n_words: int) -> Any:
         if not self._is_open or isinstance(self.init, str):
             return super()._check_init(n_words)
@@ -69,6 +82,7 @@ class InferredNumberModel(BaseTopicModel):
                 f"init must have shape (n_topics, n_features) with n_features={n_words}, got "
                 f"{topics.shape}."
             )
+        self._check_bound("init", len(topics))
         return topics
 
     @property
@@ -89,7 +103,14 @@ class InferredNumberModel(BaseTopicModel):
             return super()._n_first_topics(X)
         if not isinstance(self.init, str):
             return len(self.init)
-        return DEFAULT_NUMBER if self._has_pilots else int(self.initial_components)
+        if not self._has_pilots:
+            return int(self.initial_components)
+        return min(DEFAULT_NUMBER, self._most_topics or DEFAULT_NUMBER)
+
+    @property
+    def _most_topics(self) -> int | None:
+        """The largest number of topics."""
+        return None if self.max_components is None else int(self.max_components)
 
     # Chains
 
@@ -149,6 +170,7 @@ class PilotedStart:
                     rest, derive_seed(root, Role.PILOT, number), 0, number, "random"
                 ),
                 derive_seed(root, Role.PILOT),
+                estimator._most_topics,
                 estimator.n_jobs,
             )
         return estimator._start_from(corpus, root, c, self._number, estimator.init)

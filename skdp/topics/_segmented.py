@@ -83,6 +83,9 @@ class SegmentedTopicModel(BaseTableModel):
         They see four fifths of the words and are judged by the probability of the others. It is 20
         if X has less than 1,000 tokens or 100 segments. The result depends on this number, because
         chains rarely split large topics and lose superfluous topics slowly.
+    max_components : int or None, default=None
+        Largest number of topics, for tables that people read: the posterior is that of the model
+        given that no more topics have words. None: no bound.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -219,6 +222,7 @@ class SegmentedTopicModel(BaseTableModel):
         sampler: str = "btigs",
         init: Any = "random",
         initial_components: int | str = "auto",
+        max_components: int | None = None,
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 10,
@@ -248,6 +252,7 @@ class SegmentedTopicModel(BaseTableModel):
         self.sampler = sampler
         self.init = init
         self.initial_components = initial_components
+        self.max_components = max_components
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin

@@ -10,13 +10,15 @@ for topics, some of which are free.
 | weights | beta_k | (C,) | weight of a topic; 0 in free columns |
 | rest | beta_u | (1,) | weight of all topics without words |
 | prior | alpha beta_k | (C,) | the spare column has alpha beta_u, free ones have 0 |
-| free, columns | | (C,), (2,) int64 | stack of free columns; spare column, number of free ones |
+| free | | (C,) int64 | stack of free columns |
+| columns | | (3,) int64 | spare column, number of free ones, of topics that may still open |
 
 A word w of node d gets topic k with weight ``(n_dk + alpha beta_k) (M_kw + eta) / (M_k + W eta)``
 and a new one with weight ``alpha beta_u / W``, which is the weight of the spare column: an empty
 column whose prior is alpha beta_u. So the dense sweep of latent Dirichlet allocation can be used,
 except for two rare events. A word may take the spare column, which then becomes a topic with a part
-of beta_u. A topic may lose its last word; its weight then returns to beta_u.
+of beta_u. A topic may lose its last word; its weight then returns to beta_u. If no further topic
+may open, the spare column has weight 0.
 """
 
 # mypy: ignore-errors
@@ -53,7 +55,7 @@ def empty_top_level(n_columns: int) -> OpenColumns:
         np.ones(1),
         np.zeros(n_columns),
         np.arange(n_columns)[::-1].copy(),
-        np.array([NO_COLUMN, n_columns]),
+        np.array([NO_COLUMN, n_columns, n_columns]),
     )
 
 
@@ -66,13 +68,20 @@ def weigh_column(k, weight, alpha, top, scratch):
 
 
 @njit_internal_nogc
+def weigh_spare(alpha, top, scratch):
+    """Set the weight of the spare column."""
+    weight = top.rest[0] if top.columns[2] > 0 else 0.0
+    weigh_column(top.columns[0], weight, alpha, top, scratch)
+
+
+@njit_internal_nogc
 def take_spare(alpha, top, scratch):
     """Make the next free column the spare one, if there is any."""
     top.columns[0] = NO_COLUMN
     if top.columns[1] > 0:
         top.columns[1] -= 1
         top.columns[0] = top.free[top.columns[1]]
-        weigh_column(top.columns[0], top.rest[0], alpha, top, scratch)
+        weigh_spare(alpha, top, scratch)
 
 
 @njit_internal_nogc
@@ -83,6 +92,7 @@ def open_topic(alpha, gamma, top, scratch, rng):
     weigh_column(k, top.weights[k], alpha, top, scratch)
     scratch.base[k] += 1.0
     scratch.factor[k] = scratch.base[k] * scratch.reciprocal[k]
+    top.columns[2] -= 1
     take_spare(alpha, top, scratch)
 
 
@@ -94,7 +104,8 @@ def close_topic(k, alpha, top, scratch):
     weigh_column(k, 0.0, alpha, top, scratch)
     top.free[top.columns[1]] = k
     top.columns[1] += 1
-    weigh_column(top.columns[0], top.rest[0], alpha, top, scratch)
+    top.columns[2] += 1
+    weigh_spare(alpha, top, scratch)
 
 
 @njit_loop

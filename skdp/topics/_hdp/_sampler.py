@@ -56,6 +56,8 @@ class HDPSampler(TopicSampler):
     dirichlet_prior : (float, float)
     init : "random" or (n_topics, W) array
     split_merge : bool
+    most_topics : int or None
+        Largest number of topics with words.
     init_stream, stream : (4,) uint64 arrays
     """
 
@@ -77,13 +79,14 @@ class HDPSampler(TopicSampler):
         dirichlet_prior: tuple[float, float],
         init: Any,
         split_merge: bool,
+        most_topics: int | None,
         init_stream: NDArray[np.uint64],
         stream: NDArray[np.uint64],
     ):
         super().__init__(n_topics, topic_word_prior, dirichlet_prior, [stream], None)
         self.level, self.n_initial_topics = level, n_topics
         self.concentration, self.top_concentration = concentration, top_concentration
-        self.priors, self.split_merge = priors, split_merge
+        self.priors, self.split_merge, self.most_topics = priors, split_merge, most_topics
         self._take(corpus)
         topics = np.full(len(corpus.tokens), -1, np.int32)
         self.shards = [NodeTopics(topics)]
@@ -136,12 +139,15 @@ class HDPSampler(TopicSampler):
 
     def _top_level(self) -> OpenColumns:
         """Return the top level in the form that sweeps take."""
-        top = empty_top_level(len(self._words.totals))
+        n_columns = len(self._words.totals)
+        top = empty_top_level(n_columns)
         top.weights[: self.n_topics] = self.weights
         top.rest[0] = self.rest
-        top.columns[:] = self.n_topics, len(self._words.totals) - self.n_topics - 1
+        n_more = (n_columns if self.most_topics is None else self.most_topics) - self.n_topics
+        top.columns[:] = self.n_topics, n_columns - self.n_topics - 1, n_more
         np.multiply(top.weights, self.concentration, out=top.prior)
-        top.prior[self.n_topics] = self.concentration * self.rest
+        if n_more > 0:
+            top.prior[self.n_topics] = self.concentration * self.rest
         return top
 
     def _close_gaps(self, weights: NDArray[np.float64]) -> None:
@@ -209,6 +215,8 @@ class HDPSampler(TopicSampler):
             moves.pick_pair(self._node_ptr, self._node_of, pair, stream)
         a, b = (int(topics[i]) for i in pair)
         joins = a != b
+        if not joins and self.n_topics == self.most_topics:
+            return
         weight = float(self.weights[a] + self.weights[b] if joins else self.weights[a])
         log_shares = np.log(self.weights[[a, b]] / weight)
         n_members = moves.list_members(topics, a, b, division)

@@ -203,6 +203,7 @@ def choose_number_of_topics(
     size_of_topic: float,
     start: Callable[[SegmentedCorpus, int], Any],
     seed: np.random.SeedSequence,
+    most_topics: int | None,
     n_jobs: int | None,
 ) -> int:
     """Return the initial number of topics, chosen by pilots.
@@ -221,15 +222,21 @@ def choose_number_of_topics(
         ``start(corpus, n_topics)`` returns the sampler of a new pilot.
     seed : SeedSequence
         Determines the words that are held out.
+    most_topics : int or None
+        Largest number; pilots that would begin with more begin with this one.
     n_jobs : int or None
         Number of threads that share the pilots.
     """
     held_out = hold_out_words(corpus, seed)
+    most = most_topics or max(LARGE_NUMBERS)
     if held_out is None:
-        return DEFAULT_NUMBER
+        return min(DEFAULT_NUMBER, most)
+
+    pilots: dict[int, Pilot] = {}
 
     def start_pilots(numbers: Iterable[int]) -> dict[int, Pilot]:
-        affordable = [n for n in numbers if n * size_of_topic <= LARGEST_START or n == 1]
+        allowed = sorted({min(n, most) for n in numbers} - set(pilots))
+        affordable = [n for n in allowed if n * size_of_topic <= LARGEST_START or n == 1]
         new = {n: Pilot(start(held_out.rest, n), held_out) for n in affordable}
         return run_blocks(new, FEWEST_BLOCKS, n_jobs)
 
@@ -237,7 +244,7 @@ def choose_number_of_topics(
         scores = {number: pilot.score() for number, pilot in pilots.items()}
         return Comparison(scores, len(held_out.tokens))
 
-    pilots = start_pilots(SMALL_NUMBERS)
+    pilots |= start_pilots(SMALL_NUMBERS)
     if not compare(pilots).is_hopeless(max(pilots)):
         pilots |= start_pilots(LARGE_NUMBERS)
     pilots |= start_pilots(numbers_beside(compare(pilots).best, list(pilots)))

@@ -10,7 +10,7 @@ from skdp._numeric._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
 from skdp.topics._shared._kernels import Corpus, WordCounts
-from skdp.topics._tables._kernels import Assignments, Prior, Ratios, TableScratch
+from skdp.topics._tables._kernels import UNBOUNDED, Assignments, Prior, Ratios, TableScratch
 from skdp.topics._tables._kernels_btigs import weigh_tables
 from skdp.topics._tables._kernels_chain import Levels
 from skdp.topics._tables._kernels_left_to_right import Particles, Predictive, Seen
@@ -77,8 +77,9 @@ def empty_scratch(n_topics: int) -> TableScratch:
     reciprocal, factor = (aligned_zeros(width, dtype=np.float32) for _ in range(2))
     sums = aligned_zeros((1, LANES + width), dtype=np.float32)
     return TableScratch(
-        integers[0], base, reciprocal, opening, sharing, factor, sums, *integers[1:]
-    )
+        integers[0], base, reciprocal, opening, sharing, factor, sums, integers[1], integers[2],
+        np.array([UNBOUNDED]),
+    )  # fmt: skip
 
 
 def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:

@@ -64,6 +64,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         "top_concentration": "no_validation",
         "top_concentration_prior": [tuple, list],
         "initial_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "max_components": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     _optional_attributes = InferredNumberModel._optional_attributes | frozenset([
@@ -168,7 +169,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         hyper = self._hyper_parameters()
         if self._is_open:
             return OpenTableSampler(
-                corpus, n_topics, self.sampler, hyper, self._top_level(), init,
+                corpus, n_topics, self.sampler, hyper, self._top_level(), self._most_topics, init,
                 init_streams, streams, self.n_jobs,
             )  # fmt: skip
         return TableSampler(

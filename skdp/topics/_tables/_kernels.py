@@ -28,6 +28,7 @@ dish from the document's node (s tables) or from the previous segment (t tables)
 | opening, sharing | | (K,) | for present topics: reciprocal x weight of opening, of sharing |
 | factor | opening + sharing x ratio | (K',) float32 | weight of a topic without (M_kw + gamma) |
 | sums | | (1, LANES + K') float32 | running sums of a word's weights |
+| may_open | | (1,) int64 | number of topics without words that words may still take |
 
 A word w of segment j gets topic k with weight ``(counts[w, k] + gamma) * factor[k]``. For a topic
 that is absent from the segment, ``factor = base * reciprocal`` regardless of the segment's tables,
@@ -45,7 +46,7 @@ import numpy as np
 
 from skdp._numeric._numba import njit, njit_forceinline, njit_internal
 from skdp.processes._kernels_stirling import log_stirling
-from skdp.topics._shared._kernels import log_rising
+from skdp.topics._shared._kernels import LESS, log_rising
 
 
 class Assignments(NamedTuple):
@@ -99,6 +100,11 @@ class TableScratch(NamedTuple):
     sums: np.ndarray
     present: np.ndarray
     position: np.ndarray
+    may_open: np.ndarray
+
+
+UNBOUNDED = np.int64(2**62)
+"""Value of `may_open` if the number of topics has no bound."""
 
 
 @njit_forceinline
@@ -155,12 +161,22 @@ def unlist_topic(k, n_present, present, position):
 
 
 @njit_forceinline
-def count_word(w, k, change, fixed, counts, totals, shift, reciprocal):
+def count_word(w, k, change, fixed, counts, totals, shift, reciprocal, may_open):
     """Add `change` (`MORE`, `LESS`) to the count of word `w` in topic `k`, unless it is fixed."""
     if not fixed:
         counts[w, k] += np.float32(change)
         totals[k] += change
         reciprocal[k] = 1.0 / (shift + totals[k])
+        if change == LESS:
+            may_open[0] += totals[k] == 0.0
+        else:
+            may_open[0] -= totals[k] == 1.0
+
+
+@njit_forceinline
+def is_open(k, totals, may_open):
+    """Return whether a word may take topic `k`: it has words, or the bound is not reached."""
+    return totals[k] > 0.0 or may_open[0] > 0
 
 
 @njit_forceinline

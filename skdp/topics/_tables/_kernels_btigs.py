@@ -40,6 +40,7 @@ from skdp.topics._tables._kernels import (
     count_word,
     enter_document,
     enter_segment,
+    is_open,
     leave_segment,
     list_topic,
     unlist_topic,
@@ -131,6 +132,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
     n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
     opening, sharing, factor = scratch.opening, scratch.sharing, scratch.factor
     sums, present, position = scratch.sums, scratch.present, scratch.position
+    may_open = scratch.may_open
     values, row_ptr = ratios.values, ratios.row_ptr
     segment_tables = assignments.segment_tables
     customers = assignments.document_tables[d]
@@ -173,7 +175,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                     ratio = weigh_sharing(total, n_tables, a, b)
                     tables_changed = True
                 n_k[k] = n - 1
-                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal)
+                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
                 if n == 1:
                     n_present = unlist_topic(k, n_present, present, position)
                     factor[k] = base[k] * reciprocal[k]
@@ -188,22 +190,27 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
             if listed:
                 if i + 1 < end:  # before the draw, so that this does not wait for it
                     absent_of_next = total_product(counts, tokens[i + 1], gamma, factor)
-                in_present = sum_present(
-                    w, n_present, ratio, present, opening, sharing, counts, gamma, sums
-                )
-                target = next_double(rng) * (in_present + absent)
-                if target < in_present:
-                    k = find_present(target, n_present, present, sums)
-                else:
+                while True:
+                    in_present = sum_present(
+                        w, n_present, ratio, present, opening, sharing, counts, gamma, sums
+                    )
+                    target = next_double(rng) * (in_present + absent)
+                    if target < in_present:
+                        k = find_present(target, n_present, present, sums)
+                        break
                     k = draw_product(counts, w, gamma, factor, sums, rng)
-                    factor[k] = 0.0  # present from now on
-                    if i + 1 < end:
-                        absent_of_next = total_product(counts, tokens[i + 1], gamma, factor)
+                    if is_open(k, totals, may_open):
+                        factor[k] = 0.0  # present from now on
+                        if i + 1 < end:
+                            absent_of_next = total_product(counts, tokens[i + 1], gamma, factor)
+                        break
             else:
                 if tables_changed:
                     weigh_present(n_present, ratio, present, opening, sharing, factor)
                     tables_changed = False
                 k = draw_product(counts, w, gamma, factor, sums, rng)
+                while not is_open(k, totals, may_open):
+                    k = draw_product(counts, w, gamma, factor, sums, rng)
             k = assume_nonnegative(k)
             topics[i] = k
 
@@ -219,7 +226,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                 ratio = weigh_sharing(total, n_tables, a, b)
                 tables_changed = True
             n_k[k] = n + 1
-            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal)
+            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
             weigh_topic(
                 k, n + 1, tables[k], ratio, listed, values, row_ptr, a, base, reciprocal,
                 opening, sharing, factor,

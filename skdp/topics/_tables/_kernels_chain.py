@@ -42,7 +42,7 @@ from skdp._numeric._random import next_double
 from skdp._numeric._simd import assume_nonnegative, draw_product, prefetch
 from skdp.processes._kernels_stirling import share_ratio
 from skdp.topics._shared._kernels import AHEAD, LESS, MORE
-from skdp.topics._tables._kernels import count_word, weigh_parents
+from skdp.topics._tables._kernels import count_word, is_open, weigh_parents
 from skdp.topics._tables._kernels_btigs import look_up_weights
 from skdp.topics._tables._kernels_seats import (
     DOCUMENT,
@@ -188,7 +188,7 @@ def sweep_segment(
     tokens, topics = corpus.tokens, assignments.topics
     counts, totals, fixed = words.counts, words.totals, words.fixed
     base, reciprocal, alpha = levels.base, scratch.reciprocal, prior.alpha
-    factor, sums = scratch.factor, scratch.sums
+    factor, sums, may_open = scratch.factor, scratch.sums, scratch.may_open
     values, row_ptr = ratios.values, ratios.row_ptr
     tables, segment_tables = assignments.tables, assignments.segment_tables
     previous, segment_previous = assignments.to_previous, assignments.segment_to_previous
@@ -268,7 +268,7 @@ def sweep_segment(
                     level, k, share, opening, fixed_part, mu_part, via_document, via_previous,
                     inverse,
                 )  # fmt: skip
-            count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal)
+            count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
 
         # Reweigh all topics if tables have changed, otherwise only the topic that the word left.
         if tables_changed:
@@ -302,8 +302,10 @@ def sweep_segment(
 
         # Draw the topic.
         k = draw_product(counts, w, gamma, factor, sums, rng)
+        while not is_open(k, totals, may_open):
+            k = draw_product(counts, w, gamma, factor, sums, rng)
         topics[x] = k
-        count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal)
+        count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
 
         # Add the word, and up the chain a customer for each table that it opens.
         mu = base[k] * inverse_total

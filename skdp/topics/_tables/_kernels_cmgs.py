@@ -25,6 +25,7 @@ from skdp.topics._tables._kernels import (
     count_word,
     enter_document,
     enter_segment,
+    is_open,
     leave_segment,
     list_topic,
     unlist_topic,
@@ -52,6 +53,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
     n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
     opening, sharing, factor = scratch.opening, scratch.sharing, scratch.factor
     sums, present, position = scratch.sums, scratch.present, scratch.position
+    may_open = scratch.may_open
     values, row_ptr = ratios.values, ratios.row_ptr
     segment_tables = assignments.segment_tables
     customers = assignments.document_tables[d]
@@ -95,7 +97,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                     total -= 1.0
                     tables_changed = True
                 n_k[k] = n - 1
-                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal)
+                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
                 if n == 1:
                     n_present = unlist_topic(k, n_present, present, position)
                     factor[k] = base[k] * reciprocal[k]
@@ -122,6 +124,8 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
 
             # Draw the topic.
             k = draw_product(counts, w, gamma, factor, sums, rng)
+            while not is_open(k, totals, may_open):
+                k = draw_product(counts, w, gamma, factor, sums, rng)
             topics[i] = k
             # Add the word to a table, or to a new one.
             n = n_k[k]
@@ -134,7 +138,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                 total += 1.0
                 tables_changed = True
             n_k[k] = n + 1
-            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal)
+            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
             weigh_topic(
                 k,
                 n + 1,

@@ -23,6 +23,7 @@ from skdp.topics._tables._kernels import (
     count_word,
     enter_document,
     enter_segment,
+    is_open,
     leave_segment,
     list_topic,
     unlist_topic,
@@ -50,6 +51,7 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
     n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
     opening, sharing, factor = scratch.opening, scratch.sharing, scratch.factor
     sums, present, position = scratch.sums, scratch.present, scratch.position
+    may_open = scratch.may_open
     heads, links = assignments.seat_heads, assignments.seat_links
     sizes, kinds, free = assignments.seat_sizes, assignments.seat_kinds, assignments.seat_free
     segment_tables = assignments.segment_tables
@@ -82,7 +84,7 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
                     total -= 1.0
                     tables_changed = True
                 n_k[k] = n - 1
-                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal)
+                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
                 if n == 1:
                     n_present = unlist_topic(k, n_present, present, position)
                     factor[k] = base[k] * reciprocal[k]
@@ -98,6 +100,8 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
 
             # Draw the topic.
             k = draw_product(counts, w, gamma, factor, sums, rng)
+            while not is_open(k, totals, may_open):
+                k = draw_product(counts, w, gamma, factor, sums, rng)
             topics[i] = k
             # Add the word to a table, or to a new one.
             n = n_k[k]
@@ -114,7 +118,7 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
                 target = next_double(rng) * (n - a * tables[k])
                 take_seat(j, k, target, a, heads, links, sizes)
             n_k[k] = n + 1
-            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal)
+            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
             weigh_topic(k, n + 1, tables[k], ratio, a, base, reciprocal, opening, sharing, factor)
         segment_tables[j] = n_tables
         leave_segment(n_present, n_k, present, base, reciprocal, factor)

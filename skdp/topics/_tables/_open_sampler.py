@@ -73,6 +73,8 @@ class OpenTableSampler(TableSampler):
     hyper : HyperParameters
         Its `doc_topic_prior` is "auto".
     top : FirstTopLevel
+    most_topics : int or None
+        Largest number of topics with words.
     init : "random", (n_tokens,) or (K, W) array
     init_streams, streams : lists of (4,) uint64 arrays
     n_jobs : int or None
@@ -87,13 +89,14 @@ class OpenTableSampler(TableSampler):
         sampler: str,
         hyper: HyperParameters,
         top: FirstTopLevel,
+        most_topics: int | None,
         init: Any,
         init_streams: list[NDArray[np.uint64]],
         streams: list[NDArray[np.uint64]],
         n_jobs: int | None = None,
     ):
         self.document_concentration, self.top_concentration, self.priors = top
-        self.n_initial_topics = n_topics
+        self.n_initial_topics, self.most_topics = n_topics, most_topics
         self._columns, self._left_out = n_topics, np.empty(0, dtype=np.intp)
         super().__init__(corpus, n_topics, sampler, hyper, init, init_streams, streams, n_jobs)
         self._resize(n_topics + 1)
@@ -157,6 +160,13 @@ class OpenTableSampler(TableSampler):
     # Sweeps
 
     @property
+    def _may_open(self) -> int:
+        """Number of topics that may open; shards see no more columns than may."""
+        if self.most_topics is None or len(self.shards) > 1:
+            return super()._may_open
+        return self.most_topics - self.n_topics
+
+    @property
     def least_weight(self) -> float:
         """Smallest weight of topics that take part in a sweep.
 
@@ -188,6 +198,8 @@ class OpenTableSampler(TableSampler):
         n_topics, least = self.n_topics, self.least_weight
         drawn = np.empty(int(self.rest / least) + 1)
         drawn = drawn[: break_rest(self.rest, self.top_concentration, least, drawn, stream)]
+        if self.most_topics is not None and len(self.shards) > 1:
+            drawn = drawn[: self.most_topics - n_topics]
         n_used = n_topics + len(drawn) + 1
         if not padded(n_used) <= self._columns <= padded(n_used) + 2 * LANES:
             self._resize(n_used)
@@ -229,6 +241,8 @@ class OpenTableSampler(TableSampler):
             moves.pick_pair(self._token_ptr, self._document_of, pair, stream)
         a, b = (int(topics[i]) for i in pair)
         joins = a != b
+        if not joins and self.n_topics == self.most_topics:
+            return
         args = corpus, shard, self._prior(0), self._stirling, stream
         seating = make_blocks(seat([a, b] if joins else [a], *args), corpus)
         blocks_of_pair[:] = [seating.block_of(i) for i in pair]

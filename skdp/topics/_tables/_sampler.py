@@ -29,6 +29,7 @@ from skdp.topics._tables._arrays import (
     stirling_ratios,
 )
 from skdp.topics._tables._kernels import (
+    UNBOUNDED,
     Assignments,
     Prior,
     add_corpus_estimates,
@@ -201,13 +202,18 @@ class TableSampler(TopicSampler):
             return 0, 1
         return self._bounds[s] if scope == "document" else self._segment_bounds[s]
 
+    @property
+    def _may_open(self) -> int:
+        """Number of topics without words that words may take in a sweep."""
+        return int(UNBOUNDED)
+
     def _sweep_of(self, s: int, words: WordCounts) -> TableSweep:
-        prior = self._prior(s)
+        prior, may_open = self._prior(s), self._may_open
         if words.fixed:
-            prior = prior._replace(gamma=0.0)
+            prior, may_open = prior._replace(gamma=0.0), int(UNBOUNDED)
         return TableSweep(
             self._corpora[s], self.shards[s], self.sampler, prior, self._weights, self._left_out,
-            self._scratch[s], self._levels[s],
+            may_open, self._scratch[s], self._levels[s],
         )  # fmt: skip
 
     def _update_parameters(self) -> None:

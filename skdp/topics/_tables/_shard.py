@@ -33,6 +33,8 @@ class TableSweep(ShardSweep):
     weights : Ratios
     left_out : array of int
         Topics that words may not take; documents that have a table of such a topic are skipped.
+    may_open : int
+        Number of topics without words that words may take.
     scratch, levels : as kernels take them
     """
 
@@ -46,6 +48,7 @@ class TableSweep(ShardSweep):
         prior: Prior,
         weights: Ratios,
         left_out: NDArray[np.intp],
+        may_open: int,
         scratch: Any,
         levels: Any,
     ):
@@ -54,6 +57,7 @@ class TableSweep(ShardSweep):
         self.prior = prior
         self.weights = weights
         self.left_out = left_out
+        self.may_open = may_open
         self.scratch = scratch
         self.levels = levels
 
@@ -70,6 +74,7 @@ class TableSweep(ShardSweep):
         """Draw topics and tables of all words once; change `words` and return the state."""
         enter_words(words, self.prior.gamma, self.scratch)
         self.scratch.reciprocal[self.left_out] = 0.0
+        self.scratch.may_open[0] = self.may_open
         kernels = sweeps_of(self.sampler, chained=self._chained)
         state, weights = self.state, writable(self.weights)
         for first, last in self._runs():

@@ -53,10 +53,14 @@ def prior_of_partition(documents, labels, alpha, gamma):
     return result / prod(rising(alpha, len(document)) for document in documents)
 
 
-def posterior(documents, n_words, alpha, gamma, eta):
-    """Return all partitions, and the probability of each given the words."""
-    n = sum(map(len, documents))
-    every = partitions(n)
+def at_most(most, every):
+    """Return the partitions of at most `most` topics; None: all."""
+    return [labels for labels in every if most is None or max(labels) < most]
+
+
+def posterior(documents, n_words, alpha, gamma, eta, most=None):
+    """Return all partitions (of at most `most` topics) and the probability of each."""
+    every = at_most(most, partitions(sum(map(len, documents))))
     weights = np.array([
         prior_of_partition(documents, labels, alpha, gamma)
         * word_factor(documents, labels, eta, n_words)
@@ -65,11 +69,11 @@ def posterior(documents, n_words, alpha, gamma, eta):
     return every, weights / weights.sum()
 
 
-def mean_concentrations(documents, n_words, eta, alpha_prior, gamma_prior):
+def mean_concentrations(documents, n_words, eta, alpha_prior, gamma_prior, most=None):
     """Return the posterior means of alpha and gamma under Gamma priors, and of K."""
     return mean_of_concentrations(
         documents,
-        lambda labels: word_factor(documents, labels, eta, n_words),
+        lambda labels: bool(at_most(most, [labels])) * word_factor(documents, labels, eta, n_words),
         alpha_prior,
         gamma_prior,
     )

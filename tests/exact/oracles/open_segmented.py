@@ -17,7 +17,7 @@ from itertools import product
 from math import comb, factorial, lgamma, log, prod
 
 import numpy as np
-from exact.oracles.hdp_topics import word_factor
+from exact.oracles.hdp_topics import at_most, word_factor
 from exact.oracles.mixtures import partitions
 from exact.oracles.quadrature import gamma_quadrature
 from exact.oracles.segmented import (
@@ -124,13 +124,13 @@ class Prior:
         return self.known[key]
 
 
-def posterior(problem):
+def posterior(problem, most=None):
     """Return all partitions, their probabilities, and the expected tables of segments.
 
     Tables (J, 2) are those that order from the document and those that order from the segment
-    before.
+    before. Only partitions of at most `most` topics are possible.
     """
-    every = partitions(sum(map(len, problem.flat)))
+    every = at_most(most, partitions(sum(map(len, problem.flat))))
     prior = Prior(problem.alpha, problem.gamma)
     weights = np.zeros(len(every))
     tables = np.zeros((sum(map(len, problem.documents)), 2))
@@ -144,14 +144,14 @@ def posterior(problem):
     return every, weights / weights.sum(), tables / weights.sum()
 
 
-def mean_concentrations(problem, alpha_prior, gamma_prior):
+def mean_concentrations(problem, alpha_prior, gamma_prior, most=None):
     """Return the posterior means of alpha and gamma under Gamma priors, and of K."""
     alphas, alpha_weights = gamma_quadrature(*alpha_prior)
     gammas, gamma_weights = gamma_quadrature(*gamma_prior)
     alpha, gamma = alphas[:, None], gammas[None, :]
     prior = Prior(alpha, gamma)
     total, sums = 0.0, np.zeros(3)
-    for labels in partitions(sum(map(len, problem.flat))):
+    for labels in at_most(most, partitions(sum(map(len, problem.flat)))):
         words = word_factor(problem.flat, labels, problem.eta, problem.n_words)
         density = np.zeros((len(alphas), len(gammas)))
         for s, _, factor in states(problem, labels):

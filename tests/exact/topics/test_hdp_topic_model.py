@@ -25,16 +25,21 @@ N_WORDS = 3
 ALPHA, GAMMA, ETA = 1.3, 0.8, 0.4
 RARE = 0.005
 
+slow = pytest.mark.slow
 
-def make_chain_sampler(documents, alpha=ALPHA, gamma=GAMMA, priors=None, level="document", seed=0):
+
+def make_chain_sampler(
+    documents, alpha=ALPHA, gamma=GAMMA, priors=None, level="document", seed=0, most=None
+):
     root = make_seed_sequence(seed)
     nested = [[document] for document in documents]
     if level == "segment":
         nested = [documents]
     corpus = SegmentedCorpus.from_documents(nested, n_features=N_WORDS)
     sampler = HDPSampler(
-        corpus, 2, level, alpha, gamma, priors or TopPriors(None, None), ETA, (1.0, 0.1), "random",
-        True, derive_stream(root, Role.INIT), derive_stream(root, Role.SWEEP),
+        corpus, min(2, most or 2), level, alpha, gamma, priors or TopPriors(None, None), ETA,
+        (1.0, 0.1), "random", True, most, derive_stream(root, Role.INIT),
+        derive_stream(root, Role.SWEEP),
     )  # fmt: skip
     sampler._propose_moves()  # makes room for them
     return sampler
@@ -74,7 +79,9 @@ def run(sampler, step, n_sweeps, index):
         step(sampler)
         assert sampler.n_topics == sampler.topics.max() + 1 == len(sampler.weights)
         assert sampler.weights.sum() + sampler.rest == pytest.approx(1.0)
-        found[s] = index[in_order(sampler.topics)]
+        labels = in_order(sampler.topics)
+        assert labels in index
+        found[s] = index[labels]
     return found
 
 
@@ -86,13 +93,14 @@ def take_together(columns, expected):
     )
 
 
-def check(name, step, n_sweeps, alpha=ALPHA, gamma=GAMMA, level="document"):
+def check(name, step, n_sweeps, alpha=ALPHA, gamma=GAMMA, level="document", most=None):
     documents = DOCUMENTS[name]
-    every, expected = hdp_topics.posterior(documents, N_WORDS, alpha, gamma, ETA)
+    every, expected = hdp_topics.posterior(documents, N_WORDS, alpha, gamma, ETA, most)
     index = {labels: i for i, labels in enumerate(every)}
     found = run(
-        make_chain_sampler(documents, alpha, gamma, level=level), STEPS[step], n_sweeps, index
-    )
+        make_chain_sampler(documents, alpha, gamma, level=level, most=most), STEPS[step], n_sweeps,
+        index,
+    )  # fmt: skip
     draws = np.eye(len(every))[found]
     assert_means(take_together(draws, expected), take_together(expected, expected), "partitions")
     numbers = np.array([max(labels) + 1.0 for labels in every])
@@ -126,6 +134,20 @@ def test_partitions_again(name, step):
     check(name, step, 40_000, alpha=0.7, gamma=2.5)
 
 
+@pytest.mark.parametrize("most", [2, 3])
+def test_at_most_so_many_topics(most):
+    """A partition of more topics is not in the index."""
+    check("two", "words", 8000, gamma=2.5, most=most)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_at_most_so_many_topics_again(name, step, most):
+    check(name, step, 40_000, alpha=0.7, gamma=2.5, most=most)
+
+
 def test_segments_as_nodes():
     check("three", "both", 8000, level="segment")
 
@@ -139,11 +161,13 @@ def test_each_kind_of_move(kind, by_topic, monkeypatch):
     check("two", "split-merge", 8000, gamma=1.6)
 
 
-@pytest.mark.parametrize("step", ["words", pytest.param("both", marks=pytest.mark.slow)])
-def test_learned_concentrations(step):
+@pytest.mark.parametrize(
+    ("step", "most"), [("words", None), *(pytest.param("both", n, marks=slow) for n in (None, 2))]
+)
+def test_learned_concentrations(step, most):
     documents, priors = DOCUMENTS["two"], TopPriors((2.0, 1.5), (1.5, 1.0))
-    expected = hdp_topics.mean_concentrations(documents, N_WORDS, ETA, (2.0, 1.5), (1.5, 1.0))
-    sampler = make_chain_sampler(documents, priors=priors)
+    expected = hdp_topics.mean_concentrations(documents, N_WORDS, ETA, (2.0, 1.5), (1.5, 1.0), most)
+    sampler = make_chain_sampler(documents, priors=priors, most=most)
     draws = np.empty((16_000, 3))
     for row in draws:
         STEPS[step](sampler)

@@ -41,7 +41,7 @@ RARE = 0.005
 
 
 def make_chain_sampler(
-    problem, sampler="btigs", priors=KNOWN, init="random", n_shards=1, n_topics=2
+    problem, sampler="btigs", priors=KNOWN, init="random", n_shards=1, n_topics=2, most=None
 ):
     root = make_seed_sequence(0)
     corpus = SegmentedCorpus.from_documents(problem.documents, n_features=problem.n_words)
@@ -50,15 +50,15 @@ def make_chain_sampler(
         (1.0, 0.1), "corpus", problem.mixing if problem.model == "adaptive" else (1.0, 0.0),
     )  # fmt: skip
     return OpenTableSampler(
-        corpus, n_topics, sampler, hyper, FirstTopLevel(problem.alpha, problem.gamma, priors), init,
-        [derive_stream(root, Role.INIT, s) for s in range(n_shards)],
+        corpus, n_topics, sampler, hyper, FirstTopLevel(problem.alpha, problem.gamma, priors), most,
+        init, [derive_stream(root, Role.INIT, s) for s in range(n_shards)],
         [derive_stream(root, Role.SWEEP, s) for s in range(n_shards)],
     )  # fmt: skip
 
 
 @cache
-def exact(name, model):
-    return open_segmented.posterior(of_model(name, model))
+def exact(name, model, most):
+    return open_segmented.posterior(of_model(name, model), most)
 
 
 def of_model(name, model):
@@ -85,17 +85,19 @@ def no_moves(monkeypatch):
     monkeypatch.setattr(_open_sampler, "MOST_MOVES", 0)
 
 
-def check(name, sampler, n_sweeps, model="segmented"):
+def check(name, sampler, n_sweeps, model="segmented", most=None):
     problem = of_model(name, model)
-    every, expected, of_segments = exact(name, model)
+    every, expected, of_segments = exact(name, model, most)
     index = {labels: i for i, labels in enumerate(every)}
-    gibbs = make_chain_sampler(problem, sampler)
+    gibbs = make_chain_sampler(problem, sampler, n_topics=min(2, most or 2), most=most)
     found, tables = np.empty(n_sweeps, dtype=int), np.empty((n_sweeps, *of_segments.shape))
     for i in range(n_sweeps):
         gibbs.sweep()
         assert gibbs.n_topics == gibbs.topics.max() + 1 == len(gibbs.weights)
         state = gibbs.state()
-        found[i] = index[in_order(state.topics)]
+        labels = in_order(state.topics)
+        assert labels in index
+        found[i] = index[labels]
         tables[i, :, 0] = state.tables_to_document.sum(axis=1)
         tables[i, :, 1] = state.tables_to_previous.sum(axis=1)
     draws = np.eye(len(every))[found]
@@ -115,6 +117,26 @@ def test_two_documents(sampler):
 @mostly_one_sampler
 def test_segments_that_follow_each_other(sampler):
     check("chain", sampler, 8000, model="adaptive")
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_at_most_two_topics(sampler):
+    """A partition of more topics is not in the index."""
+    check("one document", sampler, 8000, most=2)
+
+
+def test_at_most_two_topics_of_segments_that_follow_each_other():
+    check("chain", "btigs", 8000, model="adaptive", most=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("model", PARENTS)
+def test_at_most_so_many_topics(model, name, sampler, most, monkeypatch):
+    monkeypatch.setattr(_open_sampler, "MOST_MOVES", 2)
+    check(name, sampler, 16_000, model, most)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ WALKER = "topics/_hdp/_sampler.py"
 
 WORDS = f"{EXACT}::test_partitions[words]"
 SPLITS = f"{EXACT}::test_partitions[split-merge]"
+BOUND = f"{EXACT}::test_at_most_so_many_topics[2]"
 ROOM = f"{EXACT}::test_sweeps_that_stop_for_room"
 
 MUTATIONS = [
@@ -56,10 +57,34 @@ MUTATIONS = [
     Mutation(
         "hdp-closed-topic-does-not-make-new-ones-likelier",
         SWEEPS,
-        "    weigh_column(top.columns[0], top.rest[0], alpha, top, scratch)\n\n\n@njit_loop",
+        "    weigh_spare(alpha, top, scratch)\n\n\n@njit_loop",
         "\n\n@njit_loop",
         "What falls back to beta_u counts at once.",
         WORDS,
+    ),
+    Mutation(
+        "hdp-closed-topic-makes-no-room",
+        SWEEPS,
+        "    top.columns[2] += 1\n",
+        "",
+        "A topic may open again after one has closed.",
+        BOUND,
+    ),
+    Mutation(
+        "hdp-opens-beyond-the-bound",
+        SWEEPS,
+        "top.rest[0] if top.columns[2] > 0 else 0.0",
+        "top.rest[0]",
+        "The spare column has no weight when the bound is reached.",
+        BOUND,
+    ),
+    Mutation(
+        "hdp-splits-beyond-the-bound",
+        WALKER,
+        "        if not joins and self.n_topics == self.most_topics:\n            return\n",
+        "",
+        "A split makes one topic more.",
+        f"{EXACT}::test_at_most_so_many_topics_again[two-split-merge-2]",
     ),
     Mutation(
         "hdp-stale-sums-after-a-new-topic",

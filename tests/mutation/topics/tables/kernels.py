@@ -6,6 +6,7 @@ ADAPTIVE = "tests/exact/topics/test_adaptive.py"
 SEQUENTIAL = "tests/exact/topics/test_sequential.py"
 TOPICS = "tests/exact/topics/test_segmented.py"
 
+BOUND = "tests/exact/topics/test_open_segmented.py::test_at_most_two_topics"
 KERNELS = "topics/_tables/_kernels.py"
 
 
@@ -22,6 +23,22 @@ def _transform(sampler: str, case: str, of: str = TOPICS) -> str:
 
 
 MUTATIONS = [
+    Mutation(
+        "topics-that-close-make-no-room",
+        KERNELS,
+        "            may_open[0] += totals[k] == 0.0\n",
+        "            pass\n",
+        "A topic may open again after one has closed.",
+        f"{BOUND}[ssa]",
+    ),
+    Mutation(
+        "topics-open-beyond-the-bound",
+        KERNELS,
+        "    return totals[k] > 0.0 or may_open[0] > 0\n",
+        "    return True\n",
+        "When the bound is reached, a word takes a topic that has words.",
+        f"{BOUND}[cmgs]",
+    ),
     Mutation(
         "without-alpha",
         KERNELS,

@@ -13,6 +13,18 @@ def _posterior(sampler: str, case: str = "asymmetric", of: str = TOPICS) -> str:
 
 MUTATIONS = [
     Mutation(
+        "btigs-sums-of-a-rejected-draw",
+        BTIGS,
+        "                while True:\n                    in_present = sum_present(\n"
+        "                        w, n_present, ratio, present, opening, sharing, counts, gamma, "
+        "sums\n                    )\n",
+        "                in_present = sum_present(\n"
+        "                    w, n_present, ratio, present, opening, sharing, counts, gamma, sums\n"
+        "                )\n                while True:\n",
+        "The draw of an absent topic overwrites the running sums of the present ones.",
+        "tests/exact/topics/test_open_segmented.py::test_at_most_two_topics[btigs]",
+    ),
+    Mutation(
         "btigs-special-rule",
         BTIGS,
         "share = ratio_share if t == 1 else ratio_share * (n + 1 - t) / (n + 1)",
@@ -56,7 +68,7 @@ MUTATIONS = [
     Mutation(
         "btigs-absent-out-of-date",
         BTIGS,
-        "                    factor[k] = 0.0  # present from now on\n",
+        "                        factor[k] = 0.0  # present from now on\n",
         "",
         "A topic that has come is present, and weighs nothing among the absent ones.",
         f"{TOPICS}::test_more_topics_than_are_listed[btigs]",

@@ -3,6 +3,7 @@
 from mutation.mutation import Mutation
 
 EXACT = "tests/exact/topics/test_open_segmented.py"
+BOUNDED = "tests/unit/topics/test_bounded_number.py"
 UNIT = "tests/unit/topics/tables/test_open_models.py"
 WALKER = "topics/_tables/_open_sampler.py"
 WORDS = f"{EXACT}::test_two_documents[btigs]"
@@ -10,6 +11,22 @@ SUM = f"{EXACT}::test_prior_of_a_sweep_sums_to_alpha"
 FEW = f"{EXACT}::test_any_threshold_will_do[0.6]"
 
 MUTATIONS = [
+    Mutation(
+        "open-splits-beyond-the-bound",
+        WALKER,
+        "        if not joins and self.n_topics == self.most_topics:\n            return\n",
+        "",
+        "A split makes one topic more.",
+        f"{EXACT}::test_at_most_so_many_topics[segmented-one document-btigs-2]",
+    ),
+    Mutation(
+        "open-shards-know-no-bound",
+        WALKER,
+        "            drawn = drawn[: self.most_topics - n_topics]\n",
+        "            pass\n",
+        "Shards open topics at the same time.",
+        f"{BOUNDED}::TestTableModels::test_shards_keep_the_bound[SegmentedTopicModel]",
+    ),
     Mutation(
         "open-pairs-by-topic-as-any-pairs",
         WALKER,

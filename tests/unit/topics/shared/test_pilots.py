@@ -182,7 +182,7 @@ class TestLadder:
             return chains[number]
 
         size = _pilots.LARGEST_START / topics_that_fit
-        number = choose_number_of_topics(self.CORPUS, size, start, SEED, None)
+        number = choose_number_of_topics(self.CORPUS, size, start, SEED, None, None)
         return number, {number: chain.n_sweeps for number, chain in chains.items()}
 
     @pytest.mark.parametrize(

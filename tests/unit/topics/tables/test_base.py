@@ -119,7 +119,12 @@ class TestBadInput:
             expected.add("mixing_prior")
         if model is SequentialLDA:  # its number of topics is given
             tops = ("document_concentration", "top_concentration")
-            expected -= {"initial_components", *tops, *(f"{name}_prior" for name in tops)}
+            expected -= {
+                "initial_components",
+                "max_components",
+                *tops,
+                *(f"{name}_prior" for name in tops),
+            }
         assert set(model().get_params()) == expected
 
 
