@@ -21,6 +21,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
+from skdp.inspection import ClusterTreeDisplay
 from skdp.mixture import PitmanYorMixture
 
 wine = load_wine()
@@ -71,5 +72,20 @@ left.set(xlabel="first principal component", ylabel="second", title="Bottles by 
 right.bar(np.arange(len(model.n_components_distribution_)), model.n_components_distribution_)
 right.set(xlabel="number of components", ylabel="posterior probability", title="How many?")
 right.set_xlim(0.4, None)
+
+plt.show()
+
+# %%
+# As many clusters as cultivars
+# -----------------------------
+#
+# With all 13 columns there are a few components more than cultivars. The tree shows in which order
+# their merges lose the evidence of the rows. Cut into three, it finds the cultivars.
+
+full = PitmanYorMixture(random_state=0).fit(StandardScaler().fit_transform(wine.data))
+ClusterTreeDisplay.from_estimator(full)
+for labels in (full.labels_, full.labels_at(3)):
+    index = adjusted_rand_score(wine.target, labels)
+    print(f"{labels.max() + 1} clusters, adjusted Rand index {index:.2f}")
 
 plt.show()

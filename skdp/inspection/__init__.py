@@ -1,5 +1,6 @@
 """Displays of fitted models, in scikit-learn's convention. They need matplotlib."""
 
+from skdp.inspection._cluster_tree import ClusterTreeDisplay
 from skdp.inspection._clusters import ClusterDisplay
 from skdp.inspection._co_assignment import CoAssignmentDisplay
 from skdp.inspection._component_counts import ComponentCountDisplay
@@ -21,6 +22,7 @@ from skdp.inspection._transitions import TransitionDisplay
 
 __all__ = [
     "ClusterDisplay",
+    "ClusterTreeDisplay",
     "CoAssignmentDisplay",
     "ComponentCountDisplay",
     "FactorDisplay",

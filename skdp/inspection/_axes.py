@@ -152,3 +152,8 @@ def add_legend(ax: Any, handles: list[Any], labels: list[str]) -> Any:
     for text, label in zip(legend.get_texts(), labels, strict=True):
         text.set(text=write_name(label), **LITERAL)
     return legend
+
+
+def with_count(name: str, n_rows: int) -> str:
+    """Return the name of a cluster with its number of rows."""
+    return f"{name} ({n_rows} row{'' if n_rows == 1 else 's'})"

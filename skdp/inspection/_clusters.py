@@ -17,6 +17,7 @@ from skdp.inspection._axes import (
     check_matplotlib,
     check_names,
     open_axes,
+    with_count,
     write_name,
 )
 
@@ -228,17 +229,12 @@ class ClusterDisplay:
         for place, label in enumerate(found[: len(PALETTE)]):
             rows = self.labels == label
             groups.append((rows, PALETTE[place]))
-            names.append(_count_rows(str(label), rows))
+            names.append(with_count(str(label), int(rows.sum())))
         if len(found) > len(PALETTE):
             rows = self.labels > found[len(PALETTE) - 1]
             groups.append((rows, GREY))
-            names.append(_count_rows(f"{len(found) - len(PALETTE)} others", rows))
+            names.append(with_count(f"{len(found) - len(PALETTE)} others", int(rows.sum())))
         return groups, names
-
-
-def _count_rows(name: str, rows: NDArray[np.bool_]) -> str:
-    n = int(rows.sum())
-    return f"{name} ({n} row{'' if n == 1 else 's'})"
 
 
 def _check_grid(grid: Any) -> tuple[NDArray[np.float64], ...]:

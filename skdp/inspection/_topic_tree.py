@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from scipy.cluster.hierarchy import dendrogram, is_valid_linkage
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_floats, check_count
-from skdp.inspection._axes import (
-    LITERAL,
-    PALETTE,
-    check_matplotlib,
-    check_names,
-    open_axes,
-    write_names,
-)
+from skdp.inspection._axes import check_matplotlib
 from skdp.inspection._topic_models import name_topics
-
-_WIDTH, _LEAF, _MARGIN = 3.6, 0.2, 0.9
-"""Width of the tree, height of a topic, and height of the axis, in inches."""
-
-_LARGEST = 40
-"""Number of topics that are drawn by default, at most."""
+from skdp.inspection._trees import TreeDisplay, count_leaves
 
 
-class TopicTreeDisplay:
+class TopicTreeDisplay(TreeDisplay):
     """Tree of topics: which would be merged if there were fewer.
 
     Create it with `from_estimator`, or with the constructor and `plot`. Topics that meet far to the
@@ -63,6 +47,7 @@ class TopicTreeDisplay:
     --------
     skdp.topics.GibbsLDA.reduce_topics : Returns a model with merged topics; all topic models have
         this method.
+    ClusterTreeDisplay : Plots the tree of the clusters of a mixture.
     TopicAlignmentDisplay : Compares the topics of two models.
 
     Examples
@@ -77,11 +62,7 @@ class TopicTreeDisplay:
     [0, 1, 2, 3, 4, 5]
     """
 
-    def __init__(self, linkage: ArrayLike, *, names: Sequence[str] | None = None):
-        self.linkage = as_floats(linkage, "linkage", 2)
-        if not is_valid_linkage(self.linkage):
-            raise ValueError("linkage must be a linkage matrix of scipy.cluster.hierarchy.")
-        self.names = check_names(names, "names", len(self.linkage) + 1)
+    _xlabel = "loss of log likelihood (nats per word)"
 
     @classmethod
     def from_estimator(
@@ -124,49 +105,7 @@ class TopicTreeDisplay:
         check_matplotlib(f"{cls.__name__}.from_estimator")
         check_is_fitted(estimator)
         n_own = len(estimator.components_)
-        n_topics = min(n_own, _LARGEST) if n_topics is None else check_count(n_topics, "n_topics")
-        if min(n_topics, n_own) < 2:
-            raise ValueError(f"A tree needs at least two topics, got {min(n_topics, n_own)}.")
+        n_topics = count_leaves(n_topics, n_own, "n_topics", "topics")
         shown = estimator if n_topics == n_own else estimator.reduce_topics(n_topics)
         linkage = shown.topic_tree().linkage
         return cls(linkage, names=name_topics(shown, feature_names)).plot(ax)
-
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the tree.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure.
-
-        Returns
-        -------
-        TopicTreeDisplay
-            The display itself.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        """
-        check_matplotlib(f"{type(self).__name__}.plot")
-        from matplotlib.collections import LineCollection
-
-        names = write_names(self.names)
-        tree = dendrogram(self.linkage, no_plot=True, color_threshold=0.0)
-        self.leaves_ = list(map(int, tree["leaves"]))
-        size = _WIDTH + 0.08 * max(map(len, names)), _MARGIN + _LEAF * len(names)
-        self.ax_ = ax = open_axes(ax, size, [])
-        self.figure_ = ax.figure
-        lines = np.stack([tree["dcoord"], tree["icoord"]], axis=-1)
-        self.lines_ = ax.add_collection(
-            LineCollection(list(lines), colors=PALETTE[0], linewidths=1.2)
-        )
-        places = 10.0 * np.arange(len(names)) + 5.0  # dendrogram's
-        ax.set_yticks(places, [names[k] for k in self.leaves_], **LITERAL)
-        ax.set_ylim(0.0, 10.0 * len(names))
-        ax.set_xlim(0.0, 1.05 * max(float(self.linkage[-1, 2]), 1e-12))
-        ax.set(xlabel="loss of log likelihood (nats per word)")
-        ax.spines[["top", "right", "left"]].set_visible(False)
-        ax.tick_params(axis="y", length=0)
-        return self

@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin, DensityMixin
+from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
+from skdp._merge_tree import MergeTree, check_at_most
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import HasMethods, StrOptions
 from skdp.emissions._clusters import ClusterEmission
@@ -26,6 +28,7 @@ from skdp.emissions._protocol import EmissionSampler
 from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_of_drifts
 from skdp.inference._trace import Trace
+from skdp.mixture._cluster_tree import Summary, make_cluster_tree
 from skdp.mixture._partition import representative_partition
 
 EMISSIONS: Mapping[str, Callable[[], Any]] = {
@@ -67,6 +70,9 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
 
     _models: list[Any]
     _representative: Any
+    _summary: Summary
+    labels_: Any
+    n_components_: int
 
     # Validation
 
@@ -147,6 +153,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
             **attributes,
             **geometry,
             "_representative": model,
+            "_summary": sampler.summarize(labels),
             "labels_": labels,
             "n_components_": n_components,
             "n_components_distribution_": np.bincount(numbers) / len(numbers),
@@ -154,6 +161,56 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
             "emission_": model.emission.reorder(np.arange(n_components)),
             "concentration_": learned["concentration"],
         }
+
+    # Public methods
+
+    def cluster_tree(self) -> MergeTree:
+        """Return the tree of the clusters: which are merged first if there should be fewer.
+
+        Two clusters at a time are merged, those whose rows lose the least evidence: the log
+        probability of the rows, with the parameters of the clusters integrated out.
+
+        Returns
+        -------
+        MergeTree
+            With the attributes `merges`, `losses` (nats per row), `sizes` and `linkage` (for
+            scipy), and the method `labels`: the merged cluster of every cluster. The merged
+            clusters of new rows are ``model.cluster_tree().labels(n)[model.predict(X)]``.
+
+        See Also
+        --------
+        skdp.inspection.ClusterTreeDisplay : Plots the tree.
+        """
+        check_is_fitted(self)
+        return make_cluster_tree(self._summary)
+
+    def labels_at(self, n_clusters: int) -> Any:
+        """Return the cluster of every training row if there are only so many.
+
+        Components of a mixture are distributions, and a cluster of another shape takes several.
+        Clusters of `labels_` are merged as in `cluster_tree`; this estimator is not changed.
+
+        Parameters
+        ----------
+        n_clusters : int
+            From 1 to `n_components_`.
+
+        Returns
+        -------
+        labels
+            In the form of `labels_`, numbered by decreasing size.
+
+        Raises
+        ------
+        ValueError
+            If `n_clusters` is out of range.
+        """
+        check_is_fitted(self)
+        n_clusters = check_at_most(n_clusters, "n_clusters", self.n_components_, "components")
+        merged = self.cluster_tree().labels(n_clusters)
+        if isinstance(self.labels_, list):
+            return [merged[labels] for labels in self.labels_]
+        return merged[self.labels_]
 
     def _warn_of_trace(self, trace: Trace) -> None:
         super()._warn_of_trace(trace)

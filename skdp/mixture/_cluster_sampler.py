@@ -12,6 +12,7 @@ from skdp._numeric._typing import Floats, Places
 from skdp._part import Part
 from skdp.emissions._clusters import ClusterTerms
 from skdp.inference._interrupt import check_interrupts
+from skdp.mixture._cluster_tree import Summary, summarize
 from skdp.mixture._kernels import kernels_of, shuffle
 from skdp.mixture._kernels_moves import GroupCounts
 
@@ -250,6 +251,10 @@ class ClusterSampler(Part):
         part = self.emission.restrict(self._order, self.n_clusters)
         part.condition(self.labels)
         return self.log_prior() + float(part.log_evidence())
+
+    def summarize(self, labels: NDArray[np.int64]) -> Summary:
+        """Return what the evidence of the clusters of a partition depends on."""
+        return summarize(self._terms, labels)
 
     def _scalars_of_emission(self) -> dict[str, float]:
         return self.emission.scalars() if hasattr(self.emission, "scalars") else {}

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.stats import entropy
 from sklearn.utils.validation import check_is_fitted
 
-from skdp.topics._shared._topic_tree import TopicTree, make_topic_tree
+from skdp._merge_tree import MergeTree, check_at_most
+from skdp.topics._shared._topic_tree import make_topic_tree
 
 _OF_THE_CHAIN = "_saved", "n_components_distribution_", "initial_components_"
 """Attributes that say nothing of merged topics."""
@@ -25,7 +26,7 @@ class CoarseViewsMixin:
     components_: NDArray[np.float64]
     _documents_share_topics: bool
 
-    def topic_tree(self) -> TopicTree:
+    def topic_tree(self) -> MergeTree:
         """Return the tree of the topics: which are merged first if there should be fewer.
 
         Two topics at a time are merged, those whose merge loses the least likelihood of the
@@ -34,9 +35,9 @@ class CoarseViewsMixin:
 
         Returns
         -------
-        TopicTree
-            With the attributes `merges`, `losses` (nats per word) and `linkage` (for scipy), and
-            the method `labels`: the coarse topic of every topic.
+        MergeTree
+            With the attributes `merges`, `losses` (nats per word), `sizes` and `linkage` (for
+            scipy), and the method `labels`: the coarse topic of every topic.
 
         Raises
         ------
@@ -79,7 +80,8 @@ class CoarseViewsMixin:
         ValueError, TypeError
             As in `topic_tree`, or if `n_topics` is out of range.
         """
-        labels = self.topic_tree().labels(n_topics)
+        tree = self.topic_tree()
+        labels = tree.labels(check_at_most(n_topics, "n_topics", tree.n_components, "topics"))
         is_part = np.zeros((len(labels), labels.max() + 1))
         is_part[np.arange(len(labels)), labels] = 1.0
         coarse: Any = copy(self)

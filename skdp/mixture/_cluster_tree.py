@@ -1,0 +1,176 @@
+"""Trees of clusters: those are merged first whose rows lose the least evidence.
+
+Symbols: K clusters, B blocks of W columns, V columns of counts. The evidence of a cluster is the
+probability of its rows with its parameters integrated out; factors of single rows are left out,
+because merges do not change them.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from skdp._merge_tree import MergeTree
+from skdp._numeric._typing import Floats, Places
+from skdp.emissions._clusters import (
+    ClusterTerms,
+    CountClusterPrior,
+    CountRows,
+    GaussianClusterPrior,
+    GaussianRows,
+)
+from skdp.emissions._kernels_clusters import COUNTS
+
+_MOST_NUMBERS = 2**24
+"""Number of numbers by which unions of clusters are described at once."""
+
+
+class GaussianSummary(NamedTuple):
+    """Sizes, means and scatters of Gaussian clusters, whose prior is normal-inverse-Wishart.
+
+    Attributes
+    ----------
+    sizes : (K,) array
+    means : (K, B, W) array
+    scatters : (K, B, W, W) array
+        Sums of squares and products around the means.
+    prior : GaussianClusterPrior
+    """
+
+    sizes: Floats
+    means: Floats
+    scatters: Floats
+    prior: GaussianClusterPrior
+
+    @classmethod
+    def of_rows(cls, rows: GaussianRows, labels: Places, prior: GaussianClusterPrior) -> Self:
+        """Summarize the clusters of rows."""
+        n_blocks, width = prior.mean.shape
+        sizes = np.bincount(labels).astype(np.float64)
+        means = np.empty((len(sizes), n_blocks, width))
+        scatters = np.empty((len(sizes), n_blocks, width, width))
+        for k in range(len(sizes)):
+            values = rows.values[labels == k].reshape(-1, n_blocks, width)
+            means[k] = values.mean(axis=0)
+            apart = (values - means[k]).transpose(1, 2, 0)
+            scatters[k] = apart @ apart.transpose(0, 2, 1)
+        return cls(sizes, means, scatters, prior)
+
+    def joined(self, a: int, others: Places) -> Self:
+        """Return the unions of cluster `a` and each of the others."""
+        sizes = self.sizes[a] + self.sizes[others]
+        share = self.sizes[others] / sizes
+        apart = self.means[others] - self.means[a]
+        scatters = self.scatters[a] + self.scatters[others]
+        weight = (self.sizes[a] * share)[:, np.newaxis, np.newaxis, np.newaxis]
+        scatters += weight * apart[..., np.newaxis] * apart[..., np.newaxis, :]
+        means = self.means[a] + share[:, np.newaxis, np.newaxis] * apart
+        return self._replace(sizes=sizes, means=means, scatters=scatters)
+
+    def log_evidence(self) -> Floats:
+        """Return the log evidence of each cluster, (K,)."""
+        prior, n = self.prior, self.sizes
+        n_blocks, width = prior.mean.shape
+        precision, dof = prior.precision + n, prior.dof + n
+        apart = self.means - prior.mean
+        scales = prior.scale + self.scatters
+        weight = (prior.precision * n / precision)[:, np.newaxis, np.newaxis, np.newaxis]
+        scales = scales + weight * apart[..., np.newaxis] * apart[..., np.newaxis, :]
+        halves = 0.5 * np.arange(width)
+        result = gammaln(0.5 * dof[:, np.newaxis] - halves).sum(axis=1)
+        result -= gammaln(0.5 * prior.dof - halves).sum()
+        result += 0.5 * width * (np.log(prior.precision / precision) - n * np.log(np.pi))
+        log_dets = np.linalg.slogdet(scales)[1].sum(axis=1)
+        return np.asarray(
+            n_blocks * result + 0.5 * prior.dof * prior.log_det - 0.5 * dof * log_dets
+        )
+
+
+class CountSummary(NamedTuple):
+    """Sizes and sums of clusters of counts, with Gamma or Dirichlet priors.
+
+    Attributes
+    ----------
+    sizes : (K,) array
+    sums : (K, V) array
+    prior : CountClusterPrior
+    """
+
+    sizes: Floats
+    sums: Floats
+    prior: CountClusterPrior
+
+    @classmethod
+    def of_rows(cls, rows: CountRows, labels: Places, prior: CountClusterPrior) -> Self:
+        """Summarize the clusters of rows."""
+        sizes, n_kinds = np.bincount(labels).astype(np.float64), len(prior.shapes)
+        cells = np.repeat(labels, np.diff(rows.ptr)) * n_kinds + rows.kinds
+        sums: Any = np.bincount(cells, weights=rows.amounts, minlength=len(sizes) * n_kinds)
+        return cls(sizes, sums.reshape(len(sizes), n_kinds), prior)
+
+    def joined(self, a: int, others: Places) -> Self:
+        """Return the unions of cluster `a` and each of the others."""
+        return self._replace(
+            sizes=self.sizes[a] + self.sizes[others], sums=self.sums[a] + self.sums[others]
+        )
+
+    def log_evidence(self) -> Floats:
+        """Return the log evidence of each cluster, (K,)."""
+        shapes, sums = self.prior.shapes, self.sums
+        result = (gammaln(shapes + sums) - gammaln(shapes)).sum(axis=1)
+        if self.prior.is_poisson:
+            rates = self.prior.rates + self.sizes[:, np.newaxis]
+            factors = shapes * np.log(self.prior.rates) - (shapes + sums) * np.log(rates)
+            return np.asarray(result + factors.sum(axis=1))
+        total = self.prior.total_shape
+        return np.asarray(result + gammaln(total) - gammaln(total + sums.sum(axis=1)))
+
+
+Summary = GaussianSummary | CountSummary
+
+
+def summarize(terms: ClusterTerms, labels: Places) -> Summary:
+    """Return what the evidence of clusters and of their unions depends on.
+
+    Parameters
+    ----------
+    terms : ClusterTerms
+        Rows and prior.
+    labels : (N,) array of int
+        From 0 to K - 1, none without a row.
+    """
+    kind: Any = CountSummary if terms.kind == COUNTS else GaussianSummary
+    summary: Summary = kind.of_rows(terms.rows, labels, terms.prior)
+    return summary
+
+
+def make_cluster_tree(summary: Summary) -> MergeTree:
+    """Return the tree of greedy merges; losses are nats per row."""
+    n, sizes = len(summary.sizes), summary.sizes
+    summary = deepcopy(summary)  # merged clusters take the place of one
+    own, names, losses = summary.log_evidence(), np.arange(n), np.full((n, n), np.inf)
+    n_at_once = max(1, _MOST_NUMBERS // summary[-2][0].size)
+
+    def weigh(a: int, others: NDArray[np.intp]) -> None:
+        for begin in range(0, len(others), n_at_once):
+            part = others[begin : begin + n_at_once]
+            loss = own[a] + own[part] - summary.joined(a, part).log_evidence()
+            losses[a, part] = losses[part, a] = loss
+
+    for a in range(1, n):
+        weigh(a, np.arange(a))
+    merges, lost = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
+    for i in range(n - 1):
+        a, b = sorted(divmod(int(np.argmin(losses)), n))
+        merges[i], lost[i] = np.sort(names[[a, b]]), losses[a, b]
+        union = summary.joined(a, np.array([b]))
+        for array, joined in zip(summary[:-1], union[:-1], strict=True):
+            array[a] = joined[0]
+        own[a], names[a] = union.log_evidence()[0], n + i
+        losses[b], losses[:, b], names[b] = np.inf, np.inf, -1
+        weigh(a, np.flatnonzero((names >= 0) & (names != n + i)))
+    return MergeTree(merges, lost / sizes.sum(), sizes)
