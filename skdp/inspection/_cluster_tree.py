@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._merge_tree import check_at_most
@@ -60,6 +62,9 @@ class ClusterTreeDisplay(TreeDisplay):
     """
 
     _xlabel = "loss of log evidence (nats per row)"
+
+    def __init__(self, linkage: ArrayLike, *, names: Sequence[str] | None = None):
+        super().__init__(linkage, names=names)
 
     @classmethod
     def from_estimator(

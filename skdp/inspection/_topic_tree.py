@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -63,6 +64,9 @@ class TopicTreeDisplay(TreeDisplay):
     """
 
     _xlabel = "loss of log likelihood (nats per word)"
+
+    def __init__(self, linkage: ArrayLike, *, names: Sequence[str] | None = None):
+        super().__init__(linkage, names=names)
 
     @classmethod
     def from_estimator(

@@ -19,20 +19,24 @@ def labels_of(display):
     return [label.get_text() for label in display.ax_.get_yticklabels()]
 
 
+def named(k, size):
+    return f"{k} ({size} row{'s' * (size > 1)})"
+
+
 def test_from_estimator(mixture):
     _, ax = plt.subplots()
     display = ClusterTreeDisplay.from_estimator(mixture, ax=ax)
     assert display.ax_ is ax
     np.testing.assert_array_equal(display.linkage, mixture.cluster_tree().linkage)
     sizes = np.bincount(mixture.labels_)
-    assert labels_of(display) == [f"{k} ({sizes[k]} rows)" for k in display.leaves_]
+    assert labels_of(display) == [named(k, sizes[k]) for k in display.leaves_]
     assert display.ax_.get_xlabel() == "loss of log evidence (nats per row)"
 
 
 def test_fewer(mixture):
     display = ClusterTreeDisplay.from_estimator(mixture, n_clusters=3)
     sizes = np.bincount(mixture.labels_at(3))
-    assert sorted(labels_of(display)) == [f"{k} ({sizes[k]} rows)" for k in range(3)]
+    assert sorted(labels_of(display)) == [named(k, sizes[k]) for k in range(3)]
     np.testing.assert_array_equal(display.linkage, mixture.cluster_tree().coarse(3).linkage)
 
 
