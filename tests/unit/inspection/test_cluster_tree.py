@@ -20,7 +20,7 @@ def labels_of(display):
 
 
 def named(k, size):
-    return f"{k} ({size} row{'s' * (size > 1)})"
+    return f"{k} ({size} row{'s' if size > 1 else ''})"
 
 
 def test_from_estimator(mixture):
