@@ -6,6 +6,7 @@ from skdp.topics._hdp_topic_model import HDPTopicModel
 from skdp.topics._latent_dirichlet_co_clustering import LatentDirichletCoClustering
 from skdp.topics._segmented import SegmentedTopicModel
 from skdp.topics._sequential import SequentialLDA
+from skdp.topics._topic_segmenter import TopicSegmenter
 
 __all__ = [
     "AdaptiveTopicModel",
@@ -14,4 +15,5 @@ __all__ = [
     "LatentDirichletCoClustering",
     "SegmentedTopicModel",
     "SequentialLDA",
+    "TopicSegmenter",
 ]

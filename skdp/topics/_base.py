@@ -27,7 +27,7 @@ from skdp.topics._partitioned import (
 )
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._completion import score_documents, score_partitions
-from skdp.topics._shared._fold_in import FoldIn, fold_in_documents
+from skdp.topics._shared._fold_in import FoldIn, Shares, fold_in_documents
 from skdp.topics._shared._placed import PlacedCorpus
 from skdp.topics._shared._placed_averages import PlacedAverages
 from skdp.topics._shared._placed_sampler import PlacedSampler
@@ -475,7 +475,7 @@ class BaseTopicModel(
             self._fold_in_options(),
         )
 
-    def _fold_in(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _fold_in(self, X: Any) -> Shares:
         check_is_fitted(self)
         corpus = check_corpus(self, X, reset=False)
         return next(fold_in_documents(corpus, [self._averaged_model()], self._fold_in_settings()))

@@ -58,7 +58,8 @@ def takes_bits(estimator: Any) -> bool:
 
 
 def takes_sequences(estimator: Any) -> bool:
-    return hasattr(estimator, "predict_proba") and not takes_text(estimator)
+    is_of_words = takes_text(estimator) or get_tags(estimator).input_tags.sparse
+    return hasattr(estimator, "predict_proba") and not is_of_words
 
 
 def count_given(estimator: Any) -> int:

@@ -43,6 +43,7 @@ from skdp.topics import (
     LatentDirichletCoClustering,
     SegmentedTopicModel,
     SequentialLDA,
+    TopicSegmenter,
 )
 from skdp.utils._checking import same_fit
 
@@ -111,6 +112,7 @@ ESTIMATORS = {
     "lda-chains": (GibbsLDA(4, n_chains=2, n_jobs=2, max_iter=200), make_documents),
     "ldcc": (LatentDirichletCoClustering(4, max_iter=60), make_documents),
     "hdp-topics": (HDPTopicModel(max_iter=100), make_documents),
+    "segmenter": (TopicSegmenter(4, max_iter=40), make_documents),
     "hmm": (HDPHMMLT(5, stickiness="auto", max_iter=100), make_panel),
     "hmm-beam": (HDPHMMLT(5, state_sampler="beam", max_iter=100), make_panel),
     "hmm-locations": (HDPHMMLT(5, similarity=GaussianSimilarity(2), max_iter=60), make_panel),

@@ -25,6 +25,7 @@ from skdp.topics import (
     LatentDirichletCoClustering,
     SegmentedTopicModel,
     SequentialLDA,
+    TopicSegmenter,
 )
 
 TABLE = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 2.0]])
@@ -79,6 +80,7 @@ MODELS = [
     HDPTopicModel(),
     SegmentedTopicModel(2),
     SequentialLDA(2),
+    TopicSegmenter(2),
     AdaptiveTopicModel(2),
     LatentDirichletCoClustering(2),
     HDPPCFG(2),

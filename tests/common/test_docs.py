@@ -57,12 +57,14 @@ OTHER_MEANING = {
     "n_components": {
         **dict.fromkeys(OPEN, "topics, or their number is inferred"),
         "LatentDirichletCoClustering": "topics of words, not of segments",
+        "TopicSegmenter": "the more the better",
         "HDPHMMLT": "states, an upper bound",
         "HDPPCFG": "symbols, an upper bound",
         "HDPPCFGRefiner": "subsymbols of each symbol, an upper bound",
     },
     "init": {
         "GibbsLDA": "no start from LDA",
+        "TopicSegmenter": "without cuts",
         "HDPTopicModel": "topics come and go",
         "LatentDirichletCoClustering": "topics of segments, too",
         "HDPPCFG": "grammars",
@@ -92,6 +94,7 @@ OTHER_MEANING = {
     "base": {"HierarchicalPitmanYorLM": "or a language model"},
     "concentration": {
         "HDPTopicModel": "of documents, without a discount",
+        "TopicSegmenter": "of parts, and given by default",
         **dict.fromkeys(MIXTURES, "may be negative"),
         "HDPMixture": "of groups, without a discount",
         "IBPLatentFeatures": "of an Indian buffet",
@@ -276,7 +279,7 @@ def test_one_text_for_one_parameter():
             for parameter, text in parameter_texts(found).items():
                 assert text, f"{name}: {parameter} has no text"
                 texts.setdefault(parameter, {})[name] = text
-    assert len(texts["random_state"]) == 19  # chains, and both grammars
+    assert len(texts["random_state"]) == 20  # chains, and both grammars
     for parameter, by_class in texts.items():
         others = OTHER_MEANING.get(parameter, {})
         shared = {text for name, text in by_class.items() if name not in others}

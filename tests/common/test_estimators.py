@@ -11,6 +11,7 @@ from skdp.topics import (
     LatentDirichletCoClustering,
     SegmentedTopicModel,
     SequentialLDA,
+    TopicSegmenter,
 )
 from skdp.utils.estimator_checks import check_ragged_estimator, parametrize_with_ragged_checks
 
@@ -25,6 +26,7 @@ ESTIMATORS = [
         model("auto", initial_components=3, max_iter=10, transform_max_iter=10)
         for model in (SegmentedTopicModel, AdaptiveTopicModel)
     ),
+    TopicSegmenter(3, max_iter=10, transform_max_iter=10),
     SegmentVectorizer(),
     TokenVectorizer(),
 ]
@@ -44,6 +46,8 @@ def test_scikit_learn(estimator, check):
         SegmentedTopicModel("auto", max_iter=10),
         AdaptiveTopicModel("auto", sampler="ssa", n_shards=2, max_iter=10),
         HDPTopicModel(max_iter=10),
+        TopicSegmenter(3, max_iter=10),
+        TopicSegmenter(3, concentration="auto", max_units=2, n_chains=2, max_iter=10),
         HDPTopicModel(level="segment", n_chains=2, max_iter=10),
     ]
 )

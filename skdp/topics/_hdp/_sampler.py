@@ -25,6 +25,7 @@ from skdp.topics._lda._kernels_sweeps import empty_dense_scratch, sweep_nodes
 from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
 from skdp.topics._lda._sampler import NodeTopics
 from skdp.topics._shared._arrays import fixed_words
+from skdp.topics._shared._fold_in import Shares
 from skdp.topics._shared._kernels import WordCounts, rename_topics
 from skdp.topics._shared._sampler import TopicSampler
 
@@ -265,7 +266,7 @@ class HDPSampler(TopicSampler):
         )
         return result + log_density_of_weights(self.weights, self.rest, self.top_concentration)
 
-    def shares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def shares(self) -> Shares:
         """Return the topic shares of documents and of segments, given the state."""
         nodes = np.zeros((len(self._node_ptr) - 1, self.n_topics))
         prior = self.doc_topic_prior

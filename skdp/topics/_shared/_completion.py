@@ -55,8 +55,8 @@ def score_documents(
         return np.zeros(len(corpus)), 0
     probabilities = np.zeros(len(scored))
     fold_ins = fold_in_documents(observed, models, settings)
-    for model, (_, segment_topic) in zip(models, fold_ins, strict=True):
-        score_tokens(scored, segment_of, segment_topic, model.components, probabilities)
+    for model, shares in zip(models, fold_ins, strict=True):
+        score_tokens(scored, segment_of, shares[1], model.components, probabilities)
     document_of = np.repeat(np.arange(len(corpus)), np.diff(corpus.doc_ptr))[segment_of]
     log_probabilities = np.zeros(len(corpus))
     with np.errstate(divide="ignore"):  # log 0 is right for words that given topics exclude

@@ -18,8 +18,8 @@ _CHUNK_TOKENS = 20_000
 _SLICE_SECONDS = 0.1
 _FIRST_SLICE = 20_000
 
-Shares = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""Topic shares of documents (D, ...) and of segments (J, K)."""
+Shares = tuple[NDArray[Any], ...]
+"""Topic shares of documents (D, ...) and of segments (J, K), and what else a model returns."""
 
 
 class FoldIn(NamedTuple):
@@ -122,7 +122,4 @@ def fold_in_documents(
         key = settings.key + np.uint64(m)
         chunks = [(corpus[begin:end], key) for begin, end in pairwise(bounds)]
         parts = run_in_threads(fold_in, chunks, settings.n_jobs)
-        yield (
-            np.concatenate([part[0] for part in parts]),
-            np.concatenate([part[1] for part in parts]),
-        )
+        yield tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))

@@ -1,0 +1,187 @@
+"""Where texts change their subject: TopicSegmenter beside simple and published methods.
+
+Choi's texts have ten parts each, from ten other documents. Pk (k is half the mean true part) and
+WindowDiff are means over texts, then over the four sets of part lengths; lower is better. Words:
+lower case, three letters or more, without scikit-learn's stop words. "TF-IDF" cuts where windows of
+six sentences are least alike and is told the number of parts, as is `predict(n_parts=10)`.
+TextTiling is nltk's, with each sentence as a paragraph. The figures of C99 are those that its
+author published.
+
+    python benchmarks/topic_segmentation.py --data DATA --seeds 0 1
+"""
+
+import argparse
+import gzip
+import json
+import re
+import time
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from report import print_header, print_table, report_done
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfTransformer
+from sklearn.preprocessing import normalize
+
+from skdp.data import SegmentedCorpus
+from skdp.topics import TopicSegmenter
+
+SETS = ("3-11", "3-5", "6-8", "9-11")
+C99 = {"3-11": 0.12, "3-5": 0.11, "6-8": 0.10, "9-11": 0.08}
+WIDTH = 6
+
+
+def read(path):
+    """Return the sets, the sentences and the true cuts of texts."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    sentences = [[s for part in record["segments"] for s in part] for record in records]
+    truth = []
+    for record in records:
+        lengths = [len(part) for part in record["segments"]]
+        cuts = np.zeros(sum(lengths) - 1, dtype=int)
+        cuts[np.cumsum(lengths)[:-1] - 1] = 1
+        truth.append(cuts)
+    return np.array([record["set"] for record in records]), sentences, truth
+
+
+def count(texts):
+    """Return texts of sentences as a corpus."""
+    words = [
+        [
+            [w for w in re.findall("[a-z]{3,}", s.lower()) if w not in ENGLISH_STOP_WORDS]
+            for s in text
+        ]
+        for text in texts
+    ]
+    names = {w: i for i, w in enumerate(sorted({w for t in words for s in t for w in s}))}
+    return SegmentedCorpus.from_documents(
+        [[[names[w] for w in s] for s in text] for text in words], n_features=len(names)
+    )
+
+
+def errors(true, found):
+    """Return Pk and WindowDiff of one text."""
+    k = max(1, round((len(true) + 1) / (true.sum() + 1) / 2))
+    a, b = (np.concatenate([[0], np.cumsum(cuts)]) for cuts in (true, found))
+    a, b = a[k:] - a[:-k], b[k:] - b[:-k]
+    return np.mean((a > 0) != (b > 0)), np.mean(a != b)
+
+
+def describe(name, sets, truth, found, seconds=np.nan):
+    """Return a row of the table."""
+    each = np.array([errors(t, f) for t, f in zip(truth, found, strict=True)])
+    by_set = [each[sets == name].mean(axis=0) for name in SETS]
+    pk, difference = np.mean(by_set, axis=0)
+    cells = [f"{means[0]:.4f}" for means in by_set]
+    time_cell = "" if np.isnan(seconds) else f"{seconds / len(truth):.3f}"
+    row = [name, f"{pk:.4f}", *cells, f"{difference:.4f}", time_cell]
+    report_done(row)
+    return row
+
+
+def as_marks(truth, cuts):
+    """Return first units of parts as 0 and 1 by gap."""
+    marks = [np.zeros(len(t), dtype=int) for t in truth]
+    for mark, first in zip(marks, cuts, strict=True):
+        mark[np.asarray(first, dtype=int) - 1] = 1
+    return marks
+
+
+def cut_by_windows(corpus, truth):
+    """Return the gaps at which the windows on both sides are least alike."""
+    counts = TfidfTransformer().fit_transform(segment_counts(corpus))
+    found = []
+    for d, true in enumerate(truth):
+        rows = counts[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]]
+        alike = []
+        for g in range(1, rows.shape[0]):
+            left = normalize(np.asarray(rows[max(0, g - WIDTH) : g].sum(axis=0)))
+            right = normalize(np.asarray(rows[g : g + WIDTH].sum(axis=0)))
+            alike.append(float(left[0] @ right[0]))
+        cuts = np.zeros(len(true), dtype=int)
+        cuts[np.argsort(alike)[: true.sum()]] = 1
+        found.append(cuts)
+    return found
+
+
+def segment_counts(corpus):
+    """Return the words of every unit, sparse."""
+    from scipy.sparse import csr_array
+
+    ones = np.ones(len(corpus.tokens))
+    shape = len(corpus.segment_ptr) - 1, corpus.n_features
+    return csr_array((ones, corpus.tokens, corpus.segment_ptr), shape=shape)
+
+
+def tile(texts, truth):
+    """Return the cuts of nltk's TextTiling."""
+    from nltk.tokenize import TextTilingTokenizer
+
+    tiling = TextTilingTokenizer(stopwords=list(ENGLISH_STOP_WORDS))
+    found = []
+    for text, true in zip(texts, truth, strict=True):
+        pieces = tiling.tokenize("\n\n".join(" ".join(s.split()) for s in text))
+        cuts, place = np.zeros(len(true), dtype=int), 0
+        for piece in pieces[:-1]:
+            place += len([s for s in piece.split("\n\n") if s.strip()])
+            cuts[min(place, len(true)) - 1] = 1
+        found.append(cuts)
+    return found
+
+
+def calibrate(probabilities, truth):
+    """Print the share of true cuts by probability."""
+    p, t = np.concatenate(probabilities), np.concatenate(truth)
+    rows = []
+    for low, high in ((0.0, 0.1), (0.1, 0.3), (0.3, 0.7), (0.7, 0.9), (0.9, 1.01)):
+        inside = (p >= low) & (p < high)
+        if inside.any():
+            cells = f"{p[inside].mean():.3f}", f"{t[inside].mean():.3f}", int(inside.sum())
+            rows.append([f"{low} to {min(high, 1.0)}", *cells])
+    print_table(["probability", "mean", "true cuts", "gaps"], rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", required=True, help="folder with choi.jsonl.gz")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--components", type=int, nargs="+", default=[200])
+    parser.add_argument("--concentrations", type=float, nargs="+", default=[100.0])
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    has_nltk = find_spec("nltk") is not None
+    print_header(*(["nltk"] if has_nltk else []))
+    sets, texts, truth = read(next(Path(options.data).rglob("choi.jsonl.gz")))
+    corpus = count(texts)
+    rows = [
+        describe("no cut", sets, truth, [0 * t for t in truth]),
+        describe("TF-IDF windows, told ten", sets, truth, cut_by_windows(corpus, truth)),
+    ]
+    if has_nltk:
+        rows.append(describe("TextTiling", sets, truth, tile(texts, truth)))
+    rows.append(["C99, published", f"{np.mean(list(C99.values())):.2f}", *map(str, C99.values())])
+    TopicSegmenter(2, max_iter=2).fit(corpus[:2]).predict(corpus[:1])  # compiles
+    for seed in options.seeds:
+        for k in options.components:
+            for b in options.concentrations:
+                name = f"TopicSegmenter K = {k}, b = {b:g}, seed {seed}"
+                model = TopicSegmenter(k, concentration=b, random_state=seed)
+                begin = time.process_time()
+                model.fit(corpus)
+                seconds = time.process_time() - begin
+                found = [(p > 0.5).astype(int) for p in model.cut_proba_]
+                rows.append(describe(name, sets, truth, found, seconds))
+                begin = time.process_time()
+                told = as_marks(truth, model.predict(corpus, n_parts=10))
+                seconds = time.process_time() - begin
+                rows.append(describe(f"{name}, told ten", sets, truth, told, seconds))
+                print(f"rho {model.cut_probability_:.3f}")
+                calibrate(model.cut_proba_, truth)
+    print_table(["method", "Pk", *SETS, "WindowDiff", "CPU s a text"], rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,469 @@
+"""Documents that are cut into parts of one subject each."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import check_beta_prior, check_count, check_gamma_prior, shorten
+from skdp._fit import FitState
+from skdp._numeric._random import Role, derive_seed, derive_stream
+from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
+from skdp.data import SegmentedCorpus, check_corpus
+from skdp.inference._interrupt import check_interrupts
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._lda._kernels_nodes import seat_randomly
+from skdp.topics._lda._sampler import LDASampler
+from skdp.topics._segmenter._arrays import KnownUnits, split_units
+from skdp.topics._segmenter._divide import (
+    check_cuts,
+    check_known,
+    check_numbers,
+    divide,
+    join_units,
+)
+from skdp.topics._segmenter._model import SegmenterModel
+from skdp.topics._segmenter._sampler import CutParameters, SegmenterSampler
+from skdp.topics._shared._fold_in import fold_in_documents
+from skdp.topics._tables._base import LDA_SWEEPS
+
+_FIRST_SWEEPS = 30
+"""Number of sweeps after which two starts are compared."""
+
+
+class TopicSegmenter(BaseTopicModel):
+    r"""Find where documents change their subject, with probabilities.
+
+    A document is a row of units, such as sentences or paragraphs, which are never cut. A part is a
+    run of units about one subject. The model finds topics of words and the cuts between parts
+    together, and tells for every gap between two units how probable a cut is.
+
+    .. math::
+
+        \mu_d &\sim \mathrm{Dir}(\alpha), \quad
+        \text{a gap is a cut with probability } \rho, \\
+        \nu_{dp} &\sim \mathrm{DP}(b, \mu_d), \quad
+        z_{dpi} \sim \nu_{dp}, \quad
+        w_{dpi} \sim \phi_{z_{dpi}}, \quad
+        \phi_k \sim \mathrm{Dir}(\gamma)
+
+    This is the segmented topic model with unknown segments. All cuts of a document are drawn at
+    once given the topics of its words, by a filter over its units. Given `doc_topic_prior` and
+    `topic_word_prior` the sampler is exact.
+
+    Parameters
+    ----------
+    n_components : int, default=200
+        Number of topics K. Many are better: parts differ by their topics.
+    doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
+        Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
+        per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
+        `dirichlet_prior`.
+    topic_word_prior : float or "auto", default="auto"
+        Dirichlet prior gamma of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
+        learns it by maximum a posteriori under `dirichlet_prior`.
+    dirichlet_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
+        priors.
+    concentration : float or "auto", default=100.0
+        Concentration b of the shares of parts, in [1e-8, 1e12]: how closely parts follow their
+        document, measured in words. "auto" draws it under `concentration_prior`, with which the
+        chain may come to a state in which every part has one topic and cuts no longer move: compare
+        several values instead.
+    concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
+    cut_probability : float or "auto", default="auto"
+        Probability rho of a cut in a gap, between 0 and 1. "auto" draws it under `cut_prior`.
+    cut_prior : (float, float), default=(1.0, 9.0)
+        Parameters p and q, in [1e-8, 1e8], of the Beta prior of a cut probability that is drawn. By
+        default one gap in ten is expected to be a cut, which matters in small corpora only.
+    max_units : int or None, default=None
+        Largest number of units of a part. None: no bound. The time of a sweep is proportional to
+        it, or to the number of units of a document.
+    init : "lda", "random" or (n_components, n_features) array, default="lda"
+        The first topics, in documents without cuts. "lda": words start with the topics of an LDA
+        chain of 100 sweeps, either of documents or of units: the start with the higher mean log
+        joint after 30 sweeps. "random": uniformly random topics, from which cuts are found late or
+        never. An array of word probabilities, such as another model's `components_`: the words
+        are folded into these topics.
+    max_iter : int, default=200
+        Number of sweeps of each chain.
+    burn_in : int or None, default=None
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
+    thin : int, default=10
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=5
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
+    n_chains : int, default=1
+        Number of independent chains, each from its own first state. Attributes and features come
+        from the chain with the highest mean log joint, scores from all chains.
+    transform_max_iter : int, default=100
+        Number of sweeps over each document in `transform` and `score`.
+    transform_burn_in : int or None, default=None
+        Number of these sweeps to discard at the start. None: half.
+    warm_start : bool, default=False
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
+
+    Attributes
+    ----------
+    cut_proba_ : list of n_documents arrays
+        For each training document the probability of a cut in each gap between two units,
+        (n_units - 1,). Known cuts have 0 or 1.
+    n_parts_ : (n_documents,) array of int
+        Numbers of parts of the training documents if gaps with a probability above .5 are cut.
+    cut_probability_, concentration_, topic_word_prior_ : float
+        Posterior means, or the given values.
+    components_ : (n_components, n_features) array
+        Word probabilities of the topics, E[phi]. Rows sum to 1.
+    doc_topic_ : (n_documents, n_components) array
+        Topic shares of the training documents, E[mu].
+    segment_topic_ : (n_units, n_components) array
+        Topic shares of the units of all training documents: those of their parts, averaged.
+    doc_topic_prior_ : (n_components,) array
+    trace_ : Trace
+        Scalars of every kept sweep of every chain.
+    n_iter_ : int
+        Number of sweeps done.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
+    n_features_in_ : int
+        Size of the vocabulary.
+    feature_names_in_ : (n_features,) array of str
+        Only if X was a data frame with string column names.
+
+    See Also
+    --------
+    SegmentedTopicModel : Model of documents whose segments are given.
+    skdp.feature_extraction.SegmentVectorizer : Makes a corpus of units from texts.
+
+    Notes
+    -----
+    Averages are over the kept samples of one chain, the one with the highest mean log joint
+    probability. `predict_proba` and `score` average over the stored samples of all chains.
+
+    A unit without words of the vocabulary does not tell to which side it belongs: a cut beside it
+    has the same probability before and after.
+
+    References
+    ----------
+    L. Du, W. Buntine and M. Johnson (2013). Topic segmentation with a structured topic model.
+    NAACL-HLT (the model, with cuts drawn one by one). -- F. Y. Y. Choi (2000). Advances in domain
+    independent linear text segmentation. NAACL (the task).
+
+    Examples
+    --------
+    >>> from skdp.topics import TopicSegmenter
+    >>> cats, ships, tea = [0, 1, 2, 1, 0], [3, 4, 5, 4, 5], [6, 7, 8, 8, 6]  # words of a sentence
+    >>> documents = [[cats] * 3 + [ships] * 4, [ships] * 5 + [tea] * 2, [tea] * 3 + [cats] * 3] * 5
+    >>> segmenter = TopicSegmenter(20, concentration=10.0, random_state=0).fit(documents)
+    >>> [cuts.tolist() for cuts in segmenter.predict(documents[:3])]
+    [[3], [5], [3]]
+    >>> bool(segmenter.predict_proba(documents[:1])[0][2] > 0.9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseTopicModel._parameter_constraints,
+        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
+        "concentration": [Interval(Real, 1e-8, 1e12, closed="both"), StrOptions({"auto"})],
+        "concentration_prior": [tuple, list],
+        "cut_probability": [Interval(Real, 0.0, 1.0, closed="neither"), StrOptions({"auto"})],
+        "cut_prior": [tuple, list],
+        "max_units": [Interval(Integral, 1, None, closed="left"), None],
+        "init": [StrOptions({"random", "lda"}), "array-like"],
+    }
+
+    _segments_are_ordered = True
+    _takes_partitions = False
+
+    def __init__(
+        self,
+        n_components: int = 200,
+        *,
+        doc_topic_prior: Any = "auto",
+        topic_word_prior: Any = "auto",
+        dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        concentration: Any = 100.0,
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        cut_probability: Any = "auto",
+        cut_prior: tuple[float, float] = (1.0, 9.0),
+        max_units: int | None = None,
+        init: Any = "lda",
+        max_iter: int = 200,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_samples: int = 5,
+        n_chains: int = 1,
+        transform_max_iter: int = 100,
+        transform_burn_in: int | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.dirichlet_prior = dirichlet_prior
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.cut_probability = cut_probability
+        self.cut_prior = cut_prior
+        self.max_units = max_units
+        self.init = init
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.transform_max_iter = transform_max_iter
+        self.transform_burn_in = transform_burn_in
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # Validation
+
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
+        self._cut_parameters()
+
+    def _cut_parameters(self) -> CutParameters:
+        def number(value: Any) -> Any:
+            return value if isinstance(value, str) else float(value)
+
+        return CutParameters(
+            check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
+            self._topic_word_prior(),
+            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
+            number(self.concentration),
+            check_gamma_prior(self.concentration_prior, "concentration_prior"),
+            number(self.cut_probability),
+            check_beta_prior(self.cut_prior, "cut_prior"),
+            None if self.max_units is None else int(self.max_units),
+        )
+
+    def _check_input(self, X: Any, y: Any = None, executor: Any = None) -> KnownUnits:
+        return check_known(super()._check_input(X), y, self.max_units)
+
+    # Chains
+
+    def _start_local_sampler(
+        self, data: KnownUnits, root: np.random.SeedSequence, c: int
+    ) -> SegmenterSampler:
+        init = self._check_init(data.corpus.n_features)
+        if isinstance(init, str) and init == "random":
+            init = np.empty(len(data.corpus.tokens), dtype=np.int32)
+            seat_randomly(init, self.n_components, derive_stream(root, Role.INIT, c))
+        stream = derive_stream(root, Role.SWEEP, c)
+        if not isinstance(init, str):
+            return SegmenterSampler(data, self.n_components, self._cut_parameters(), init, stream)
+        starts = [
+            self._start_by_lda(data, pieces, derive_seed(root, Role.INIT, c, i))
+            for i, pieces in enumerate((data.known == 1, np.ones(len(data.known), dtype=bool)))
+        ]
+        best = max(starts, key=lambda start: start[0])[1]
+        best.streams = [stream]
+        return best
+
+    def _start_by_lda(
+        self, data: KnownUnits, starts: NDArray[np.bool_], seed: np.random.SeedSequence
+    ) -> tuple[float, SegmenterSampler]:
+        """Return a chain after its first sweeps, and their mean log joint.
+
+        Its first topics are those of latent Dirichlet allocation in pieces of documents, which
+        begin at the units that are marked.
+        """
+        given = self._cut_parameters()
+        lda = LDASampler(
+            join_units(data.corpus, starts), self.n_components, "segment", given.doc_topic_prior,
+            given.topic_word_prior, given.dirichlet_prior, "random",
+            [derive_stream(seed, Role.INIT)], [derive_stream(seed, Role.SWEEP)],
+        )  # fmt: skip
+        for _ in range(LDA_SWEEPS):
+            check_interrupts()
+            lda.sweep()
+        stream = derive_stream(seed, Role.PILOT)
+        chain = SegmenterSampler(data, self.n_components, given, lda.topics, stream)
+        logs = []
+        for _ in range(_FIRST_SWEEPS):
+            check_interrupts()
+            chain.sweep()
+            logs.append(chain.log_joint())
+        return float(np.mean(logs[_FIRST_SWEEPS // 2 :])), chain
+
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
+        corpus = state.runs[0].sampler.corpus
+        cut_proba = split_units(corpus, attributes["cut_proba_"])
+        n_cuts = np.array([np.count_nonzero(p > 0.5) for p in cut_proba], dtype=np.int64)
+        return {
+            **attributes,
+            "cut_proba_": cut_proba,
+            "n_parts_": n_cuts + (np.diff(corpus.doc_ptr) > 0),
+            "_fitted_max_units": self.max_units,
+        }
+
+    def _averaged_model(self) -> SegmenterModel:
+        return SegmenterModel(
+            self.components_.astype(np.float32), self.doc_topic_prior_, self.concentration_,
+            self.cut_probability_, self._fitted_max_units,
+        )  # fmt: skip
+
+    def _given_attributes(self, n_topics: int) -> dict[str, Any]:
+        prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
+        given = {
+            "doc_topic_prior": prior,
+            "concentration": self.concentration,
+            "cut_probability": self.cut_probability,
+        }
+        for name, value in given.items():
+            if isinstance(value, str):
+                raise ValueError(
+                    f"{name} must be given as numbers if topics are given, got {shorten(value)}."
+                )
+        return {
+            "doc_topic_prior_": prior,
+            "concentration_": float(self.concentration),
+            "cut_probability_": float(self.cut_probability),
+            "_fitted_max_units": self.max_units,
+        }
+
+    # Public methods
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit topics and cuts to documents made of units.
+
+        Parameters
+        ----------
+        X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
+            The segments of a document are its units. Each document in a list is a list of units,
+            each a sequence of word ids. Each row of a matrix is a document of one unit.
+        y : list of n_documents arrays or None, default=None
+            Known cuts: for each document an array (n_units - 1,) of 1 (a cut in this gap), 0 (none)
+            and -1 (unknown), or None. A single number or string for a document, such as the class
+            that a pipeline passes to all of its steps, says nothing of cuts.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X, y or a parameter is invalid. The estimator is left unchanged.
+        KeyboardInterrupt
+            If interrupted, at the end of the current sweep. It is fitted with the samples so far,
+            in the burn-in with the current state unless it was fitted before; another `fit` with
+            ``warm_start=True`` continues.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
+            burn-in, too few to judge; raise `max_iter` then.
+            If chains plainly disagree; compare them in `trace_` then.
+        """
+        return self._fit(X, y)
+
+    def predict_proba(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return the probability of a cut in every gap between two units.
+
+        Every document has its own short chain for each stored sample, with the topics fixed.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of n_documents arrays
+            Of shape (n_units - 1,) each.
+        """
+        corpus, probabilities, _ = self._find_cuts(X)
+        return split_units(corpus, probabilities)
+
+    def predict(
+        self, X: Any, *, n_parts: Any = None, max_words: int | None = None
+    ) -> list[NDArray[np.int64]]:
+        """Return where documents change their subject.
+
+        Without further arguments a gap is cut if the probability is above .5.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        n_parts : int or (n_documents,) array of int, default=None
+            Number of parts, of all documents or of each: the most probable division into so many.
+        max_words : int, default=None
+            Largest number of words (of the vocabulary) of a part: the most probable division into
+            such parts. A longer unit is a part of its own.
+
+        Returns
+        -------
+        list of n_documents arrays of int
+            The first unit of each part but the first.
+
+        Raises
+        ------
+        ValueError
+            If a number is out of range, or both are given.
+        """
+        if n_parts is not None and max_words is not None:
+            raise ValueError("n_parts and max_words cannot both be given.")
+        if max_words is not None:
+            max_words = check_count(max_words, "max_words", at_least=1)
+        corpus, probabilities, drawn = self._find_cuts(X)
+        if n_parts is None and max_words is None:
+            return [np.flatnonzero(p > 0.5) + 1 for p in split_units(corpus, probabilities)]
+        numbers = np.zeros(len(corpus), dtype=np.int64)
+        if n_parts is not None:
+            numbers = check_numbers(n_parts, corpus)
+        lengths, ptr = np.diff(corpus.segment_ptr), corpus.doc_ptr
+        return [
+            divide(drawn[a:b], probabilities[a:b], lengths[a:b], int(n), max_words)
+            for a, b, n in zip(ptr[:-1], ptr[1:], numbers, strict=True)
+        ]
+
+    def merge(self, X: Any, cuts: Any) -> SegmentedCorpus:
+        """Return documents whose segments are parts.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        cuts : list of n_documents arrays of int
+            The first unit of each part but the first, as `predict` returns it.
+
+        Returns
+        -------
+        SegmentedCorpus
+            For other models of topics, or a classifier of parts.
+        """
+        check_is_fitted(self)
+        corpus = check_corpus(self, X, reset=False)
+        return join_units(corpus, check_cuts(corpus, cuts))
+
+    def _find_cuts(self, X: Any) -> tuple[SegmentedCorpus, NDArray[np.float64], NDArray[np.int8]]:
+        """Return probabilities of parts that begin at units (J,), and draws of these (J, S)."""
+        check_is_fitted(self)
+        corpus = check_corpus(self, X, reset=False)
+        found = list(fold_in_documents(corpus, self._models, self._fold_in_settings()))
+        probabilities = np.mean([shares[2] for shares in found], axis=0)
+        return corpus, probabilities, np.concatenate([shares[3] for shares in found], axis=1)
