@@ -168,9 +168,9 @@ class TopicSegmenter(BaseTopicModel):
     Examples
     --------
     >>> from skdp.topics import TopicSegmenter
-    >>> cats, ships, tea = [0, 1, 2, 1, 0], [3, 4, 5, 4, 5], [6, 7, 8, 8, 6]  # words of a sentence
+    >>> cats, ships, tea = [0, 1, 2] * 5, [3, 4, 5] * 5, [6, 7, 8] * 5  # words of a sentence
     >>> documents = [[cats] * 3 + [ships] * 4, [ships] * 5 + [tea] * 2, [tea] * 3 + [cats] * 3] * 5
-    >>> segmenter = TopicSegmenter(20, concentration=10.0, random_state=0).fit(documents)
+    >>> segmenter = TopicSegmenter(20, random_state=0).fit(documents)
     >>> [cuts.tolist() for cuts in segmenter.predict(documents[:3])]
     [[3], [5], [3]]
     >>> bool(segmenter.predict_proba(documents[:1])[0][2] > 0.9)

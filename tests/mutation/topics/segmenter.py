@@ -1,0 +1,106 @@
+"""Wrong patches of topics and cuts."""
+
+from mutation.mutation import Mutation
+
+CUTS = "topics/_segmenter/_kernels_cuts.py"
+SWEEPS = "topics/_segmenter/_kernels_sweeps.py"
+DIVIDE = "topics/_segmenter/_kernels_divide.py"
+SAMPLER = "topics/_segmenter/_sampler.py"
+EXACT = "tests/exact/topics/test_topic_segmenter.py"
+UNIT = "tests/unit/topics/test_topic_segmenter.py"
+FILTER = f"{EXACT}::test_filters[None-None]"
+POSTERIOR = f"{EXACT}::test_posterior[one]"
+MORE = f"{EXACT}::test_posterior_again[two]"
+
+MUTATIONS = [
+    Mutation(
+        "cuts-without-the-probability-of-joins",
+        CUTS,
+        "                log += prior.log_join\n            start, end",
+        "            start, end",
+        "A gap within a part has the factor 1 - rho.",
+        FILTER,
+    ),
+    Mutation(
+        "cuts-without-a-factor-of-rho",
+        CUTS,
+        "        log = forward[s] + (prior.log_cut if s > 0 else 0.0)\n",
+        "        log = forward[s]\n",
+        "A cut has the factor rho.",
+        FILTER,
+    ),
+    Mutation(
+        "cuts-count-a-word-too-many",
+        CUTS,
+        "        product *= (work.base[k] + work.n_k[k]) * work.inverse[n]\n"
+        "        work.n_k[k] += 1\n",
+        "        work.n_k[k] += 1\n"
+        "        product *= (work.base[k] + work.n_k[k]) * work.inverse[n]\n",
+        "A word is weighed by the words before it.",
+        FILTER,
+    ),
+    Mutation(
+        "cuts-known-are-joined",
+        CUTS,
+        "                if prior.known[first + e - 1] == 1:\n                    break\n",
+        "",
+        "A part does not go on beyond a known cut.",
+        f"{EXACT}::test_filters[known3-None]",
+    ),
+    Mutation(
+        "cuts-where-none-may-be",
+        CUTS,
+        "            if e == n_units or prior.known[first + e] != 0:\n",
+        "            if True:\n",
+        "A part does not end where no cut is known to be.",
+        f"{EXACT}::test_filters[known1-None]",
+    ),
+    Mutation(
+        "cuts-are-drawn-without-what-comes-before",
+        CUTS,
+        "            work.logs[s] += work.forward[s]\n",
+        "",
+        "The beginning of a part is weighed by the units before it.",
+        POSTERIOR,
+    ),
+    Mutation(
+        "cuts-shares-are-not-drawn",
+        SWEEPS,
+        "            shares[d, k] = draw_gamma(alpha[k] + served[k], rng)\n",
+        "            shares[d, k] = alpha[k] + served[k]\n",
+        "mu is drawn given the tables, not its mean.",
+        MORE,
+    ),
+    Mutation(
+        "cuts-one-table-a-topic",
+        SWEEPS,
+        "                n_tables = draw_table_count(work.n_k[k], work.base[k], rng)\n",
+        "                n_tables = 1\n",
+        "Tables are drawn given topics and mu.",
+        MORE,
+    ),
+    Mutation(
+        "cuts-probability-without-prior",
+        SAMPLER,
+        "draw_bounded_beta(p + n_cuts, q + n_gaps - n_cuts, stream)",
+        "draw_bounded_beta(1.0 + n_cuts, 1.0 + n_gaps - n_cuts, stream)",
+        "rho has the prior Beta(p, q).",
+        POSTERIOR,
+    ),
+    Mutation(
+        "divisions-longer-than-allowed",
+        DIVIDE,
+        "            if e > s + 1 and n_words > most_words:\n                break\n",
+        "",
+        "No part of several units has more words than are allowed.",
+        f"{UNIT}::TestCuts::test_parts_of_so_many_words",
+    ),
+    Mutation(
+        "divisions-ignore-draws",
+        DIVIDE,
+        "            logs[e] += 1.0\n",
+        "",
+        "The chain of beginnings counts the draws.",
+        f"{UNIT}::test_divisions[0]",
+    ),
+]
