@@ -32,6 +32,7 @@ from skdp.topics import (
     LatentDirichletCoClustering,
     SegmentedTopicModel,
     SequentialLDA,
+    TopicSegmenter,
 )
 from skdp.utils._checking import same_fit, seeded
 
@@ -61,6 +62,7 @@ ESTIMATORS = [
     PitmanYorMixture(n_chains=2, **FEW),
     HDPMixture(n_chains=2, **FEW),
     HDPTopicModel(n_chains=2, **FEW),
+    TopicSegmenter(2, n_chains=2, **FEW),
     IBPLatentFeatures(n_chains=2, **FEW),
     HDPBackoffClassifier(n_chains=2, **FEW),
     DistanceDependentCRPClassifier(n_chains=2, **FEW),
@@ -89,7 +91,7 @@ def make_data(estimator):
         return X, X[:, 0] % 3
     if isinstance(estimator, PitmanYorMixture | IBPLatentFeatures):
         return (rng.normal(size=(9, 2)),)
-    if hasattr(estimator, "predict_proba"):
+    if hasattr(estimator, "predict_proba") and not isinstance(estimator, TopicSegmenter):
         return (SequencePanel.from_sequences([rng.normal(size=n) for n in (7, 1, 5)]),)
     documents = [[rng.integers(0, 9, 5), rng.integers(0, 9, 3)] for _ in range(6)]
     return (SegmentedCorpus.from_documents(documents, 9),)

@@ -20,7 +20,13 @@ from skdp.callback import Checkpoint
 from skdp.callback._pickles import write_checked
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.sequence import HDPHMMLT, FactorialHMM
-from skdp.topics import GibbsLDA, HDPTopicModel, LatentDirichletCoClustering, SegmentedTopicModel
+from skdp.topics import (
+    GibbsLDA,
+    HDPTopicModel,
+    LatentDirichletCoClustering,
+    SegmentedTopicModel,
+    TopicSegmenter,
+)
 from skdp.utils._checking import acting_after, interrupt, same_fit, tear
 
 needs_callbacks = pytest.mark.skipif(
@@ -42,6 +48,7 @@ CASES = {
     "sparse": (GibbsLDA(200), (DOCUMENTS,)),
     "ldcc": (LatentDirichletCoClustering(2), (DOCUMENTS,)),
     "hdp-topics": (HDPTopicModel(n_chains=2), (DOCUMENTS,)),
+    "segmenter": (TopicSegmenter(2, n_chains=2, concentration="auto"), (DOCUMENTS,)),
     "hmm": (HDPHMMLT(3, stickiness="auto"), (PANEL,)),
     "factorial": (FactorialHMM(2), (PANEL,)),
     "grammar": (HDPPCFG(3, n_init=2, tol=0.0), (SENTENCES,)),
