@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit_internal_nogc, njit_loop
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_gamma, stream_of_content
 from skdp.processes._kernels_top_level import draw_table_count
 from skdp.topics._segmenter._kernels_cuts import (
@@ -140,7 +140,7 @@ def draw_shares(d, alpha, served, shares, rng):
             shares[d, k] = rest * scale * alpha[k] / free
 
 
-@njit_internal_nogc
+@njit_inlined_source
 def sweep_units(
     d, moves_cuts, units, state, words, prior, cut_prior, ratios, scratch, parts, work, rng
 ):  # fmt: skip
@@ -165,7 +165,7 @@ def sweep_units(
         draw_starts(first, last, units.unit_ptr, state.topics, cut_prior, work, state.starts, rng)
 
 
-@njit_internal_nogc
+@njit_inlined_source
 def add_estimates(
     d, units, state, prior, cut_prior, parts, work, doc_topic, unit_topic, probabilities
 ):  # fmt: skip
