@@ -178,6 +178,8 @@ def begin_fit_task(estimator: Any, n_subtasks: int, X: Any) -> Any:
     """
     if not hasattr(estimator, "_init_callback_context"):
         return _SilentTask()
+    # scikit-learn reads it at the end, even if an interrupt comes before it sets it.
+    estimator._skl_callbacks_to_teardown = []
     task = estimator._init_callback_context(max_subtasks=n_subtasks)
     task.call_on_fit_task_begin(estimator=estimator, X=X)
     return task

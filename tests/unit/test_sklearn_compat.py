@@ -18,10 +18,12 @@ from skdp._sklearn_compat import (
     _published_documentation,
     begin_fit_task,
     get_parameter_constraints,
+    has_callbacks,
     validate_parameters,
     with_callbacks,
 )
 from skdp.mixture import PitmanYorMixture
+from skdp.topics import GibbsLDA
 from skdp.utils._checking import same_fit
 
 
@@ -196,3 +198,17 @@ class TestScalarsOfNumPy:
         model.n_iter_, model._place = np.int64(3), np.int64(3)
         assert type(model.n_iter_) is type(model._place) is np.int64
         assert clone(model).concentration == (2, 0.5)
+
+
+@pytest.mark.skipif(not has_callbacks(), reason="scikit-learn before 1.9 has no callbacks")
+def test_an_interrupt_while_callbacks_are_set_up():
+    """The interrupt is what users see, not an attribute that scikit-learn lacks at the end."""
+
+    class Interrupted(GibbsLDA):
+        def __setattr__(self, name, value):
+            super().__setattr__(name, value)
+            if name == "_callback_fit_ctx":
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Interrupted(2, max_iter=2).fit([[[0, 1]]])
