@@ -33,8 +33,10 @@ def check_known(corpus: SegmentedCorpus, y: Any, most: int | None) -> KnownUnits
             f"y must have an array of known cuts for each of the {len(corpus)} documents, got "
             f"{shorten(y)}."
         )
+    if all(np.ndim(given) == 0 and given is not None for given in y):
+        return data
     for d, given in enumerate(y):
-        if given is None or np.ndim(given) == 0:
+        if given is None:
             continue
         begin, end = int(corpus.doc_ptr[d]), int(corpus.doc_ptr[d + 1])
         cuts = as_array(given, f"y[{d}]")

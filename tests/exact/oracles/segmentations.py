@@ -46,6 +46,35 @@ def evidence_of_parts(parts, mu, b):
     )
 
 
+def given_topics(document, phi, alpha, b, rho):
+    """Return means for one document given the word probabilities (2, W) of the topics.
+
+    Returns
+    -------
+    dict
+        Means of "cuts", of "share" (m) and of "of units" (the share of the first topic in the part
+        of each unit).
+    """
+    flat = [w for unit in document for w in unit]
+    nodes = list(zip(*beta_quadrature(*alpha), strict=True))
+    total, sums = 0.0, {"cuts": 0.0, "share": 0.0, "of units": 0.0}
+    for labels in product((0, 1), repeat=len(flat)):
+        words = prod(phi[k][w] for k, w in zip(labels, flat, strict=True))
+        (topics,) = split_by_units([document], labels)
+        for cuts in divisions(len(document)):
+            parts = parts_of(document, topics, cuts)
+            part_of = np.concatenate([[0], np.cumsum(cuts)]).astype(int)
+            prior = rho ** sum(cuts) * (1.0 - rho) ** (len(cuts) - sum(cuts))
+            for m, w in nodes:
+                weight = words * prior * w * evidence_of_parts(parts, (m, 1.0 - m), b)
+                shares = np.array([(b * m + part.count(0)) / (b + len(part)) for part in parts])
+                total += weight
+                sums["cuts"] = sums["cuts"] + weight * np.array(cuts)
+                sums["share"] += weight * m
+                sums["of units"] = sums["of units"] + weight * shares[part_of]
+    return {name: value / total for name, value in sums.items()}
+
+
 def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=None):
     """Return the posterior of cuts and topics.
 

@@ -12,6 +12,7 @@ from exact.oracles.quadrature import gamma_quadrature
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
+from skdp.topics import TopicSegmenter
 from skdp.topics._segmenter._arrays import cut_prior, empty_work, nothing_known, units_of
 from skdp.topics._segmenter._divide import check_known
 from skdp.topics._segmenter._kernels_cuts import weigh_divisions
@@ -46,7 +47,7 @@ def check(documents, n_sweeps, known=None, most=None, b=B, b_prior=(1.0, 0.1)):
     has_gap = np.concatenate([[u > 0 for u in range(len(units))] for units in documents]).astype(
         bool
     )
-    draws = {name: [] for name in (*expected, "probabilities")}
+    draws = {name: [] for name in (*expected, "probabilities", "estimates")}
     for _ in range(n_sweeps):
         sampler.sweep()
         state = sampler.state()
@@ -58,9 +59,11 @@ def check(documents, n_sweeps, known=None, most=None, b=B, b_prior=(1.0, 0.1)):
         sums = sampler.empty_sums()
         sampler.add_to(sums)
         draws["probabilities"].append(sums["cut_proba"][has_gap])
+        draws["estimates"].append(sums["doc_topic"][:, 0])
     for name, mean in expected.items():
         assert_means(np.array(draws[name]), mean, name, resolution=1e-3)
     assert_means(np.array(draws["probabilities"]), expected["cuts"], "probabilities", 1e-3)
+    assert_means(np.array(draws["estimates"]), expected["shares"], "estimates", 1e-3)
 
 
 @pytest.mark.parametrize("name", ["one", "odd"])
@@ -119,6 +122,24 @@ def test_filters(known, most):
     np.testing.assert_allclose(probabilities[2:], of_cuts / total, rtol=1e-10, atol=1e-14)
     assert probabilities[:2].tolist() == [0.0, 0.0]
     assert not work.n_k.any()
+
+
+@pytest.mark.parametrize("document", [[[0, 0], [1], [0, 1]], [[1], [], [0], [1]]], ids=str)
+def test_new_documents(document):
+    """Long chains with the topics fixed, whose first sweeps have no cuts."""
+    phi, rho = np.array([[0.8, 0.2], [0.3, 0.7]]), 0.35
+    expected = segmentations.given_topics(document, phi, ALPHA, B, rho)
+    found = {name: [] for name in expected}
+    for seed in range(40):
+        model = TopicSegmenter.from_topics(
+            phi, doc_topic_prior=ALPHA, concentration=B, cut_probability=rho,
+            transform_max_iter=420, transform_burn_in=20, random_state=seed,
+        )  # fmt: skip
+        found["cuts"].append(model.predict_proba([document])[0])
+        found["share"].append(model.transform([document])[0, 0])
+        found["of units"].append(model.transform_segments([document])[:, 0])
+    for name, mean in expected.items():
+        assert_means(np.array(found[name]), mean, name, resolution=1e-3)
 
 
 def test_log_joint():

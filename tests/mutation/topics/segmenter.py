@@ -10,6 +10,7 @@ EXACT = "tests/exact/topics/test_topic_segmenter.py"
 UNIT = "tests/unit/topics/test_topic_segmenter.py"
 FILTER = f"{EXACT}::test_filters[None-None]"
 POSTERIOR = f"{EXACT}::test_posterior[one]"
+NEW = f"{EXACT}::test_new_documents[[[0, 0], [1], [0, 1]]]"
 MORE = f"{EXACT}::test_posterior_again[two]"
 
 MUTATIONS = [
@@ -78,6 +79,30 @@ MUTATIONS = [
         "                n_tables = 1\n",
         "Tables are drawn given topics and mu.",
         MORE,
+    ),
+    Mutation(
+        "cuts-shares-of-units-without-those-of-the-document",
+        SWEEPS,
+        "unit_topic[u, k] += (work.base[k] + work.n_k[k]) * scale",
+        "unit_topic[u, k] += (b / n_topics + work.n_k[k]) * scale",
+        "The shares of a part vary around those of its document.",
+        NEW,
+    ),
+    Mutation(
+        "cuts-of-new-documents-do-not-move",
+        SWEEPS,
+        "                d, place[1] >= n_whole, units,",
+        "                d, False, units,",
+        "Only the first sweeps of a new document have no cuts.",
+        NEW,
+    ),
+    Mutation(
+        "cuts-shares-of-documents-without-prior",
+        SWEEPS,
+        "        doc_topic[d, k] += (prior.alpha[k] + state.served[d, k]) / total\n",
+        "        doc_topic[d, k] += (1.0 + state.served[d, k]) / total\n",
+        "The shares of a document given its tables have the prior alpha.",
+        NEW,
     ),
     Mutation(
         "cuts-probability-without-prior",

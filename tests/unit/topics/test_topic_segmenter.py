@@ -117,6 +117,12 @@ class TestKnownCuts:
         assert_array_equal(model.cut_proba_[1], 0.0)
         assert model.n_parts_[1] == 1
 
+    def test_classes_of_documents_say_nothing(self):
+        one, two = quick().fit(DOCUMENTS), quick().fit(DOCUMENTS, ["a", "b"] * 12)
+        assert_array_equal(one.components_, two.components_)
+        with pytest.raises(ValueError, match=r"y\[0\] must have a value for each of the"):
+            quick().fit(DOCUMENTS, [1] + [None] * 23)
+
     def test_unknown_is_none(self):
         known = [[-1] * (len(document) - 1) for document in DOCUMENTS]
         one, two = quick().fit(DOCUMENTS), quick().fit(DOCUMENTS, known)
