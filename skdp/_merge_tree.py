@@ -11,7 +11,9 @@ from skdp._checks import check_count
 
 
 class MergeTree:
-    """Successive merges of two components (topics, clusters), those that lose least first.
+    """Order in which components (topics, clusters) are merged, two at a time.
+
+    The merge that loses least comes first.
 
     Parameters
     ----------

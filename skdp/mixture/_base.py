@@ -185,7 +185,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         return make_cluster_tree(self._summary)
 
     def labels_at(self, n_clusters: int) -> Any:
-        """Return the cluster of every training row if there are only so many.
+        """Return the clusters of the training rows, merged until `n_clusters` are left.
 
         Components of a mixture are distributions, and a cluster of another shape takes several.
         Clusters of `labels_` are merged as in `cluster_tree`; this estimator is not changed.
