@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-import numpy as np
-
 from skdp._checks import shorten
 from skdp.data._ragged import Ragged, read_parts
 
@@ -24,7 +22,8 @@ def concatenate(containers: Iterable[Container]) -> Container:
     Returns
     -------
     container of the same kind
-        The samples of the first container, then of the second, and so on.
+        The samples of the first container, then of the second, and so on. If any corpus has parts,
+        a document of a corpus without them is one part.
 
     Raises
     ------
@@ -69,16 +68,7 @@ def concatenate(containers: Iterable[Container]) -> Container:
                 f"containers must have the same names of columns in the same order: container {i} "
                 f"has {shorten(_names(part))}, but container 0 has {shorten(_names(first))}."
             )
-    ptrs = []
-    for level in zip(*(part._ptrs for part in parts), strict=True):
-        ends = np.cumsum([0, *(ptr[-1] for ptr in level)])
-        ptrs.append(
-            np.concatenate(
-                [[0], *(ptr[1:] + begin for ptr, begin in zip(level, ends, strict=False))]
-            )
-        )
-    values = np.concatenate([part._values for part in parts])
-    return first._like(values, tuple(ptrs))
+    return type(first)._join_all(parts)
 
 
 def _names(container: Ragged) -> list[str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -36,7 +36,12 @@ def offsets(lengths: ArrayLike) -> Offsets:
     return ptr
 
 
-def _select(ptr: Offsets, parts: Selection) -> tuple[Offsets, Selection]:
+def join_offsets(ptrs: Sequence[Offsets]) -> Offsets:
+    """Return the offsets of the parts of several containers, concatenated."""
+    return offsets(np.concatenate([np.diff(ptr) for ptr in ptrs]))
+
+
+def select(ptr: Offsets, parts: Selection) -> tuple[Offsets, Selection]:
     """Return the offsets of the selected parts, and the selection of items on the next level."""
     if isinstance(parts, slice):  # consecutive parts hold consecutive items, so views suffice
         ptr = ptr[parts.start : parts.stop + 1]
@@ -47,14 +52,14 @@ def _select(ptr: Offsets, parts: Selection) -> tuple[Offsets, Selection]:
     return selected, items
 
 
-def _freeze(array: NDArray[Any]) -> NDArray[Any]:
+def freeze(array: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only view as a plain ndarray, so that a memory map hashes like its copy."""
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view
 
 
-def _check_offsets(ptr: ArrayLike, name: str, items: str, n_items: int) -> Offsets:
+def check_offsets(ptr: ArrayLike, name: str, items: str, n_items: int) -> Offsets:
     array = as_array(ptr, name)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
         raise ValueError(f"{name} must be a 1-D array of integers, the first of them 0.")
@@ -95,8 +100,8 @@ class Ragged:
         return cls.__new__(cls)._set(values, ptrs, n_features)
 
     def _set(self, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
-        self._values = _freeze(values)
-        self._ptrs = tuple(_freeze(ptr) for ptr in ptrs)
+        self._values = freeze(values)
+        self._ptrs = tuple(freeze(ptr) for ptr in ptrs)
         self._n_features = n_features
         return self
 
@@ -108,7 +113,7 @@ class Ragged:
         for ptr, name, level in zip(
             ptrs[::-1], cls._ptr_names[::-1], cls._level_names[::-1], strict=True
         ):
-            checked.append(_check_offsets(ptr, name, f"{item}s", n_items))
+            checked.append(check_offsets(ptr, name, f"{item}s", n_items))
             item, n_items = level, len(checked[-1]) - 1
         return tuple(checked[::-1])
 
@@ -265,13 +270,22 @@ class Ragged:
         ptrs = []
         chosen = samples
         for ptr in self._ptrs:
-            ptr, chosen = _select(ptr, chosen)
+            ptr, chosen = select(ptr, chosen)
             ptrs.append(ptr)
         return self._like(self._values[chosen], tuple(ptrs))
 
     def _like(self, values: NDArray[Any], ptrs: tuple[Offsets, ...]) -> Self:
-        """Return a container of other samples with the same features."""
+        """Return a container of other items with all else that this one has."""
         return self._make(values, ptrs, self._n_features)
+
+    @classmethod
+    def _join_all(cls, containers: Sequence[Self]) -> Self:
+        """Return the samples of all containers, which have the same features."""
+        ptrs = []
+        for level in zip(*(each._ptrs for each in containers), strict=True):
+            ptrs.append(join_offsets(level))
+        values = np.concatenate([each._values for each in containers])
+        return containers[0]._like(values, tuple(ptrs))
 
     def _sample(self, i: int) -> Any:
         """Return sample i, for 0 <= i < len(self)."""
@@ -293,12 +307,15 @@ class Ragged:
         return self._make, (self._values, self._ptrs, self._n_features)
 
     def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {', '.join(self._sizes())}>"
+
+    def _sizes(self) -> list[str]:
+        """Return the numbers of samples, of parts of each level, of items and of features."""
         counts = [
             f"{len(ptr) - 1} {name}s"
             for ptr, name in zip(self._ptrs, self._level_names, strict=True)
         ]
-        counts += [f"{len(self._values)} {self._item_name}s", f"{self._n_features} features"]
-        return f"<{type(self).__name__} of {', '.join(counts)}>"
+        return [*counts, f"{len(self._values)} {self._item_name}s", f"{self._n_features} features"]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         raise TypeError(

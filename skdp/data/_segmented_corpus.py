@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, vstack
 from sklearn.utils.validation import check_array
 
-from skdp._checks import check_memory, check_unmasked, shorten
-from skdp.data._ragged import Offsets, offsets, read_parts
+from skdp._checks import check_integers, check_memory, check_unmasked, shorten
+from skdp.data._files import Folder, read_array
+from skdp.data._ragged import (
+    Offsets,
+    Selection,
+    check_offsets,
+    freeze,
+    join_offsets,
+    offsets,
+    read_parts,
+    select,
+)
 from skdp.data._ragged_tokens import MAX_TOKENS, RaggedTokens
 
 
@@ -20,8 +31,9 @@ class SegmentedCorpus(RaggedTokens):
     """Documents, each a list of segments, each a sequence of word ids: the X of topic models.
 
     A sample is a document. ``corpus[i]`` is document i, a list of read-only arrays of word ids,
-    one per segment; ``corpus[key]`` for a slice, a list or array of ints or a boolean mask is the
-    corpus of these documents. Documents without segments and segments without words are allowed.
+    one per segment, or a list of parts, which are such lists, if documents are divided into parts.
+    ``corpus[key]`` for a slice, a list or array of ints or a boolean mask is the corpus of these
+    documents. Documents without segments and segments without words are allowed.
     A corpus is immutable.
 
     Parameters
@@ -35,11 +47,17 @@ class SegmentedCorpus(RaggedTokens):
         ``doc_ptr[d + 1]``.
     n_features : int
         Size of the vocabulary.
+    part_ptr : (n_parts + 1,) array of int or None, default=None
+        Part p, a run of segments of one document such as a chapter, has the segments from
+        ``part_ptr[p]`` up to, but not including, ``part_ptr[p + 1]``; no part is empty. None:
+        documents are not divided into parts. `SequentialLDA` and `AdaptiveTopicModel` do not let
+        segments follow those of another part; other estimators do not read it.
 
     Attributes
     ----------
     tokens : (n_tokens,) array of int32
     segment_ptr, doc_ptr : arrays of int64
+    part_ptr : array of int64 or None
     n_features : int
     shape : (int, int)
         Numbers of documents and of words in the vocabulary.
@@ -47,8 +65,8 @@ class SegmentedCorpus(RaggedTokens):
     Raises
     ------
     ValueError
-        If offsets do not rise from 0 to the number of items that they point to, or if a word id is
-        out of range.
+        If offsets do not rise from 0 to the number of items that they point to, if a word id is out
+        of range, or if a part is empty or has segments of two documents.
 
     Notes
     -----
@@ -66,17 +84,27 @@ class SegmentedCorpus(RaggedTokens):
     >>> corpus.to_bow().toarray()
     array([[2, 1, 1, 0],
            [0, 0, 0, 2]])
+    >>> corpus.with_parts([[1], []]).part_ptr
+    array([0, 1, 2, 3])
     """
 
-    __slots__ = ()
+    __slots__ = ("_part_ptr",)
 
     _level_names = ("document", "segment")
     _ptr_names = ("doc_ptr", "segment_ptr")
 
+    _part_ptr: Offsets | None
+
     def __init__(
-        self, tokens: ArrayLike, segment_ptr: ArrayLike, doc_ptr: ArrayLike, n_features: int
+        self,
+        tokens: ArrayLike,
+        segment_ptr: ArrayLike,
+        doc_ptr: ArrayLike,
+        n_features: int,
+        part_ptr: ArrayLike | None = None,
     ):
         self._set(*self._check(tokens, (doc_ptr, segment_ptr), n_features))
+        self._set_parts(self._check_parts(part_ptr))
 
     @classmethod
     def from_documents(
@@ -87,6 +115,8 @@ class SegmentedCorpus(RaggedTokens):
         Parameters
         ----------
         documents : list of documents, each a list of segments, each a sequence of int
+            Or documents that are lists of parts, each a list of segments: the corpus then has a
+            `part_ptr`. Parts without segments are left out.
         n_features : int or None, default=None
             Size of the vocabulary. None: the largest word id plus 1.
 
@@ -108,6 +138,11 @@ class SegmentedCorpus(RaggedTokens):
                     f"got {shorten(document)}."
                 )
             check_unmasked(document, f"document {d}")
+        part_ptr = None
+        if _is_in_parts(parts):
+            divided = [[_as_part(part, d) for part in document] for d, document in enumerate(parts)]
+            part_ptr = offsets([len(part) for document in divided for part in document if part])
+            parts = [[segment for part in document for segment in part] for document in divided]
         doc_ptr = offsets([len(document) for document in parts])
         segments = [segment for document in parts for segment in document]
         if segments and all(map(_is_pair, segments)):
@@ -118,7 +153,8 @@ class SegmentedCorpus(RaggedTokens):
                 "words each, write lists, not tuples."
             )
         tokens, segment_ptr = cls._join(segments, (doc_ptr,))
-        return cls._make(*cls._check(tokens, (doc_ptr, segment_ptr), n_features))
+        checked = cls._check(tokens, (doc_ptr, segment_ptr), n_features)
+        return cls._make(*checked)._set_parts(part_ptr)
 
     @classmethod
     def _of_samples(cls, samples: list[Any], n_features: int) -> Self:
@@ -194,6 +230,136 @@ class SegmentedCorpus(RaggedTokens):
         ptrs = (doc_ptr, offsets(repeats)[matrix.indptr])
         return cls._make(*cls._check(tokens, ptrs, matrix.shape[1]))
 
+    def with_parts(self, cuts: Sequence[ArrayLike]) -> SegmentedCorpus:
+        """Return the same documents divided into parts, which replace those that they have.
+
+        Parameters
+        ----------
+        cuts : list of arrays of int
+            For each document, the first segment of each part but the first, from 1 to the number of
+            its segments - 1: what `TopicSegmenter.predict` returns.
+
+        Returns
+        -------
+        SegmentedCorpus
+            It shares the arrays of this corpus.
+
+        Raises
+        ------
+        ValueError
+            If `cuts` do not fit the documents.
+        """
+        is_first = self._begins(cuts)
+        divided = self._like(self._values, self._ptrs)
+        return divided._set_parts(np.append(np.flatnonzero(is_first), len(is_first)))
+
+    def _begins(self, cuts: Any) -> NDArray[np.bool_]:
+        """Return whether a part begins at each segment, or raise a ValueError."""
+        if not hasattr(cuts, "__len__") or len(cuts) != len(self):
+            raise ValueError(
+                f"cuts must have an array for each of the {len(self)} documents, got "
+                f"{shorten(cuts)}."
+            )
+        is_first = np.zeros(len(self.segment_ptr) - 1, dtype=bool)
+        is_first[self.doc_ptr[:-1][np.diff(self.doc_ptr) > 0]] = True
+        for d, given in enumerate(cuts):
+            begin, end = self.doc_ptr[d : d + 2].tolist()
+            first = check_integers(given, f"cuts[{d}]") if np.size(given) else np.empty(0, int)
+            if first.ndim != 1 or ((first < 1) | (first >= end - begin)).any():
+                raise ValueError(
+                    f"cuts[{d}] must hold first segments of parts, from 1 to {end - begin - 1}, "
+                    f"got {shorten(given)}."
+                )
+            is_first[begin + first] = True
+        return is_first
+
+    def _check_parts(self, part_ptr: ArrayLike | None) -> Offsets | None:
+        """Return the offsets of parts as int64, or raise a ValueError."""
+        if part_ptr is None:
+            return None
+        n_segments = len(self.segment_ptr) - 1
+        checked = check_offsets(part_ptr, "part_ptr", "segments", n_segments)
+        if (np.diff(checked) == 0).any():
+            p = int(np.argmin(np.diff(checked)))
+            raise ValueError(f"part_ptr: part {p} has no segments.")
+        astray = ~np.isin(self.doc_ptr, checked)
+        if astray.any():
+            raise ValueError(
+                f"part_ptr: a part begins before segment {self.doc_ptr[astray][0]}, where document "
+                f"{int(np.argmax(astray))} begins, and ends after it."
+            )
+        return checked
+
+    def _set(self, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
+        self._part_ptr = None
+        return super()._set(values, ptrs, n_features)
+
+    def _set_parts(self, part_ptr: Offsets | None) -> Self:
+        """Divide the documents of a new corpus into parts, and return it."""
+        self._part_ptr = None if part_ptr is None else freeze(part_ptr)
+        return self
+
+    def _like(self, values: NDArray[Any], ptrs: tuple[Offsets, ...]) -> Self:
+        return super()._like(values, ptrs)._set_parts(self._part_ptr)
+
+    def _take(self, samples: Selection) -> Self:
+        taken = super()._take(samples)
+        if self._part_ptr is None:
+            return taken
+        _, parts = select(self._parts_of_documents, samples)
+        return taken._set_parts(select(self._part_ptr, parts)[0])
+
+    @property
+    def _parts_of_documents(self) -> Offsets:
+        """Offsets of documents in `part_ptr`."""
+        return np.searchsorted(np.asarray(self._part_ptr), self.doc_ptr)
+
+    @classmethod
+    def _join_all(cls, containers: Sequence[Self]) -> Self:
+        joined = super()._join_all(containers)
+        if all(each.part_ptr is None for each in containers):
+            return joined
+        return joined._set_parts(join_offsets([each._own_parts() for each in containers]))
+
+    def _own_parts(self) -> Offsets:
+        """Return the offsets of parts; if there are none, of documents that have segments."""
+        return np.unique(self.doc_ptr) if self._part_ptr is None else self._part_ptr
+
+    def _arrays(self) -> dict[str, NDArray[Any] | None]:
+        return {**super()._arrays(), "part_ptr": self._part_ptr}
+
+    @classmethod
+    def _read(cls, folder: Folder, n_features: int | None, mmap_mode: str | None) -> Self:
+        corpus = super()._read(folder, n_features, mmap_mode)
+        if Path(folder, "part_ptr.npy").exists():
+            corpus._set_parts(corpus._check_parts(read_array(folder, "part_ptr", mmap_mode)))
+        return corpus
+
+    def _sizes(self) -> list[str]:
+        sizes = super()._sizes()
+        if self._part_ptr is not None:
+            sizes.insert(1, f"{len(self._part_ptr) - 1} parts")
+        return sizes
+
+    def __eq__(self, other: object) -> bool:
+        is_equal = super().__eq__(other)
+        if is_equal is not True or not isinstance(other, SegmentedCorpus):
+            return is_equal
+        mine, others = self._part_ptr, other._part_ptr
+        return mine is others if mine is None or others is None else np.array_equal(mine, others)
+
+    __hash__ = None  # type: ignore[assignment]  # marks the class as unhashable
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._part_ptr is None:
+            return super().__reduce__()
+        return _remake, (type(self), self._values, self._ptrs, self._n_features, self._part_ptr)
+
+    @property
+    def part_ptr(self) -> NDArray[np.int64] | None:
+        """(n_parts + 1,) read-only array of the offsets of parts in `segment_ptr`, or None."""
+        return self._part_ptr
+
     @property
     def segment_ptr(self) -> NDArray[np.int64]:
         """(n_segments + 1,) read-only array of the offsets of segments in `tokens`."""
@@ -204,10 +370,49 @@ class SegmentedCorpus(RaggedTokens):
         """(n_documents + 1,) read-only array of the offsets of documents in `segment_ptr`."""
         return self._ptrs[0]
 
-    def _sample(self, i: int) -> list[NDArray[np.int32]]:
-        begin, end = self.doc_ptr[i : i + 2]
+    def _sample(self, i: int) -> list[Any]:
+        begin, end = self.doc_ptr[i : i + 2].tolist()
         ptr = self.segment_ptr[begin : end + 1].tolist()
-        return [self.tokens[b:e] for b, e in pairwise(ptr)]
+        segments = [self.tokens[b:e] for b, e in pairwise(ptr)]
+        if self._part_ptr is None:
+            return segments
+        first, last = np.searchsorted(self._part_ptr, (begin, end))
+        parts = pairwise((self._part_ptr[first : last + 1] - begin).tolist())
+        return [segments[b:e] for b, e in parts]
+
+
+def _remake(
+    cls: type[SegmentedCorpus],
+    tokens: NDArray[np.int32],
+    ptrs: tuple[Offsets, ...],
+    n_features: int,
+    part_ptr: Offsets,
+) -> SegmentedCorpus:
+    """Return the corpus of unpickled attributes."""
+    return cls._make(tokens, ptrs, n_features)._set_parts(part_ptr)
+
+
+def _is_in_parts(documents: list[Any]) -> bool:
+    """Return whether the first item of a document that is not empty is a part, not a segment."""
+    items = (item for document in documents for item in document)
+    first = next((item for item in items if _size(item) > 0), ())
+    return isinstance(first, list | tuple | np.ndarray) and any(_size(each) >= 0 for each in first)
+
+
+def _size(item: Any) -> int:
+    """Return the length of a list or array, -1 for anything else."""
+    is_sequence = hasattr(item, "__len__") and not isinstance(item, str | bytes | dict)
+    return len(item) if is_sequence and getattr(item, "ndim", 1) > 0 else -1
+
+
+def _as_part(part: Any, d: int) -> list[Any]:
+    """Return a part of document `d` as a list of segments."""
+    if _size(part) < 0:
+        raise ValueError(
+            f"document {d}: must be a list of parts, each a list of segments of word ids, but has "
+            f"{shorten(part)} among its parts."
+        )
+    return list(part)
 
 
 def _is_pair(segment: Any) -> bool:

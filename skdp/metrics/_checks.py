@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array
 from skdp.data import SegmentedCorpus
-from skdp.data._ragged import Offsets, _check_offsets
+from skdp.data._ragged import Offsets, check_offsets
 
 
 def check_distributions(values: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -46,7 +46,7 @@ def check_doc_ptr(doc_ptr: SegmentedCorpus | ArrayLike, n_segments: int) -> Offs
     """Return the offsets of documents in `n_segments` rows, of a corpus or as given."""
     if isinstance(doc_ptr, SegmentedCorpus):
         doc_ptr = doc_ptr.doc_ptr
-    return _check_offsets(doc_ptr, "doc_ptr", "rows of segment_topic", n_segments)
+    return check_offsets(doc_ptr, "doc_ptr", "rows of segment_topic", n_segments)
 
 
 def check_documents(

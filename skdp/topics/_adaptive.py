@@ -193,6 +193,10 @@ class AdaptiveTopicModel(BaseTableModel):
     An empty segment is also a step in the sequence, so the segment after it follows the one before
     it less closely.
 
+    If documents are divided into parts (`SegmentedCorpus.part_ptr`), the first segment of a part
+    varies around the document alone, as the first segment of a document does. With a break before
+    every segment, the model is the `SegmentedTopicModel`.
+
     With ``n_components="auto"`` the model is a hierarchical process, beta ~ GEM(gamma), mu_d ~
     DP(alpha, beta), where alpha is `document_concentration` and gamma `top_concentration`. Topics
     come and go during the fit and are sorted by decreasing size, and as in `HDPTopicModel` all

@@ -140,6 +140,10 @@ class SequentialLDA(BaseTableModel):
     An empty segment is also a step in the sequence, so the segment after it follows the one before
     it less closely.
 
+    If documents are divided into parts (`SegmentedCorpus.part_ptr`), the first segment of a part
+    varies around the document alone, as the first segment of a document does. With a break before
+    every segment, the model is the `SegmentedTopicModel`.
+
     A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster.
     The partitions are the shards: `n_shards` is 1 or their number. On a cluster `doc_topic_` and
     `segment_topic_` are dask arrays that stay there, and are not pickled.

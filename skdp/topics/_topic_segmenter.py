@@ -20,7 +20,6 @@ from skdp.topics._lda._kernels_nodes import seat_randomly
 from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._segmenter._arrays import KnownUnits, split_units
 from skdp.topics._segmenter._divide import (
-    check_cuts,
     check_known,
     check_numbers,
     divide,
@@ -454,11 +453,12 @@ class TopicSegmenter(BaseTopicModel):
         Returns
         -------
         SegmentedCorpus
-            For other models of topics, or a classifier of parts.
+            For other models of topics, or a classifier of parts. ``X.with_parts(cuts)`` keeps the
+            units as segments instead, for `SequentialLDA` or `AdaptiveTopicModel`.
         """
         check_is_fitted(self)
         corpus = check_corpus(self, X, reset=False)
-        return join_units(corpus, check_cuts(corpus, cuts))
+        return join_units(corpus, corpus._begins(cuts))
 
     def _find_cuts(self, X: Any) -> tuple[SegmentedCorpus, NDArray[np.float64], NDArray[np.int8]]:
         """Return probabilities of parts that begin at units (J,), and draws of these (J, S)."""

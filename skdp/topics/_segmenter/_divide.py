@@ -116,31 +116,6 @@ def divide(
     return np.flatnonzero(starts)
 
 
-def check_cuts(corpus: SegmentedCorpus, cuts: Any) -> NDArray[np.bool_]:
-    """Return whether a part begins at each unit, given the first unit of each part but the first.
-
-    Raises
-    ------
-    ValueError
-        If `cuts` do not fit the documents.
-    """
-    if not hasattr(cuts, "__len__") or len(cuts) != len(corpus):
-        raise ValueError(
-            f"cuts must have an array for each of the {len(corpus)} documents, got {shorten(cuts)}."
-        )
-    starts = nothing_known(corpus).known == 1
-    for d, given in enumerate(cuts):
-        begin, end = int(corpus.doc_ptr[d]), int(corpus.doc_ptr[d + 1])
-        first = check_integers(given, f"cuts[{d}]") if len(given) else np.empty(0, dtype=np.int64)
-        if first.ndim != 1 or ((first < 1) | (first >= end - begin)).any():
-            raise ValueError(
-                f"cuts[{d}] must hold first units of parts, from 1 to {end - begin - 1}, got "
-                f"{shorten(given)}."
-            )
-        starts[begin + first] = True
-    return starts
-
-
 def join_units(corpus: SegmentedCorpus, starts: NDArray[np.bool_]) -> SegmentedCorpus:
     """Return the corpus with parts, which begin at the marked units, in place of units."""
     ends = np.append(corpus.segment_ptr[:-1][starts], corpus.segment_ptr[-1])

@@ -150,7 +150,7 @@ def sweep_units(
     enter_parts(d, units, state.starts, parts)
     set_base(d, b, state.shares, work)
     draw_tables(state.topics, parts, work, rng)
-    corpus = Corpus(units.tokens, parts.part_ptr, parts.doc_ptr)
+    corpus = Corpus(units.tokens, parts.part_ptr, parts.doc_ptr, parts.no_totals)
     assignments = Assignments(
         state.topics, parts.tables, parts.part_tables, parts.none, parts.no_totals, parts.served,
         parts.none, parts.no_seats, parts.no_seats, parts.no_kinds, parts.no_totals,

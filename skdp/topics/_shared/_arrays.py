@@ -8,6 +8,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.topics._shared._kernels import Corpus, WordCounts
@@ -42,7 +43,9 @@ def refuse_count(word: int, topic: int) -> NoReturn:
 
 def flat(corpus: SegmentedCorpus) -> Corpus:
     """Return the arrays of a corpus in the form that kernels take."""
-    return Corpus(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr)
+    part_ptr = corpus.doc_ptr if corpus.part_ptr is None else corpus.part_ptr
+    part_begin = as_readonly(np.repeat(part_ptr[:-1], np.diff(part_ptr)))
+    return Corpus(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr, part_begin)
 
 
 def sort_words(corpus: SegmentedCorpus) -> SegmentedCorpus:
@@ -50,9 +53,7 @@ def sort_words(corpus: SegmentedCorpus) -> SegmentedCorpus:
     segments = np.repeat(np.arange(len(corpus.segment_ptr) - 1), np.diff(corpus.segment_ptr))
     first_keys = segments * corpus.n_features
     tokens = np.sort(first_keys + corpus.tokens) - first_keys
-    return SegmentedCorpus(
-        tokens.astype(np.int32), corpus.segment_ptr, corpus.doc_ptr, corpus.n_features
-    )
+    return corpus._like(tokens.astype(np.int32), (corpus.doc_ptr, corpus.segment_ptr))
 
 
 def split_documents(corpus: SegmentedCorpus, n_shards: int) -> list[tuple[int, int]]:

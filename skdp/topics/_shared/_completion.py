@@ -33,12 +33,8 @@ def split_words(
     corpus = sort_words(corpus)
     is_scored = find_second_halves(corpus.segment_ptr, corpus.tokens)
     lengths = np.diff(corpus.segment_ptr)
-    observed = SegmentedCorpus(
-        corpus.tokens[~is_scored],
-        offsets(lengths - lengths // 2),
-        corpus.doc_ptr,
-        corpus.n_features,
-    )
+    segment_ptr = offsets(lengths - lengths // 2)
+    observed = corpus._like(corpus.tokens[~is_scored], (corpus.doc_ptr, segment_ptr))
     segment_of = np.repeat(np.arange(len(lengths)), lengths // 2)
     return observed, corpus.tokens[is_scored], segment_of
 

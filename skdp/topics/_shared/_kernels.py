@@ -6,6 +6,7 @@ vectors.
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | tokens, segment_ptr, doc_ptr | w | (n,), (J + 1,), (D + 1,) | the flat corpus |
+| part_begin | | (J,) int64 | first segment of the part of the document to which j belongs |
 | counts, totals | M_kw, M_k | (W, K') float32, (K',) | words by topic; fixed topics: phi and 0 |
 | gamma | | scalar | Dirichlet prior of the topics |
 | segment_topic | nu_jk | (J, K) | shares of topics |
@@ -34,6 +35,7 @@ class Corpus(NamedTuple):
     tokens: np.ndarray
     segment_ptr: np.ndarray
     doc_ptr: np.ndarray
+    part_begin: np.ndarray
 
 
 class WordCounts(NamedTuple):

@@ -76,14 +76,17 @@ def unpack(packed: Any) -> NDArray[Any]:
 
 def pack_corpus(corpus: Corpus) -> list[Any]:
     """Return the words of a shard in a form that takes less space in a pickle."""
-    return [pack(corpus.tokens), pack(np.diff(corpus.segment_ptr)), pack(np.diff(corpus.doc_ptr))]
+    in_part = np.arange(len(corpus.part_begin)) - corpus.part_begin
+    lengths = np.diff(corpus.segment_ptr), np.diff(corpus.doc_ptr)
+    return [pack(each) for each in (corpus.tokens, in_part, *lengths)]
 
 
 def unpack_corpus(packed: list[Any]) -> Corpus:
     """Return the words of a shard, with the same numba type as before."""
-    tokens, *lengths = (unpack(each) for each in packed)
+    tokens, in_part, *lengths = (unpack(each) for each in packed)
     offsets = [np.concatenate([[0], np.cumsum(each)]).astype(np.int64) for each in lengths]
-    return Corpus(*(as_readonly(array) for array in (tokens, *offsets)))
+    part_begin = np.arange(len(in_part)) - in_part
+    return Corpus(*(as_readonly(array) for array in (tokens, *offsets, part_begin)))
 
 
 def pack_words(words: WordCounts) -> Any:

@@ -77,9 +77,7 @@ def hold_out_words(corpus: SegmentedCorpus, seed: np.random.SeedSequence) -> Hel
         return None
     lengths = np.diff(corpus.segment_ptr)
     lengths -= np.bincount(segment_of, minlength=len(lengths))
-    rest = SegmentedCorpus(
-        corpus.tokens[~is_out], offsets(lengths), corpus.doc_ptr, corpus.n_features
-    )
+    rest = corpus._like(corpus.tokens[~is_out], (corpus.doc_ptr, offsets(lengths)))
     return HeldOut(rest, corpus.tokens[is_out], segment_of, unit_of)
 
 

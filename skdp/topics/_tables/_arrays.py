@@ -9,6 +9,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
+from skdp.topics._shared._arrays import flat
 from skdp.topics._shared._kernels import Corpus, WordCounts
 from skdp.topics._tables._kernels import UNBOUNDED, Assignments, Prior, Ratios, TableScratch
 from skdp.topics._tables._kernels_btigs import weigh_tables
@@ -83,8 +84,9 @@ def empty_scratch(n_topics: int) -> TableScratch:
 
 
 def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
-    """Return arrays for the segments of the longest document."""
-    n_levels = int(np.diff(corpus.doc_ptr).max(initial=0)) if chained else 0
+    """Return arrays for the segments of the longest part of a document."""
+    in_part = np.arange(len(corpus.part_begin)) - corpus.part_begin
+    n_levels = int(in_part.max(initial=-1)) + 1 if chained else 0
     shape = (n_levels, padded(n_topics))
 
     def of_levels() -> NDArray[np.float64]:
@@ -168,10 +170,11 @@ def empty_seen(corpus: SegmentedCorpus) -> Seen:
     n_levels = len(corpus.segment_ptr) - 1
     segment_ptr = np.zeros(n_levels + 1, dtype=np.int64)
     document_ptr, here_ptr = np.array([0, n_levels]), np.zeros(2, dtype=np.int64)
-    tokens, fixed_ptr = corpus.tokens, as_readonly(segment_ptr)
+    tokens, _, _, part_begin = flat(corpus)
+    fixed_ptr = as_readonly(segment_ptr)
     return Seen(
-        Corpus(tokens, fixed_ptr, as_readonly(document_ptr)),
-        Corpus(tokens, fixed_ptr, as_readonly(here_ptr)),
+        Corpus(tokens, fixed_ptr, as_readonly(document_ptr), part_begin),
+        Corpus(tokens, fixed_ptr, as_readonly(here_ptr), part_begin),
         segment_ptr,
         document_ptr,
         here_ptr,

@@ -7,6 +7,7 @@ dish from the document's node (s tables) or from the previous segment (t tables)
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | tokens, segment_ptr, doc_ptr | w | (n,), (J + 1,), (D + 1,) | the flat corpus |
+| part_begin | | (J,) int64 | first segment of the part of the document to which j belongs |
 | topics | z | (n,) int32 | topic of each word, -1 before it is seated |
 | tables | s_jk | (J, K) int32 | tables of a segment that order a topic from the document |
 | segment_tables | S_j | (J,) int64 | total of s_jk over topics |
@@ -69,7 +70,7 @@ class Prior(NamedTuple):
     """Parameters of the model.
 
     A zero `to_document` or `to_previous` excludes that parent, which then takes no tables, except
-    that the first segment of a document always has the document as its parent: this is the only
+    that the first segment of a part always has the document as its parent: this is the only
     difference between the models. Neither is zero in the adaptive topic model.
     """
 
@@ -202,7 +203,7 @@ def weigh_parents(first, n_document, n_previous, to_document, to_previous):
     Parameters
     ----------
     first : bool
-        Whether the segment is the first of its document, so that it has no previous one.
+        Whether the segment is the first of its part, so that none precedes it.
     n_document, n_previous : int
         S_j and T_j.
     """
@@ -213,19 +214,21 @@ def weigh_parents(first, n_document, n_previous, to_document, to_previous):
 
 
 @njit_forceinline
-def parents_of(j, first, assignments, prior):
+def parents_of(j, corpus, assignments, prior):
     """Return fS and fT of segment `j`, and its tables Td_j."""
     s = assignments.segment_tables[j]
     if prior.to_previous == 0.0:
         return 1.0, 0.0, s
     t = assignments.segment_to_previous[j]
-    f_document, f_previous = weigh_parents(j == first, s, t, prior.to_document, prior.to_previous)
+    f_document, f_previous = weigh_parents(
+        j == corpus.part_begin[j], s, t, prior.to_document, prior.to_previous
+    )
     return f_document, f_previous, s + t
 
 
 @njit_forceinline
 def tables_below(j, k, d, corpus, assignments, prior):
-    """Return t_{j+1,k}: the customers of segment `j` besides its words."""
+    """Return t_{j+1,k}: the customers of segment `j` besides its words, none if a part ends."""
     if prior.to_previous == 0.0 or j + 1 == corpus.doc_ptr[d + 1]:
         return 0
     return assignments.to_previous[j + 1, k]
@@ -235,10 +238,10 @@ def tables_below(j, k, d, corpus, assignments, prior):
 def count_customers(begin, end, corpus, assignments, prior, customers, tables):
     """Write Nd_j and Td_j of the segments of documents `begin` to `end` to vectors (J,)."""
     for d in range(begin, end):
-        first, last = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
-        for j in range(first, last):
+        last = corpus.doc_ptr[d + 1]
+        for j in range(corpus.doc_ptr[d], last):
             customers[j] = corpus.segment_ptr[j + 1] - corpus.segment_ptr[j]
-            tables[j] = parents_of(j, first, assignments, prior)[2]
+            tables[j] = parents_of(j, corpus, assignments, prior)[2]
             if prior.to_previous > 0.0 and j + 1 < last:
                 customers[j] += assignments.segment_to_previous[j + 1]
 
@@ -255,17 +258,16 @@ def add_estimates(d, corpus, assignments, prior, scratch, mu, nu):
     n_k, before = scratch.n_k, scratch.base  # E[nu] of the previous segment
     n_topics = prior.alpha.shape[0]
     a = prior.discount
-    first = corpus.doc_ptr[d]
     total = 0.0
     for k in range(n_topics):
         total += prior.alpha[k] + assignments.document_tables[d, k]
         before[k] = 0.0
-    for j in range(first, corpus.doc_ptr[d + 1]):
+    for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
         begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
         for i in range(begin, end):
             n_k[assignments.topics[i]] += 1
         b = prior.concentration[j]
-        f_document, f_previous, n_tables = parents_of(j, first, assignments, prior)
+        f_document, f_previous, n_tables = parents_of(j, corpus, assignments, prior)
         n_customers = end - begin
         for k in range(n_topics):
             n_customers += tables_below(j, k, d, corpus, assignments, prior)
@@ -291,9 +293,8 @@ def add_corpus_estimates(corpus, assignments, prior, scratch, doc_topic, segment
     """Add E[mu] (D, K), E[nu] (J, K) and E[rho] (J,) given the state to running sums."""
     for d in range(corpus.doc_ptr.shape[0] - 1):
         add_estimates(d, corpus, assignments, prior, scratch, doc_topic[d], segment_topic)
-        first = corpus.doc_ptr[d]
-        for j in range(first, corpus.doc_ptr[d + 1]):
-            mixing[j] += parents_of(j, first, assignments, prior)[0]
+        for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
+            mixing[j] += parents_of(j, corpus, assignments, prior)[0]
 
 
 @njit_internal
@@ -311,16 +312,15 @@ def log_prior_of_segment(j, d, corpus, assignments, prior, ratios, n_k):
     `n_k` (K,) is zero on entry and exit.
     """
     a, b = prior.discount, prior.concentration[j]
-    first = corpus.doc_ptr[d]
     chained = prior.to_previous > 0.0
     n_customers = corpus.segment_ptr[j + 1] - corpus.segment_ptr[j]
-    n_tables = parents_of(j, first, assignments, prior)[2]
+    n_tables = parents_of(j, corpus, assignments, prior)[2]
     if chained and j + 1 < corpus.doc_ptr[d + 1]:
         n_customers += assignments.segment_to_previous[j + 1]
     result = -log_rising(b, n_customers)
     for m in range(n_tables):
         result += math.log(b + a * m)
-    if chained and prior.to_document > 0.0 and j > first:  # R_j
+    if chained and prior.to_document > 0.0 and j > corpus.part_begin[j]:  # R_j
         s, t = assignments.segment_tables[j], assignments.segment_to_previous[j]
         result += log_rising(prior.to_document, s) + log_rising(prior.to_previous, t)
         result -= log_rising(prior.to_document + prior.to_previous, s + t)

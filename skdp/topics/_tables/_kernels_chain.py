@@ -1,6 +1,7 @@
 """Sweeps of models whose segments form a chain: SequentialLDA and AdaptiveTopicModel.
 
-Symbols as in ``_kernels.py``; besides, level i is segment j = first + i of the current document:
+Symbols as in ``_kernels.py``; besides, level i is segment j = first + i of the current part of a
+document, whose segments form a chain of their own (without breaks the part is the document):
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -61,7 +62,7 @@ TINY = np.float32(1e-28)
 
 
 class Levels(NamedTuple):
-    """The segments of the current document up to the current one."""
+    """The segments of the current part of a document up to the current one."""
 
     customers: np.ndarray
     level_customers: np.ndarray
@@ -199,7 +200,8 @@ def sweep_segment(
     fixed_part, mu_part = levels.fixed_part, levels.mu_part
     via_document, via_previous, inverse = levels.via_document, levels.via_previous, levels.inverse
     served = assignments.document_tables[assume_nonnegative(d)]
-    j, first = assume_nonnegative(j), assume_nonnegative(corpus.doc_ptr[d])
+    j = assume_nonnegative(j)
+    first = assume_nonnegative(corpus.part_begin[j])
     i = assume_nonnegative(j - first)
     begin, end = assume_nonnegative(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
     n_topics = tables.shape[1]

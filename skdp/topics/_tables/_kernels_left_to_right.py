@@ -123,43 +123,45 @@ def count_tables(i, k, assignments, prior):
 
 
 @njit_forceinline
-def weigh_parents_of(i, assignments, prior, ahead):
+def weigh_parents_of(i, corpus, assignments, prior, ahead):
     """Set the weights of the parents of level `i`, which are common to all topics."""
-    f_document, f_previous, n_tables = parents_of(i, 0, assignments, prior)
+    f_document, f_previous, n_tables = parents_of(i, corpus, assignments, prior)
     new = prior.concentration[i] + prior.discount * n_tables
     ahead.via_document[i] = new * f_document
     ahead.via_previous[i] = new * f_previous
 
 
 @njit_forceinline
-def predict_level(i, assignments, prior, ahead):
+def predict_level(i, corpus, assignments, prior, ahead):
     """Set P and q of level `i` of a chain from its counts and the level above."""
-    weigh_parents_of(i, assignments, prior, ahead)
+    weigh_parents_of(i, corpus, assignments, prior, ahead)
     inverse = 1.0 / (prior.concentration[i] + ahead.level_customers[i])
     a, through = prior.discount, ahead.via_previous[i] * inverse
-    above = max(i - 1, 0)
+    has_above, above = i > corpus.part_begin[i], max(i - 1, 0)
     ahead.mu_part[i] = ahead.via_document[i] * inverse
-    if i > 0:
+    if has_above:
         ahead.mu_part[i] += through * ahead.mu_part[above]
     for k in range(prior.alpha.shape[0]):
         share = ahead.customers[i, k] - a * count_tables(i, k, assignments, prior)
-        at_above = through * ahead.fixed_part[above, k] if i > 0 else 0.0
+        at_above = through * ahead.fixed_part[above, k] if has_above else 0.0
         ahead.fixed_part[i, k] = share * inverse + at_above + TINY
 
 
 @njit_forceinline
-def enter_level(i, end, has_next, corpus, assignments, customers, level_customers):
-    """Count the customers of level `i`: its words before word `end`, and tables of the next level.
+def enter_level(j, i, end, has_next, corpus, assignments, customers, level_customers):
+    """Count customers of segment `j`: its words before word `end`, and tables of the next segment.
 
     Parameters
     ----------
+    i : int
+        Its row in the output.
     customers : (levels, K or K') int32, output
     level_customers : (levels,) int64, output
     """
-    level_customers[i] = assignments.segment_to_previous[i + 1] if has_next else 0
+    level_customers[i] = assignments.segment_to_previous[j + 1] if has_next else 0
     for k in range(assignments.tables.shape[1]):
-        customers[i, k] = assignments.to_previous[i + 1, k] if has_next else 0
-    for x in range(corpus.segment_ptr[i], end):
+        customers[i, k] = assignments.to_previous[j + 1, k] if has_next else 0
+    for x in range(corpus.segment_ptr[j], end):
         customers[i, assignments.topics[x]] += 1
         level_customers[i] += 1
 
@@ -169,18 +171,18 @@ def enter_segment(i, end, corpus, assignments, prior, ahead):
     """Prepare for word `end`, the next word of level `i`."""
     customers, level_customers = ahead.customers, ahead.level_customers
     if prior.to_previous > 0.0:
-        for level in range(i):
+        for level in range(corpus.part_begin[i], i):
             stop = corpus.segment_ptr[level + 1]
-            enter_level(level, stop, True, corpus, assignments, customers, level_customers)
-            predict_level(level, assignments, prior, ahead)
-    enter_level(i, end, False, corpus, assignments, customers, level_customers)
-    weigh_parents_of(i, assignments, prior, ahead)
+            enter_level(level, level, stop, True, corpus, assignments, customers, level_customers)
+            predict_level(level, corpus, assignments, prior, ahead)
+    enter_level(i, i, end, False, corpus, assignments, customers, level_customers)
+    weigh_parents_of(i, corpus, assignments, prior, ahead)
     for k in range(prior.alpha.shape[0]):
         ahead.share[k] = customers[i, k] - prior.discount * count_tables(i, k, assignments, prior)
 
 
 @njit_forceinline
-def seat_word(i, k, mu, assignments, prior, ahead, rng):
+def seat_word(i, k, mu, corpus, assignments, prior, ahead, rng):
     """Seat a word of level `i` with topic `k` at a table or a new one, and so on up the chain.
 
     Returns
@@ -196,7 +198,7 @@ def seat_word(i, k, mu, assignments, prior, ahead, rng):
         sharing = ahead.customers[level, k] - prior.discount * t
         to_node = ahead.via_document[level] * mu
         to_above = 0.0
-        if level > 0:
+        if level > corpus.part_begin[level]:
             up = ahead.fixed_part[level - 1, k] + ahead.mu_part[level - 1] * mu
             to_above = ahead.via_previous[level] * up
         ahead.customers[level, k] += 1
@@ -220,7 +222,7 @@ def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, rng)
     n_topics, counts = prior.alpha.shape[0], words.counts
     base, share, sums = ahead.base, ahead.share, ahead.sums
     fixed_part, mu_part = ahead.fixed_part, ahead.mu_part
-    above = max(i - 1, 0)  # without weight if there is none
+    above = max(i - 1, 0)  # without weight if the part begins here
     total = 0.0
     for k in range(n_topics):
         base[k] = prior.alpha[k] + assignments.document_tables[0, k]
@@ -240,14 +242,14 @@ def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, rng)
 
         k = draw_sum(sums, rng)
         assignments.topics[x] = k
-        level, kind = seat_word(i, k, base[k] / total, assignments, prior, ahead, rng)
+        level, kind = seat_word(i, k, base[k] / total, corpus, assignments, prior, ahead, rng)
         if kind == DOCUMENT:
             base[k] += 1.0
             total += 1.0
         if level < i or kind == DOCUMENT:
             for changed in range(level, i):
-                predict_level(changed, assignments, prior, ahead)
-            weigh_parents_of(i, assignments, prior, ahead)
+                predict_level(changed, corpus, assignments, prior, ahead)
+            weigh_parents_of(i, corpus, assignments, prior, ahead)
         n_tables = count_tables(i, k, assignments, prior)
         share[k] = ahead.customers[i, k] - prior.discount * n_tables
     return log_weight
@@ -300,26 +302,29 @@ def copy_particle(source, target, n_tokens, n_levels, particles):
 
 
 @njit_internal_nogc
-def enter_levels(n_levels, corpus, assignments, prior, ratios, levels):
-    """Set the first levels of a chain to their state when BTIGS reaches the next one."""
+def enter_levels(j, corpus, assignments, prior, ratios, levels):
+    """Set the levels of a chain above segment `j` to their state when BTIGS reaches it."""
     a, customers = prior.discount, levels.customers
     share, opening = levels.share, levels.opening
-    for i in range(n_levels):
-        stop = corpus.segment_ptr[i + 1]
-        enter_level(i, stop, True, corpus, assignments, customers, levels.level_customers)
+    first = corpus.part_begin[j]
+    for i in range(j - first):
+        stop = corpus.segment_ptr[first + i + 1]
+        enter_level(
+            first + i, i, stop, True, corpus, assignments, customers, levels.level_customers
+        )
         for k in range(prior.alpha.shape[0]):
             share[i, k], opening[i, k] = 0.0, 1.0
             if customers[i, k] > 0:
-                t = count_tables(i, k, assignments, prior)
+                t = count_tables(first + i, k, assignments, prior)
                 share[i, k], opening[i, k] = weigh_node(
                     BTIGS, np.int64(customers[i, k]), t, ratios.values, ratios.row_ptr, a
                 )
         weigh_level(
-            i, 0, a, prior.concentration, assignments.segment_tables,
+            i, first, a, prior.concentration, assignments.segment_tables,
             assignments.segment_to_previous, prior.to_document, prior.to_previous,
             levels.via_document, levels.via_previous,
         )  # fmt: skip
-        levels.inverse[i] = 1.0 / (prior.concentration[i] + levels.level_customers[i])
+        levels.inverse[i] = 1.0 / (prior.concentration[first + i] + levels.level_customers[i])
         rebuild_level(
             i, share, opening, levels.fixed_part, levels.mu_part, levels.via_document,
             levels.via_previous, levels.inverse,

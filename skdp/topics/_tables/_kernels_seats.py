@@ -95,8 +95,7 @@ def seats_for(d, j, corpus, prior):
     It is segment `j` of a chain, where every word may also open a table at every level above it;
     otherwise the whole of document `d`.
     """
-    begin = first = corpus.doc_ptr[d]
-    end, n_levels = corpus.doc_ptr[d + 1], 1
+    begin, end, n_levels = corpus.doc_ptr[d], corpus.doc_ptr[d + 1], 1
     if prior.to_previous > 0.0:
-        begin, end, n_levels = j, j + 1, j + 1 - first
+        begin, end, n_levels = j, j + 1, j + 1 - corpus.part_begin[j]
     return (corpus.segment_ptr[end] - corpus.segment_ptr[begin]) * n_levels

@@ -79,10 +79,10 @@ def _sweep_document(
 
 
 @njit_inlined_source
-def _seat_segment(has_seats, d, j, first, last, corpus, assignments, prior, customers):
+def _seat_segment(has_seats, d, j, corpus, assignments, prior, customers):
     """Give each topic of segment `j` one table; later segments already have theirs."""
-    to_previous = prior.to_document == 0.0 and j > first
-    has_next = prior.to_previous > 0.0 and j + 1 < last
+    to_previous = prior.to_document == 0.0 and j > corpus.part_begin[j]
+    has_next = prior.to_previous > 0.0 and j + 1 < corpus.doc_ptr[d + 1]
     for k in range(customers.shape[0]):
         customers[k] = assignments.to_previous[j + 1, k] if has_next else 0
     for i in range(corpus.segment_ptr[j], corpus.segment_ptr[j + 1]):
@@ -153,9 +153,8 @@ def gather_discount_evidence(corpus, assignments, prior, stirling, n_k, rng):
     a = prior.discount
     of_tables, of_seatings = 0, 0
     for d in range(corpus.doc_ptr.shape[0] - 1):
-        first = corpus.doc_ptr[d]
-        for j in range(first, corpus.doc_ptr[d + 1]):
-            n_tables = parents_of(j, first, assignments, prior)[2]
+        for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
+            n_tables = parents_of(j, corpus, assignments, prior)[2]
             of_tables += draw_table_evidence(n_tables, prior.concentration[j], a, rng)
             for i in range(corpus.segment_ptr[j], corpus.segment_ptr[j + 1]):
                 n_k[assignments.topics[i]] += 1
@@ -201,10 +200,7 @@ def _make_seating(has_seats):
                 return n_topics
             while j < corpus.doc_ptr[d]:
                 d -= 1
-            _seat_segment(
-                has_seats, d, j, corpus.doc_ptr[d], corpus.doc_ptr[d + 1], corpus, assignments,
-                prior, customers,
-            )  # fmt: skip
+            _seat_segment(has_seats, d, j, corpus, assignments, prior, customers)
         for k in range(n_topics):
             customers[k] = 0
         return 0

@@ -245,7 +245,7 @@ class TableSampler(TopicSampler):
         """Re-estimate lambda from the tables that segments order from either parent.
 
         The weight rho of a segment is a Dirichlet vector of two entries, and its tables are drawn
-        from it. First segments have one parent, and are uninformative.
+        from it. First segments of parts have one parent, and are uninformative.
         """
         frequencies = self._parent_frequencies()
         if len(frequencies.keys):
@@ -258,9 +258,7 @@ class TableSampler(TopicSampler):
         """Return the frequencies of the tables of later segments by parent."""
         found = []
         for corpus, state in zip(self._corpora, self.shards, strict=True):
-            later = np.ones(len(corpus.segment_ptr) - 1, dtype=bool)
-            doc_ptr = np.asarray(corpus.doc_ptr)
-            later[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = False
+            later = corpus.part_begin < np.arange(len(corpus.part_begin))
             found.append(np.column_stack([state.segment_tables, state.segment_to_previous])[later])
         return count_frequencies(found, 2)
 

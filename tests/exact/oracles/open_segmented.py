@@ -43,6 +43,7 @@ class Problem:
     concentration: float = 2.0
     model: str = "segmented"
     mixing: tuple = (1.0, 1.0)
+    breaks: list | None = None  # per document: segments that follow none
     flat: list = field(init=False)
 
     def __post_init__(self):
@@ -62,7 +63,7 @@ def counts_of_segments(problem, labels):
     return result
 
 
-def segments_factor(problem, n, s, t):
+def segments_factor(problem, firsts, n, s, t):
     """Return the probability of the tables of a document's segments, but for what they order."""
     customers, tables = customers_and_tables(n, s, t)
     result = 1.0
@@ -70,7 +71,7 @@ def segments_factor(problem, n, s, t):
         result *= node_factor(
             problem.discount, problem.concentration, int(customers[j].sum()), int(tables[j].sum())
         )
-        if problem.model == "adaptive" and j > 0:
+        if problem.model == "adaptive" and j not in firsts:
             result *= dirichlet_multinomial(problem.mixing, (s[j].sum(), t[j].sum()))
         for k in range(n.shape[1]):
             result *= stirling(int(customers[j, k]), int(tables[j, k]), problem.discount)
@@ -100,11 +101,11 @@ def prior_of_customers(served, alpha, gamma):
 def states(problem, labels):
     """Yield all table counts (s, t), lists by document, and the probability of the segments'."""
     n = counts_of_segments(problem, labels)
-    every = [list(tables_of_document(problem.model, counts)) for counts in n]
-    factors = [
-        [segments_factor(problem, counts, s, t) for s, t in pairs]
-        for counts, pairs in zip(n, every, strict=True)
-    ]
+    every, factors = [], []
+    for counts, breaks in zip(n, problem.breaks or [()] * len(n), strict=True):
+        firsts = 0, *breaks
+        every.append(list(tables_of_document(problem.model, firsts, counts)))
+        factors.append([segments_factor(problem, firsts, counts, *pair) for pair in every[-1]])
     for choice in product(*[range(len(pairs)) for pairs in every]):
         s, t = zip(*[every[d][i] for d, i in enumerate(choice)], strict=True)
         yield s, t, prod(factors[d][i] for d, i in enumerate(choice))
@@ -170,9 +171,10 @@ def log_joint(problem, labels, s, t, weights, rest):
     """
     result = log(word_factor(problem.flat, labels, problem.eta, problem.n_words))
     begin = 0
-    for n in counts_of_segments(problem, labels):
+    counts = counts_of_segments(problem, labels)
+    for n, breaks in zip(counts, problem.breaks or [()] * len(counts), strict=True):
         end = begin + len(n)
-        result += log(segments_factor(problem, n, s[begin:end], t[begin:end]))
+        result += log(segments_factor(problem, (0, *breaks), n, s[begin:end], t[begin:end]))
         served = s[begin:end].sum(axis=0)
         result += lgamma(problem.alpha) - lgamma(problem.alpha + served.sum())
         for c, weight in zip(served, weights, strict=True):

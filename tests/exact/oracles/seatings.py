@@ -37,9 +37,9 @@ def partitions(items: Sequence) -> Iterator[list[list]]:
             yield [*blocks[:i], [head, *block], *blocks[i + 1 :]]
 
 
-def orders(model: str, segment: int, n_tables: int) -> Iterator[tuple[bool, ...]]:
+def orders(model: str, is_first: bool, n_tables: int) -> Iterator[tuple[bool, ...]]:
     """All ways in which the tables of a segment order from the segment before (True) or not."""
-    if segment == 0 or model == "segmented":
+    if is_first or model == "segmented":
         yield (False,) * n_tables
     elif model == "sequential":
         yield (True,) * n_tables
@@ -48,24 +48,24 @@ def orders(model: str, segment: int, n_tables: int) -> Iterator[tuple[bool, ...]
 
 
 def seatings(
-    problem: Problem, words: list[list[Table]]
+    problem: Problem, firsts: Sequence[int], words: list[list[Table]]
 ) -> Iterator[tuple[float, list[list[Table]], list[list[Table]]]]:
     """Yield probability, and each segment's tables that order from the document, from before."""
     if not words:
         yield 1.0, [], []
         return
     *earlier, customers = words
-    segment, a, b = len(earlier), problem.discount, problem.concentration
+    is_first, a, b = len(earlier) in firsts, problem.discount, problem.concentration
     for blocks in partitions(customers):
         tables = [sum(block, ()) for block in blocks]
         weight = rising(b, len(tables), a) / rising(b, len(customers))
         weight *= prod(rising(1.0 - a, len(block) - 1) for block in blocks)
-        for choice in orders(problem.model, segment, len(tables)):
+        for choice in orders(problem.model, is_first, len(tables)):
             before = list(compress(tables, choice))
             here = list(compress(tables, map(not_, choice)))
-            chosen = weight * mixing_factor(problem, segment, len(here), len(before))
+            chosen = weight * mixing_factor(problem, is_first, len(here), len(before))
             rest = [*earlier[:-1], earlier[-1] + before] if before else earlier
-            for factor, s, t in seatings(problem, rest):
+            for factor, s, t in seatings(problem, firsts, rest):
                 yield chosen * factor, [*s, here], [*t, before]
 
 
@@ -78,10 +78,10 @@ def enumerate_seatings(problem: Problem) -> Posterior:
     per_document = [
         [
             labelled
-            for seating in seatings(problem, words[first:last])
+            for seating in seatings(problem, problem.firsts(d), words[first:last])
             for labelled in with_topics(problem, *seating)
         ]
-        for first, last in segment_ranges(problem)
+        for d, (first, last) in enumerate(segment_ranges(problem))
     ]
     evidence, coassignment = 0.0, np.zeros((n_tokens, n_tokens))
     marginals = np.zeros((n_tokens, n_topics))

@@ -16,8 +16,9 @@ weighted by the joint (multiplicity form)
     a, b   discount, concentration                 alpha, gamma   Dirichlet priors
 
 Three models differ in where s and t are allowed, and in R_j, which integrates out the share of
-tables that segment j >= 2 of the adaptive model orders from the document. With topics `phi`
-given, the first product becomes prod_i phi[z_i, w_i].
+tables that segment j >= 2 of the adaptive model orders from the document. At a known break no
+table orders from the previous segment: the segment is like the first one of its document. With
+topics `phi` given, the first product becomes prod_i phi[z_i, w_i].
 
 A discount with a Beta prior and concentrations with a Gamma prior are integrated out by quadrature:
 weights carry an axis over nodes of a and one over nodes of b, and what is fixed is a rule with one
@@ -38,11 +39,11 @@ from scipy.special import digamma
 
 Tables = tuple[int, ...]
 
-# Numbers of tables that may order from the previous segment, given segment and tables.
+# Numbers of tables that may order from the previous segment.
 TABLES_TO_PREVIOUS = {
-    "segmented": lambda segment, tables: (0,),
-    "sequential": lambda segment, tables: (tables if segment else 0,),
-    "adaptive": lambda segment, tables: range(tables + 1 if segment else 1),
+    "segmented": lambda is_first, tables: (0,),
+    "sequential": lambda is_first, tables: (0 if is_first else tables,),
+    "adaptive": lambda is_first, tables: range(1 if is_first else tables + 1),
 }
 
 
@@ -62,6 +63,7 @@ class Problem:
     phi: np.ndarray | None = None  # (K, V), instead of gamma and n_features
     model: str = "segmented"
     mixing: tuple[float, float] = (1.0, 1.0)  # lambda_S, lambda_T
+    breaks: Sequence[tuple[int, ...]] | None = None  # per document: segments that follow none
     n_nodes: int = 24  # of the quadrature over the discount
     step: float = 0.2  # of the quadrature over log b
 
@@ -77,6 +79,10 @@ class Problem:
     @property
     def doc_ptr(self) -> np.ndarray:
         return np.cumsum([0, *map(len, self.documents)])
+
+    def firsts(self, d: int) -> tuple[int, ...]:
+        """Segments of document d that have no parent but the document."""
+        return (0, *(self.breaks[d] if self.breaks is not None else ()))
 
     @cached_property
     def discount_rule(self) -> tuple[np.ndarray, np.ndarray]:
@@ -125,9 +131,9 @@ def word_factor(problem: Problem, topics: Sequence[int]) -> float:
     return prod(dirichlet_multinomial(prior, row) for row in counts)
 
 
-def mixing_factor(problem: Problem, segment: int, s: int, t: int) -> float:
+def mixing_factor(problem: Problem, is_first: bool, s: int, t: int) -> float:
     """R_j: Beta(s + lambda_S, t + lambda_T) / Beta(lambda_S, lambda_T), or 1."""
-    if problem.model != "adaptive" or segment == 0:
+    if problem.model != "adaptive" or is_first:
         return 1.0
     return dirichlet_multinomial(problem.mixing, (s, t))
 
@@ -154,14 +160,13 @@ def log_joint(problem: Problem, topics, tables_to_document, tables_to_previous=N
     n, a = word_counts(problem, topics), problem.discount
     b = np.broadcast_to(problem.concentration, len(n))
     value = np.log(word_factor(problem, topics))
-    for first, last in segment_ranges(problem):
+    for d, (first, last) in enumerate(segment_ranges(problem)):
         customers, tables = customers_and_tables(n[first:last], s[first:last], t[first:last])
         value += np.log(dirichlet_multinomial(problem.alpha, s[first:last].sum(axis=0)))
         for j, (N, T) in enumerate(zip(customers, tables, strict=True)):
             value += np.log(node_factor(a, b[first + j], int(N.sum()), int(T.sum())))
-            value += np.log(
-                mixing_factor(problem, j, int(s[first + j].sum()), int(t[first + j].sum()))
-            )
+            in_all = int(s[first + j].sum()), int(t[first + j].sum())
+            value += np.log(mixing_factor(problem, j in problem.firsts(d), *in_all))
             for k in range(len(N)):
                 value += np.log(stirling(int(N[k]), int(T[k]), a))
                 value += np.log(comb(int(T[k]), int(s[first + j, k])))
@@ -182,7 +187,9 @@ def segment_ranges(problem: Problem) -> list[tuple[int, int]]:
 # --- enumeration ----------------------------------------------------------------------------
 
 
-def tables_of_topic(model: str, words: Sequence[int]) -> Iterator[tuple[Tables, Tables]]:
+def tables_of_topic(
+    model: str, firsts: Tables, words: Sequence[int]
+) -> Iterator[tuple[Tables, Tables]]:
     """All (s, t) of one topic that has words[j] words in segment j."""
 
     def extend(j: int, from_next: int):
@@ -191,16 +198,18 @@ def tables_of_topic(model: str, words: Sequence[int]) -> Iterator[tuple[Tables, 
             return
         customers = words[j] + from_next
         for tables in range(min(customers, 1), customers + 1):
-            for t_j in TABLES_TO_PREVIOUS[model](j, tables):
+            for t_j in TABLES_TO_PREVIOUS[model](j in firsts, tables):
                 for s, t in extend(j - 1, t_j):
                     yield (*s, tables - t_j), (*t, t_j)
 
     return extend(len(words) - 1, 0)
 
 
-def tables_of_document(model: str, n: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def tables_of_document(
+    model: str, firsts: Tables, n: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """All (s, t), each (n_segments, K), of a document with word counts n."""
-    per_topic = [list(tables_of_topic(model, tuple(column))) for column in n.T.tolist()]
+    per_topic = [list(tables_of_topic(model, firsts, tuple(column))) for column in n.T.tolist()]
     for choice in product(*per_topic):
         s, t = zip(*choice, strict=True)
         yield np.array(s, dtype=int).T, np.array(t, dtype=int).T
@@ -223,19 +232,21 @@ class DocumentSum:
     concentration: np.ndarray  # (A, B, 1), or (A, B, J) if each segment has its own
 
 
-def sum_over_tables(problem: Problem, n: np.ndarray) -> DocumentSum:
+def sum_over_tables(problem: Problem, firsts: Tables, n: np.ndarray) -> DocumentSum:
     """Weigh all (s, t) of a document at once: arrays are (n_states, A, B or 1, ...)."""
-    s, t = (np.array(x) for x in zip(*tables_of_document(problem.model, n), strict=True))
+    states = tables_of_document(problem.model, firsts, n)
+    s, t = (np.array(x) for x in zip(*states, strict=True))
     customers, tables = customers_and_tables(n, s, t)
     a, (b, prior) = problem.discount_rule[0], problem.concentration_rule
     per_segment, per_document = (problem.scope == x for x in ("segment", "document"))
-    weight = np.array([document_constant(problem, *state) for state in zip(s, t, strict=True)])
+    constants = [document_constant(problem, firsts, *pair) for pair in zip(s, t, strict=True)]
+    weight = np.array(constants)
     weight = weight[:, None, None] * tables_factor(customers, tables, a)[:, :, None]
     weight = np.repeat(weight, 1 if per_segment else len(b), axis=2)
     log_weight = np.log(weight)
     mu = np.array(problem.alpha) + s.sum(axis=1)
     mu = (mu / mu.sum(axis=1, keepdims=True))[:, None, None]
-    shares = weights_of_document(problem, s.sum(axis=2), t.sum(axis=2))
+    shares = weights_of_document(problem, firsts, s.sum(axis=2), t.sum(axis=2))
     nu, previous = np.empty((*weight.shape, *n.shape)), mu
     own = np.empty((*weight.shape, len(n) if per_segment else 1))
     own[...] = b[:, None] if not per_segment else 0.0
@@ -287,11 +298,11 @@ def sum_over_tables(problem: Problem, n: np.ndarray) -> DocumentSum:
     )
 
 
-def document_constant(problem: Problem, s: np.ndarray, t: np.ndarray) -> float:
+def document_constant(problem: Problem, firsts: Tables, s: np.ndarray, t: np.ndarray) -> float:
     """Return the factors of a document's joint that hold neither a nor b."""
     value = dirichlet_multinomial(problem.alpha, s.sum(axis=0))
     for j, (s_j, t_j) in enumerate(zip(s.tolist(), t.tolist(), strict=True)):
-        value *= mixing_factor(problem, j, sum(s_j), sum(t_j))
+        value *= mixing_factor(problem, j in firsts, sum(s_j), sum(t_j))
         value *= prod(comb(x + y, x) for x, y in zip(s_j, t_j, strict=True))
     return value
 
@@ -314,17 +325,20 @@ def node_factors(a: np.ndarray, b: np.ndarray, customers, tables) -> np.ndarray:
     ]
 
 
-def weights_of_document(problem: Problem, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+def weights_of_document(
+    problem: Problem, firsts: Tables, s: np.ndarray, t: np.ndarray
+) -> np.ndarray:
     """Return the posterior mean of the weight of mu in the base of each segment.
 
     s and t are tables in all, (n_states, n_segments), and so are the weights.
     """
     weights = np.ones(s.shape)
+    later = [j for j in range(s.shape[1]) if j not in firsts]
     if problem.model == "sequential":
-        weights[:, 1:] = 0.0
+        weights[:, later] = 0.0
     elif problem.model == "adaptive":
         lambda_s, lambda_t = problem.mixing
-        weights[:, 1:] = ((s + lambda_s) / (s + t + lambda_s + lambda_t))[:, 1:]
+        weights[:, later] = ((s + lambda_s) / (s + t + lambda_s + lambda_t))[:, later]
     return weights
 
 
@@ -353,7 +367,7 @@ def enumerate_posterior(problem: Problem) -> Posterior:
     shared = problem.concentration_rule[1] if problem.scope == "corpus" else np.ones(1)
     prior = np.multiply.outer(prior, shared)
     n_own = {"corpus": 1, "document": len(ranges), "segment": n_segments}[problem.scope]
-    sums: dict[bytes, DocumentSum] = {}
+    sums: dict[tuple[Tables, bytes], DocumentSum] = {}
 
     evidence, log_joint_sum, discount = 0.0, 0.0, 0.0
     coassignment = np.zeros((n_tokens, n_tokens))
@@ -364,10 +378,10 @@ def enumerate_posterior(problem: Problem) -> Posterior:
     for z in product(range(n_topics), repeat=n_tokens):
         n = word_counts(problem, z)
         documents = []
-        for first, last in ranges:
-            key = n[first:last].tobytes()
+        for d, (first, last) in enumerate(ranges):
+            key = problem.firsts(d), n[first:last].tobytes()
             if key not in sums:
-                sums[key] = sum_over_tables(problem, n[first:last])
+                sums[key] = sum_over_tables(problem, key[0], n[first:last])
             documents.append(sums[key])
         words = word_factor(problem, z)
         weight = prior * words * prod(document.weight for document in documents)
@@ -407,8 +421,8 @@ def enumerate_posterior(problem: Problem) -> Posterior:
 def fold_in(problem: Problem) -> list[Posterior]:
     """Posterior of each document by itself: topics given, a concentration of its own."""
     return [
-        enumerate_posterior(replace(problem, documents=[document]))
-        for document in problem.documents
+        enumerate_posterior(replace(problem, documents=[document], breaks=[problem.firsts(d)[1:]]))
+        for d, document in enumerate(problem.documents)
     ]
 
 

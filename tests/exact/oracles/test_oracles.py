@@ -80,6 +80,17 @@ def test_table_counts_and_seatings_agree_in_chains(documents, model, discount):
         assert np.all(posterior.tables_to_previous[1:].sum(axis=1) > 0.1)
 
 
+@pytest.mark.parametrize("model", ["sequential", "adaptive"])
+def test_table_counts_and_seatings_agree_with_breaks(model):
+    documents = [[[0], [1], [0, 1], [0]], [[1, 0], [0]]]
+    problem = problem_of(
+        documents, model=model, discount=0.4, mixing=(0.5, 3.0), breaks=[(2,), (1,)]
+    )
+    broken = enumerate_posterior(problem)
+    assert_same_posterior(broken, enumerate_seatings(problem))
+    assert np.all((broken.tables_to_previous > 0.0).any(axis=1) == [0, 1, 0, 1, 0, 0])
+
+
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("concentration", [1.3, None])
 def test_evidence_sums_to_one_over_texts(model, concentration):
@@ -97,7 +108,7 @@ def test_log_joint_sums_to_the_evidence(model):
     values = [
         log_joint(problem, z, s, t)
         for z in np.ndindex(2, 2, 2)
-        for s, t in tables_of_document(model, word_counts(problem, z))
+        for s, t in tables_of_document(model, (0,), word_counts(problem, z))
     ]
     posterior = enumerate_posterior(problem)
     assert np.logaddexp.reduce(values) == pytest.approx(posterior.log_evidence, abs=1e-12)
@@ -182,7 +193,7 @@ def test_scope_of_the_concentration(model, scope):
     evidence, means, tables = 0.0, np.zeros(max(owner) + 1), np.zeros((2, 3, 2))
     for z in np.ndindex(2, 2, 2):
         n = word_counts(problem, z)
-        per_document = [tables_of_document(model, n[d:e]) for d, e in ((0, 2), (2, 3))]
+        per_document = [tables_of_document(model, (0,), n[d:e]) for d, e in ((0, 2), (2, 3))]
         for states in product(*per_document):
             s, t = (np.concatenate(x) for x in zip(*states, strict=True))
             for choice in np.ndindex(*(len(nodes),) * len(means)):

@@ -122,7 +122,25 @@ CHAINS = {
         alpha=(0.3, 0.3), gamma=0.1, n_features=2, discount=0.0, concentration=5.0,
     ),
 }  # fmt: skip
-SLOW_CHAINS = [case for case in CHAINS if case not in ("cascade", "three topics")]
+BROKEN_CHAINS = {
+    "breaks": Problem(
+        [[[0, 0], [1], [0, 1, 0], [0]], [[1], [1, 0]]],
+        alpha=(0.9, 0.3), gamma=0.3, n_features=2, discount=0.5, concentration=1.0,
+        mixing=(0.3, 2.0), breaks=[(2,), (1,)],
+    ),
+    "empty beside breaks": Problem(
+        [[[0, 1], [], [0, 0, 1], [], [1]]],
+        alpha=(0.6, 0.6), gamma=0.3, n_features=2, discount=0.0, concentration=4.0,
+        mixing=(3.0, 0.5), breaks=[(2, 3)],
+    ),
+    "learned": Problem(
+        [[[0, 0, 1], [1], [0, 0, 0]], [[1, 1], [0]]],
+        alpha=(1.5, 0.4), gamma=0.2, n_features=2, concentration_prior=(1.0, 0.3),
+        mixing=(0.3, 2.0), breaks=[(1,), ()],
+    ),
+}  # fmt: skip
+CHAINS |= {name: each for name, each in BROKEN_CHAINS.items() if name != "learned"}
+SLOW_CHAINS = [case for case in CHAINS if case not in ("cascade", "three topics", "breaks")]
 CHAINS_WITH_RANDOM_CONCENTRATION = {
     "segments of one topic": Problem(
         [[[0, 0, 0, 0], [1, 1, 1, 1]]],
@@ -132,6 +150,7 @@ CHAINS_WITH_RANDOM_CONCENTRATION = {
         CHAINS["large discount"], discount=0.4, concentration=None,
         concentration_prior=(1.0, 0.3),
     ),
+    "breaks": BROKEN_CHAINS["learned"],
     "empty segment": replace(
         CHAINS["cascade"], concentration=None, concentration_prior=(3.0, 2.0)
     ),
@@ -140,7 +159,8 @@ CHAINS_WITH_RANDOM_CONCENTRATION = {
 
 def corpus(problem: Problem) -> SegmentedCorpus:
     n_features = problem.n_features if problem.phi is None else problem.phi.shape[1]
-    return SegmentedCorpus.from_documents(problem.documents, n_features=n_features)
+    X = SegmentedCorpus.from_documents(problem.documents, n_features=n_features)
+    return X if problem.breaks is None else X.with_parts(problem.breaks)
 
 
 def estimator_class(problem: Problem) -> type:
@@ -234,7 +254,9 @@ fold_in_of = cache(fold_in)
 
 def observed_half(X: SegmentedCorpus) -> list[list[list[int]]]:
     """Return the words of each segment that are given when the others are scored."""
-    return [[words.tolist() for words in document] for document in split_words(X)[0]]
+    half = split_words(X)[0]
+    plain = SegmentedCorpus(half.tokens, half.segment_ptr, half.doc_ptr, half.n_features)
+    return [[words.tolist() for words in document] for document in plain]
 
 
 @cache
@@ -289,7 +311,10 @@ def mixing_weights(problem: Problem, sweeps: Sweeps) -> np.ndarray:
     """Expected weight of the document given the tables, (n_sweeps, n_segments)."""
     s, t = sweeps.tables.sum(axis=2), sweeps.tables_to_previous.sum(axis=2)
     ranges = segment_ranges(problem)
-    return np.hstack([weights_of_document(problem, s[:, d:e], t[:, d:e]) for d, e in ranges])
+    return np.hstack([
+        weights_of_document(problem, problem.firsts(d), s[:, i:j], t[:, i:j])
+        for d, (i, j) in enumerate(ranges)
+    ])  # fmt: skip
 
 
 # --- single states --------------------------------------------------------------------------
@@ -303,13 +328,15 @@ def check_state(problem: Problem, state) -> Problem:
     assert s.shape == t.shape == n.shape
     assert s.min(initial=0) >= 0
     assert t.min(initial=0) >= 0
-    for first, last in segment_ranges(problem):
+    for d, (first, last) in enumerate(segment_ranges(problem)):
         here = slice(first, last)
+        firsts = [first + j for j in problem.firsts(d) if j < last - first]
         customers, tables = customers_and_tables(n[here], s[here], t[here])
         assert np.all(tables <= customers)
         assert np.all((tables == 0) == (customers == 0))
-        assert np.all(t[first : first + 1] == 0)
-        assert problem.model != "sequential" or np.all(s[first + 1 : last] == 0)
+        assert np.all(t[firsts] == 0)
+        later = np.setdiff1d(range(first, last), firsts)
+        assert problem.model != "sequential" or np.all(s[later] == 0)
         assert problem.model != "segmented" or np.all(t[here] == 0)
     now = replace(
         problem,
@@ -368,6 +395,11 @@ FOLD_IN_CHAINS = {
     "large discount": Problem(
         [[[0, 1], [2, 0, 0, 0]], [[3], [1], [0, 0]]],
         alpha=(0.5, 0.5, 0.5), phi=PHI, discount=0.9, concentration=2.0, mixing=(3.0, 0.5),
+    ),
+    "breaks": Problem(
+        [[[0, 0, 2], [3, 0], [0, 0, 1]], [[1], [], [1, 3], [3]], [[0, 2], [2, 2]]],
+        alpha=(0.3, 0.9, 0.5), phi=PHI, discount=0.3, concentration=1.5, mixing=(0.3, 2.0),
+        breaks=[(2,), (1, 3), (1,)],
     ),
     "random concentration": Problem(
         [[[0, 2], [3, 0, 2]], [[0], [0, 0, 1]], [[], []]],

@@ -45,6 +45,11 @@ CASES = {
         [[[0, 0], [2, 0, 0]], [[3, 1, 3, 1]]],
         alpha=(0.5, 0.5, 0.5), phi=PHI, discount=0.9, concentration=12.0, mixing=(3.0, 0.5),
     ),
+    "breaks": Problem(
+        [[[0, 0, 0], [2], [3, 3, 3], [1, 3, 0]], [[1, 1], [0, 3]]],
+        alpha=(0.3, 0.9, 0.5), phi=PHI, discount=0.5, concentration=1.5, mixing=(0.3, 2.0),
+        breaks=[(2,), (1,)],
+    ),
     "document's concentration": Problem(
         UNEQUAL_SEGMENTS, alpha=(1.0, 0.7), phi=SHARP, discount=0.2, concentration_prior=(1.0, 0.3),
     ),

@@ -31,6 +31,7 @@ PROBLEMS = {
     "chain": Problem([[[0], [1, 0]], [[0], [], [1]]], 2, discount=0.3, concentration=1.0),
     "one document": Problem([[[0, 1, 0], [2, 0]]], 3, alpha=2.0, gamma=1.5, concentration=5.0),
 }
+BREAKS = {"breaks": Problem([[[0], [1], [0, 1]], [[0], [1]]], 2, discount=0.3, breaks=[(2,), (1,)])}
 SAMPLERS = ["btigs", "cmgs", "ssa"]
 mostly_one_sampler = pytest.mark.parametrize(
     "sampler",
@@ -45,6 +46,8 @@ def make_chain_sampler(
 ):
     root = make_seed_sequence(0)
     corpus = SegmentedCorpus.from_documents(problem.documents, n_features=problem.n_words)
+    if problem.breaks is not None:
+        corpus = corpus.with_parts(problem.breaks)
     hyper = HyperParameters(
         "auto", problem.eta, (1.0, 0.1), problem.discount, (1.0, 1.0), problem.concentration,
         (1.0, 0.1), "corpus", problem.mixing if problem.model == "adaptive" else (1.0, 0.0),
@@ -62,7 +65,7 @@ def exact(name, model, most):
 
 
 def of_model(name, model):
-    return replace(PROBLEMS[name], model=model, mixing=PARENTS[model])
+    return replace((PROBLEMS | BREAKS)[name], model=model, mixing=PARENTS[model])
 
 
 def in_order(labels):
@@ -117,6 +120,12 @@ def test_two_documents(sampler):
 @mostly_one_sampler
 def test_segments_that_follow_each_other(sampler):
     check("chain", sampler, 8000, model="adaptive")
+
+
+@mostly_one_sampler
+def test_breaks(sampler, monkeypatch):
+    monkeypatch.setattr(_open_sampler, "MOST_MOVES", 2)
+    check("breaks", sampler, 8000, model="adaptive")
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
@@ -217,7 +226,7 @@ def test_learned_concentrations(sampler):
 
 @pytest.mark.parametrize("model", PARENTS)
 @pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", [*PROBLEMS, *BREAKS])
 def test_log_joint(name, sampler, model):
     problem = of_model(name, model)
     gibbs = make_chain_sampler(problem, sampler)

@@ -159,16 +159,18 @@ MUTATIONS = [
     Mutation(
         "completion-is-given-the-scored-words",
         COMPLETION,
-        """\
-        corpus.tokens[~is_scored],
-        offsets(lengths - lengths // 2),
-""",
-        """\
-        corpus.tokens,
-        corpus.segment_ptr,
-""",
+        "    observed = corpus._like(corpus.tokens[~is_scored], (corpus.doc_ptr, segment_ptr))\n",
+        "    observed = corpus\n",
         "Words are scored given the others.",
         "tests/unit/topics/shared/test_completion.py::test_halves",
+    ),
+    Mutation(
+        "completion-forgets-breaks",
+        COMPLETION,
+        "(corpus.doc_ptr, segment_ptr))\n",
+        "(corpus.doc_ptr, segment_ptr))._set_parts(None)\n",
+        "The halves of a document have its parts.",
+        "tests/exact/topics/test_sequential.py::test_completion[btigs-breaks]",
     ),
     Mutation(
         "completion-depends-on-the-order-of-words",
@@ -297,8 +299,8 @@ MUTATIONS = [
     Mutation(
         "pilots-see-all-words",
         PILOTS,
-        "        corpus.tokens[~is_out], offsets(lengths), corpus.doc_ptr, corpus.n_features",
-        "        corpus.tokens, corpus.segment_ptr, corpus.doc_ptr, corpus.n_features",
+        "    rest = corpus._like(corpus.tokens[~is_out], (corpus.doc_ptr, offsets(lengths)))\n",
+        "    rest = corpus\n",
         "Pilots are judged by words that they have not seen.",
         f"{PILOT_TESTS}::TestHeldOutWords::test_all_words_are_somewhere",
     ),

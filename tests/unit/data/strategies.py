@@ -18,13 +18,17 @@ def _arrays(length):
 corpora = st.lists(st.lists(texts, max_size=3), max_size=6).map(
     lambda documents: (SegmentedCorpus.from_documents(documents, N_WORDS), documents)
 )
+parts = st.lists(texts, min_size=1, max_size=3)
+divided_corpora = st.lists(st.lists(parts, max_size=3), max_size=5).map(
+    lambda documents: (SegmentedCorpus.from_documents(documents, N_WORDS), documents)
+)
 sentences = st.lists(texts, max_size=6).map(
     lambda texts: (TokenSequences.from_sequences(texts, N_WORDS), texts)
 )
 panels = st.lists(st.integers(0, 3).flatmap(_arrays), min_size=1, max_size=6).map(
     lambda arrays: (SequencePanel.from_sequences(arrays), [array.tolist() for array in arrays])
 )
-containers = corpora | sentences | panels
+containers = corpora | divided_corpora | sentences | panels
 
 
 @st.composite
@@ -49,5 +53,5 @@ def indexed_containers(draw):
 def as_lists(sample):
     """Return a sample of any container as nested lists."""
     if isinstance(sample, list):
-        return [segment.tolist() for segment in sample]
+        return [as_lists(part) for part in sample]
     return sample.tolist()

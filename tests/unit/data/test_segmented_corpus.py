@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from unit.data.strategies import N_WORDS, corpora
 
-from skdp.data import SegmentedCorpus
+from skdp.data import SegmentedCorpus, concatenate
 
 DOCUMENTS = [[[0, 1, 0], [2]], [], [[], [3, 3]]]
 
@@ -34,6 +34,81 @@ def test_without_words(documents, n_features):
     corpus = SegmentedCorpus.from_documents(documents)
     assert corpus.shape == (len(documents), n_features)
     assert SegmentedCorpus.from_documents(documents, 7).shape == (len(documents), 7)
+
+
+IN_PARTS = [[[[0, 1, 0], [2]], [[]]], [], [[[3, 3]]]]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_parts(kind):
+    documents = [[[kind(each) for each in part] for part in document] for document in IN_PARTS]
+    corpus = SegmentedCorpus.from_documents(documents)
+    assert corpus.part_ptr.tolist() == [0, 2, 3, 4]
+    assert corpus.doc_ptr.tolist() == [0, 3, 3, 4]
+    assert corpus == SegmentedCorpus(
+        [0, 1, 0, 2, 3, 3], [0, 3, 4, 4, 6], [0, 3, 3, 4], 4, [0, 2, 3, 4]
+    )
+    assert not corpus.part_ptr.flags.writeable
+    assert repr(corpus).startswith("<SegmentedCorpus of 3 documents, 3 parts, 4 segments")
+    plain = SegmentedCorpus.from_documents([[[0, 1, 0], [2], []], [], [[3, 3]]])
+    assert plain.part_ptr is None
+    assert plain != corpus
+    assert corpus != plain
+    assert plain.with_parts([[2], [], []]) == corpus
+    assert plain.with_parts([[], [], np.array([])]) != corpus
+    assert corpus.with_parts([[1], [], []]).part_ptr.tolist() == [0, 1, 3, 4]
+
+
+def test_parts_without_segments_are_left_out():
+    documents = [[[], *IN_PARTS[0], []], [[]], [[], *IN_PARTS[2]]]
+    assert SegmentedCorpus.from_documents(documents) == SegmentedCorpus.from_documents(IN_PARTS)
+
+
+def test_a_corpus_without_parts_joins_one_with_parts():
+    divided, plain = (
+        SegmentedCorpus.from_documents(IN_PARTS),
+        SegmentedCorpus.from_documents(DOCUMENTS),
+    )
+    assert concatenate([plain, divided]).part_ptr.tolist() == [0, 2, 4, 6, 7, 8]
+    assert concatenate([divided, plain]).part_ptr.tolist() == [0, 2, 3, 4, 6, 8]
+
+
+def test_saving_without_parts_removes_older_ones(tmp_path):
+    SegmentedCorpus.from_documents(IN_PARTS).save(tmp_path)
+    assert SegmentedCorpus.load(tmp_path).part_ptr.tolist() == [0, 2, 3, 4]
+    SegmentedCorpus.from_documents(DOCUMENTS).save(tmp_path)
+    assert SegmentedCorpus.load(tmp_path).part_ptr is None
+
+
+@pytest.mark.parametrize(
+    ("part_ptr", "message"),
+    [
+        ([0, 2, 3], "part_ptr must rise from 0 to 4, the number of segments"),
+        ([0, 1, 1, 2, 4], "part_ptr: part 1 has no segments"),
+        ([0, 1, 3, 4], "part_ptr: a part begins before segment 2, where document 1 begins"),
+        ([0.0, 4.0], "part_ptr must be a 1-D array of integers"),
+    ],
+)
+def test_bad_parts(part_ptr, message):
+    corpus = SegmentedCorpus.from_documents(DOCUMENTS)
+    with pytest.raises(ValueError, match=message):
+        SegmentedCorpus(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr, 4, part_ptr)
+
+
+@pytest.mark.parametrize(
+    ("cuts", "message"),
+    [
+        ([[1]], "cuts must have an array for each of the 3 documents"),
+        (None, "cuts must have an array for each of the 3 documents"),
+        ([[2], [], []], r"cuts\[0\] must hold first segments of parts, from 1 to 1, got \[2\]"),
+        ([[0], [], []], r"cuts\[0\] must hold first segments"),
+        ([[1], [1], []], r"cuts\[1\] must hold first segments"),
+        ([[1.5], [], []], r"cuts\[0\] must hold integers"),
+    ],
+)
+def test_bad_cuts(cuts, message):
+    with pytest.raises(ValueError, match=message):
+        SegmentedCorpus.from_documents(DOCUMENTS).with_parts(cuts)
 
 
 @given(corpora)
@@ -107,6 +182,9 @@ def test_bad_counts(counts, message):
         ([[[0], ["a"]]], None, "document 0, segment 1: must be a sequence of word ids"),
         ([[[0], 1]], None, "document 0, segment 1: must be a sequence of word ids"),
         ([[[0], [[1], [2, 3]]]], None, "document 0, segment 1: must be a sequence of word ids"),
+        ([[[[0], [1]], 2]], None, "document 0: must be a list of parts.*has 2 among its parts"),
+        ([[[[0]]], [[1]]], None, "document 1, segment 0: must be a sequence of word ids.*got 1"),
+        ([[[[[0]]]]], None, "document 0, segment 0: must be a sequence of word ids"),
         ([[[True]]], None, "document 0, segment 0: must be"),
         ([[[0]]], -1, "n_features must be an integer"),
         ([[[0]]], 2.5, "n_features must be an integer"),

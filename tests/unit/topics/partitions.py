@@ -18,6 +18,7 @@ CORPUS = SegmentedCorpus.from_documents(
     ],
     n_features=12,
 )
+CORPUS = CORPUS.with_parts([range(2, len(document), 2) for document in CORPUS])
 FITTED = (
     "components_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "discount_",
     "concentration_", "mixing_prior_", "segment_topic_", "segment_mixing_",

@@ -223,7 +223,7 @@ class TestParts:
         ("cuts", "message"),
         [
             ([[1]] * 4, "for each of the 5 documents"),
-            ([[0]] * 5, r"cuts\[0\] must hold first units of parts, from 1 to"),
+            ([[0]] * 5, r"cuts\[0\] must hold first segments of parts, from 1 to"),
             ([[1]] * 4 + [[99]], r"cuts\[4\] must hold"),
         ],
     )

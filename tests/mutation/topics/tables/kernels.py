@@ -155,7 +155,7 @@ MUTATIONS = [
     Mutation(
         "joint-first-segment-has-rho",
         KERNELS,
-        "prior.to_document > 0.0 and j > first:  # R_j",
+        "prior.to_document > 0.0 and j > corpus.part_begin[j]:  # R_j",
         "prior.to_document > 0.0:",
         "Erratum 9: R_1 = 1, a first segment has no rho (7.2).",
         _joint("btigs", "three topics", ADAPTIVE),
@@ -163,8 +163,8 @@ MUTATIONS = [
     Mutation(
         "joint-without-rho",
         KERNELS,
-        "prior.to_document > 0.0 and j > first:  # R_j",
-        "j < first:",
+        "prior.to_document > 0.0 and j > corpus.part_begin[j]:  # R_j",
+        "j < corpus.part_begin[j]:",
         "R_j, the Beta function of rho (7.2).",
         _joint("btigs", "three topics", ADAPTIVE),
     ),
@@ -218,8 +218,8 @@ MUTATIONS = [
     Mutation(
         "mixing-of-the-segment-before",
         KERNELS,
-        "mixing[j] += parents_of(j, first, assignments, prior)[0]",
-        "mixing[j] += parents_of(j, first, assignments, prior)[1]",
+        "mixing[j] += parents_of(j, corpus, assignments, prior)[0]",
+        "mixing[j] += parents_of(j, corpus, assignments, prior)[1]",
         "segment_mixing_ is the weight of the document.",
         f"{ADAPTIVE}::test_segment_mixing_is_the_mean_over_kept_sweeps[btigs]",
     ),
@@ -234,9 +234,25 @@ MUTATIONS = [
     Mutation(
         "concentration-without-tables-to-previous",
         KERNELS,
-        "tables[j] = parents_of(j, first, assignments, prior)[2]",
+        "tables[j] = parents_of(j, corpus, assignments, prior)[2]",
         "tables[j] = assignments.segment_tables[j]",
         "Td_j counts the tables of both parents.",
         f"{ADAPTIVE}::test_random_concentration[btigs-segments of one topic]",
+    ),
+    Mutation(
+        "breaks-are-weighed-as-others",
+        KERNELS,
+        "        j == corpus.part_begin[j], s, t, prior.to_document, prior.to_previous\n",
+        "        j == corpus.part_begin[0], s, t, prior.to_document, prior.to_previous\n",
+        "The first segment of a part has the document as its parent.",
+        _transform("btigs", "breaks", SEQUENTIAL),
+    ),
+    Mutation(
+        "joint-breaks-have-rho",
+        KERNELS,
+        "prior.to_document > 0.0 and j > corpus.part_begin[j]:  # R_j",
+        "prior.to_document > 0.0 and j > corpus.doc_ptr[d]:  # R_j",
+        "The first segment of every part has one parent and no rho.",
+        _joint("btigs", "breaks", ADAPTIVE),
     ),
 ]

@@ -19,6 +19,14 @@ def _posterior(sampler: str, case: str = "asymmetric", of: str = TOPICS) -> str:
 
 MUTATIONS = [
     Mutation(
+        "chain-goes-on-at-breaks",
+        CHAIN,
+        "f_document, f_previous = weigh_parents(i == 0, s,",
+        "f_document, f_previous = weigh_parents(first + i == 0, s,",
+        "The first segment of a part has the document as its parent.",
+        _posterior("btigs", "breaks", ADAPTIVE),
+    ),
+    Mutation(
         "chain-without-document-weight",
         CHAIN,
         "    via_document[i] = new * f_document",

@@ -31,8 +31,8 @@ MUTATIONS = [
     Mutation(
         "likelihood-customers-without-tables",
         LEFT_TO_RIGHT,
-        "enter_level(level, stop, True, corpus, assignments, customers, level_customers)",
-        "enter_level(level, stop, False, corpus, assignments, customers, level_customers)",
+        "enter_level(level, level, stop, True, corpus, assignments, customers, level_customers)",
+        "enter_level(level, level, stop, False, corpus, assignments, customers, level_customers)",
         "A table that orders from the segment before is a customer there.",
         _likelihood("middle empty", 1, "sequential"),
     ),

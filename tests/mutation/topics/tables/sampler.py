@@ -28,9 +28,9 @@ MUTATIONS = [
     Mutation(
         "mixing-prior-of-first-segments",
         TABLE_SAMPLER,
-        "            later[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = False\n",
-        "",
-        "The first segment of a document has one parent: its tables say nothing of weights.",
+        "later = corpus.part_begin < np.arange(len(corpus.part_begin))",
+        "later = np.ones(len(corpus.part_begin), dtype=bool)",
+        "The first segment of a part has one parent: its tables say nothing of weights.",
         f"{LEARNED}::test_it_is_where_the_posterior_given_the_tables_has_its_maximum",
     ),
     Mutation(

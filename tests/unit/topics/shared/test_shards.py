@@ -148,7 +148,7 @@ class TestPacking:
 
 CORPUS = make_segmented_corpus(
     24, n_segments=6, segment_length=30, n_components=4, n_features=60, random_state=0
-).data
+).data.with_parts([[d % 5 + 1] for d in range(24)])
 
 MODELS = [
     SegmentedTopicModel(4),

@@ -51,7 +51,7 @@ class Chain:
         )
         self.sweep_corpus = sweeps_of(sampler, chained=chained).sweep_corpus
         self.scratch = empty_scratch(n_topics)
-        self.levels = empty_levels(corpus, n_topics, chained=chained)
+        self.levels = empty_levels(flat(corpus), n_topics, chained=chained)
         if phi is None:
             self.words = empty_counts(corpus.n_features, n_topics)
         else:
@@ -91,8 +91,7 @@ def assert_consistent(corpus, assignments, n_topics):
     if len(assignments.to_previous):
         previous = assignments.to_previous
         np.testing.assert_array_equal(assignments.segment_to_previous, previous.sum(axis=1))
-        first = corpus.doc_ptr[:-1][np.diff(corpus.doc_ptr) > 0]
-        assert not np.any(previous[first])
+        assert not np.any(previous[np.unique(flat(corpus).part_begin)])
         n[:-1] += previous[1:]
         tables += previous
     assert np.all(tables <= n)
@@ -168,6 +167,16 @@ MODELS = {
 def test_state_after_sweeps(family, sampler, shape, model):
     chain = Chain(make_corpus(SHAPES[shape]), sampler, family, **MODELS[model])
     for _ in range(4):
+        chain.sweep()
+        assert_sound(chain)
+
+
+@every_sampler
+@every_family
+def test_state_of_parts(family, sampler):
+    corpus = make_corpus([[30, 5, 20, 0, 8], [], [0, 9], [40]])
+    chain = Chain(corpus.with_parts([[2, 3], [], [1], []]), sampler, family)
+    for _ in range(20):
         chain.sweep()
         assert_sound(chain)
 
