@@ -5,7 +5,9 @@ WindowDiff are means over texts, then over the four sets of part lengths; lower 
 lower case, three letters or more, without scikit-learn's stop words. "TF-IDF" cuts where windows of
 six sentences are least alike and is told the number of parts, as is `predict(n_parts=10)`.
 TextTiling is nltk's, with each sentence as a paragraph. The figures of C99 are those that its
-author published.
+author published. "Words alone" is the division into ten parts of the largest probability if the
+words of a part have a symmetric Dirichlet-multinomial distribution over the words of the text;
+"LDA, then words' topics" is the same of the expected topics of the words under LDA of whole texts.
 
     python benchmarks/topic_segmentation.py --data DATA --seeds 0 1
 """
@@ -21,12 +23,14 @@ from pathlib import Path
 
 import numpy as np
 from report import print_header, print_table, report_done
+from scipy.sparse import csr_array
+from scipy.special import gammaln
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfTransformer
 from sklearn.preprocessing import normalize
 
 from skdp.data import SegmentedCorpus
-from skdp.topics import TopicSegmenter
+from skdp.topics import GibbsLDA, TopicSegmenter
 
 SETS = ("3-11", "3-5", "6-8", "9-11")
 C99 = {"3-11": 0.12, "3-5": 0.11, "6-8": 0.10, "9-11": 0.08}
@@ -107,10 +111,59 @@ def cut_by_windows(corpus, truth):
     return found
 
 
+def cut_by_evidence(counts, doc_ptr, truth, prior):
+    """Return the division into the true number of parts that has the largest evidence.
+
+    `counts` has a row a unit and a column a word or topic, `prior` is that of a column.
+    """
+    found = []
+    for d, true in enumerate(truth):
+        rows = counts[doc_ptr[d] : doc_ptr[d + 1]]
+        rows = np.asarray(rows[:, np.flatnonzero(rows.sum(axis=0))].todense())
+        n_units, n_columns = rows.shape
+        evidence = np.full((n_units, n_units + 1), -np.inf)
+        for begin in range(n_units):
+            sums = np.cumsum(rows[begin:], axis=0)
+            whole = n_columns * prior
+            evidence[begin, begin + 1 :] = (
+                (gammaln(prior + sums) - gammaln(prior)).sum(axis=1)
+                + gammaln(whole)
+                - gammaln(whole + sums.sum(axis=1))
+            )
+        found.append(best_division(evidence, int(true.sum()) + 1))
+    return found
+
+
+def best_division(evidence, n_parts):
+    """Return the cuts of the best division into so many parts, as 0 and 1 by gap."""
+    n_units = len(evidence)
+    best, before = evidence[0].copy(), []
+    for _ in range(n_parts - 1):
+        sums = best[:-1, None] + evidence
+        before.append(sums.argmax(axis=0))
+        best = sums.max(axis=0)
+    cuts, end = np.zeros(n_units - 1, dtype=int), n_units
+    for begins in before[::-1]:
+        end = begins[end]
+        cuts[end - 1] = 1
+    return cuts
+
+
+def expect_topics(corpus, n_components, seed):
+    """Return the expected topics of the words of every unit under LDA of whole texts, sparse."""
+    lda = GibbsLDA(n_components, level="document", max_iter=200, random_state=seed).fit(corpus)
+    units = np.diff(corpus.segment_ptr)
+    document_of = np.repeat(np.arange(len(corpus)), np.diff(corpus.segment_ptr[corpus.doc_ptr]))
+    shares = lda.doc_topic_[document_of] * lda.components_.T[corpus.tokens]
+    shares /= shares.sum(axis=1, keepdims=True)
+    unit_of = np.repeat(np.arange(len(units)), units)
+    gather = csr_array((np.ones(len(unit_of)), (unit_of, np.arange(len(unit_of)))))
+    gather.resize((len(units), len(unit_of)))
+    return csr_array(gather @ shares)
+
+
 def segment_counts(corpus):
     """Return the words of every unit, sparse."""
-    from scipy.sparse import csr_array
-
     ones = np.ones(len(corpus.tokens))
     shape = len(corpus.segment_ptr) - 1, corpus.n_features
     return csr_array((ones, corpus.tokens, corpus.segment_ptr), shape=shape)
@@ -150,6 +203,7 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--components", type=int, nargs="+", default=[200])
     parser.add_argument("--concentrations", type=float, nargs="+", default=[100.0])
+    parser.add_argument("--priors", type=float, nargs="+", default=[0.1], help="of words alone")
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     has_nltk = find_spec("nltk") is not None
@@ -160,6 +214,13 @@ def main():
         describe("no cut", sets, truth, [0 * t for t in truth]),
         describe("TF-IDF windows, told ten", sets, truth, cut_by_windows(corpus, truth)),
     ]
+    counts, ptr = segment_counts(corpus), corpus.doc_ptr
+    for prior in options.priors:
+        found = cut_by_evidence(counts, ptr, truth, prior)
+        rows.append(describe(f"words alone, prior {prior:g}, told ten", sets, truth, found))
+    topics = expect_topics(corpus, 100, options.seeds[0])
+    found = cut_by_evidence(topics, ptr, truth, 0.1)
+    rows.append(describe("LDA, then words' topics, told ten", sets, truth, found))
     if has_nltk:
         rows.append(describe("TextTiling", sets, truth, tile(texts, truth)))
     rows.append(["C99, published", f"{np.mean(list(C99.values())):.2f}", *map(str, C99.values())])

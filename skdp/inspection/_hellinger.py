@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from skdp._checks import as_array
 from skdp.data import SegmentedCorpus
 from skdp.inspection._axes import PALETTE, add_legend, check_matplotlib, open_axes, write_name
-from skdp.inspection._segments import check_parts, choose_width, draw_parts, set_segment_axis
+from skdp.inspection._segments import (
+    check_cuts,
+    check_parts,
+    choose_width,
+    draw_cuts,
+    draw_parts,
+    find_cuts,
+    set_segment_axis,
+)
 from skdp.inspection._topic_models import choose_documents, shares_of
 from skdp.metrics import hellinger_to_document, hellinger_to_previous
 
@@ -46,12 +54,19 @@ class HellingerDisplay:
         the first, in ascending order from 1 to n_segments - 1. They are marked by lines.
     part_names : list of n_parts str, default=None
         Short names of the parts, to be written above them.
+    cut_proba : array-like of shape (n_segments - 1,), default=None
+        Probability that the document changes its subject in each gap between segments, as
+        `TopicSegmenter.predict_proba` returns it: black lines whose heights are the probabilities
+        (1: the height of the axes). nan: none.
+    true_cuts : array-like of int, default=None
+        The first segments, counted from 0, of all true parts except the first: triangles at the
+        top.
 
     Attributes
     ----------
     to_previous, to_document : ndarray of shape (n_segments,), or None
-    name, boundaries, part_names
-        As passed, `boundaries` as an array.
+    name, boundaries, part_names, cut_proba, true_cuts
+        As passed, all but names as arrays or None.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     lines_ : list of matplotlib Line2D
@@ -93,6 +108,8 @@ class HellingerDisplay:
         name: str | None = None,
         boundaries: ArrayLike | None = None,
         part_names: Sequence[str] | None = None,
+        cut_proba: ArrayLike | None = None,
+        true_cuts: ArrayLike | None = None,
     ):
         self.to_previous = _check_distances(to_previous, "to_previous")
         self.to_document = _check_distances(to_document, "to_document")
@@ -103,8 +120,11 @@ class HellingerDisplay:
                 f"got lengths {sorted(lengths)}."
             )
         self.name = name
-        self._parts = check_parts(lengths.pop(), boundaries, part_names)
+        n_segments = lengths.pop()
+        self._parts = check_parts(n_segments, boundaries, part_names)
         self.boundaries, self.part_names = self._parts.boundaries, self._parts.names
+        self._cuts = check_cuts(n_segments, cut_proba, true_cuts)
+        self.cut_proba, self.true_cuts = self._cuts
 
     @classmethod
     def from_estimator(
@@ -117,6 +137,7 @@ class HellingerDisplay:
         name: str | None = None,
         boundaries: ArrayLike | None = None,
         part_names: Sequence[str] | None = None,
+        true_cuts: ArrayLike | None = None,
         line_kw: Mapping[str, Any] | None = None,
         ax: Any = None,
     ) -> Self:
@@ -137,8 +158,11 @@ class HellingerDisplay:
             Name of the model, for the legend. None: the name of its class.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
             Boundaries between parts of the document, see the class. Only for a single document.
+            None: those of the corpus, if it is divided into parts.
         part_names : list of str, default=None
             Names of the parts, see the class; of all documents in X if `document` is None.
+        true_cuts : array-like of int, default=None
+            First segments of true parts, see the class. Only for a single document.
         line_kw : dict, default=None
             See `plot`.
         ax : matplotlib Axes, default=None
@@ -158,7 +182,9 @@ class HellingerDisplay:
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        chosen = choose_documents(estimator, X, document, boundaries, part_names)
+        chosen = choose_documents(
+            estimator, X, document, boundaries, part_names, true_cuts, reads_cuts=True
+        )
         doc_topic, segment_topic = shares_of(estimator, chosen.samples)
         to_document = None
         if doc_topic is not None:
@@ -169,6 +195,8 @@ class HellingerDisplay:
             name=type(estimator).__name__ if name is None else name,
             boundaries=chosen.parts.boundaries,
             part_names=chosen.parts.names,
+            cut_proba=chosen.cuts.proba,
+            true_cuts=chosen.cuts.true,
         )
         return display.plot(ax, to=to, line_kw=line_kw)
 
@@ -183,6 +211,8 @@ class HellingerDisplay:
         name: str | None = None,
         boundaries: ArrayLike | None = None,
         part_names: Sequence[str] | None = None,
+        cut_proba: ArrayLike | None = None,
+        true_cuts: ArrayLike | None = None,
         line_kw: Mapping[str, Any] | None = None,
         ax: Any = None,
     ) -> Self:
@@ -207,6 +237,10 @@ class HellingerDisplay:
             `doc_ptr`.
         part_names : list of n_parts str, default=None
             Names of the parts, see the class.
+        cut_proba : array-like of shape (n_segments - 1,), default=None
+            Probability of a cut in each gap, see the class.
+        true_cuts : array-like of int, default=None
+            First segments of true parts, see the class.
         line_kw : dict, default=None
             See `plot`.
         ax : matplotlib Axes, default=None
@@ -237,7 +271,13 @@ class HellingerDisplay:
         if boundaries is None:
             boundaries = ptr[:-1][np.diff(ptr) > 0][1:]
         display = cls(
-            to_previous, to_document, name=name, boundaries=boundaries, part_names=part_names
+            to_previous,
+            to_document,
+            name=name,
+            boundaries=boundaries,
+            part_names=part_names,
+            cut_proba=cut_proba,
+            true_cuts=true_cuts,
         )
         return display.plot(ax, to=to, line_kw=line_kw)
 
@@ -309,7 +349,9 @@ class HellingerDisplay:
         set_segment_axis(ax, longest)
         top = max(np.nanmax(line.get_ydata()) for line in lines)
         ax.set(ylim=(0.0, min(1.08 * top, 1.02) or 1.0), ylabel="Hellinger distance")
-        self.legend_ = add_legend(ax, lines, labels)
+        draw_cuts(ax, self._cuts)
+        marks = {mark.get_label(): mark for mark in find_cuts(ax)}  # of all models in the axes
+        self.legend_ = add_legend(ax, [*lines, *marks.values()], [*labels, *marks])
         draw_parts(ax, self._parts)
         return self
 

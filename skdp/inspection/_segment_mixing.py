@@ -121,6 +121,7 @@ class SegmentMixingDisplay:
             them.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
             Boundaries between parts of the document, see the class. Only for a single document.
+            None: those of the corpus, if it is divided into parts.
         part_names : list of str, default=None
             Names of the parts, see the class; of all documents in X if `document` is None.
         ax : matplotlib Axes, default=None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import as_array, shorten
+from skdp._checks import as_array, as_floats, shorten
 from skdp.data._ragged import Offsets, offsets
 from skdp.inspection._axes import LITERAL, as_names, write_name
 
@@ -20,6 +20,24 @@ _LONGEST = 40
 """Largest number of drawn characters of a name, which fill the axes' height if vertical."""
 _GAP_INCHES = 0.05
 """Least gap between two names."""
+
+
+_CUTS = "cuts"
+"""Identifier of what is drawn of cuts."""
+
+
+class Cuts(NamedTuple):
+    """What is known of cuts between the segments of a document."""
+
+    proba: NDArray[np.float64] | None
+    """(n_segments - 1,) probability of a cut in each gap; nan: no gap of a document."""
+    true: NDArray[np.int64] | None
+    """The first segment of each true part but the first."""
+
+    @property
+    def are_known(self) -> bool:
+        """Whether there is anything to draw."""
+        return self.proba is not None or self.true is not None
 
 
 class Parts(NamedTuple):
@@ -35,14 +53,17 @@ class Parts(NamedTuple):
 
 
 def check_parts(
-    n_segments: int, boundaries: ArrayLike | None, part_names: Sequence[str] | None
+    n_segments: int,
+    boundaries: ArrayLike | None,
+    part_names: Sequence[str] | None,
+    name: str = "boundaries",
 ) -> Parts:
     """Return the parts of `n_segments` segments between boundaries."""
     if boundaries is None:
         if part_names is not None:
             raise ValueError("part_names are the names of parts between boundaries: give both.")
         return Parts(offsets([n_segments]), None)
-    inner = as_array(boundaries, "boundaries")
+    inner = as_array(boundaries, name)
     if inner.size == 0:
         inner = inner.astype(np.int64)
     ptr = np.array([0, 0])  # invalid: not ascending
@@ -50,7 +71,7 @@ def check_parts(
         ptr = np.concatenate([[0], inner, [n_segments]])
     if np.any(ptr[1:] <= ptr[:-1]):
         raise ValueError(
-            f"boundaries must hold increasing integers between 0 and {n_segments}, the "
+            f"{name} must hold increasing integers between 0 and {n_segments}, the "
             f"number of segments, both excluded; got {shorten(boundaries)}."
         )
     names = None
@@ -58,6 +79,23 @@ def check_parts(
         why = ", one more than there are boundaries"
         names = as_names(part_names, "part_names", len(ptr) - 1, why)
     return Parts(ptr.astype(np.int64), names)
+
+
+def check_cuts(n_segments: int, cut_proba: ArrayLike | None, true_cuts: ArrayLike | None) -> Cuts:
+    """Return the probabilities of cuts and the true cuts of `n_segments` segments."""
+    proba = true = None
+    if cut_proba is not None:
+        proba = as_floats(cut_proba, "cut_proba")
+        if proba.shape != (n_segments - 1,):
+            raise ValueError(
+                f"cut_proba must have shape ({n_segments - 1},), one probability for each gap "
+                f"between segments, got {proba.shape}."
+            )
+        if np.any((proba < 0.0) | (proba > 1.0)):
+            raise ValueError("cut_proba must hold probabilities in [0, 1], or nan.")
+    if true_cuts is not None:
+        true = check_parts(n_segments, true_cuts, None, name="true_cuts").boundaries
+    return Cuts(proba, true)
 
 
 def average_neighbors(shares: NDArray[np.float64], ptr: Offsets, width: int) -> NDArray[np.float64]:
@@ -110,6 +148,37 @@ def draw_parts(ax: Any, parts: Parts) -> None:
             parts.ptr,
             np.array([write_name(name, _LONGEST) for name in parts.names], dtype=object),
         )
+
+
+def draw_cuts(ax: Any, cuts: Cuts) -> list[Any]:
+    """Draw probabilities of cuts as the heights of lines, and triangles above true cuts.
+
+    Returns
+    -------
+    handles : list of matplotlib artists
+        What the legend names, by their labels.
+    """
+    where = {"transform": ax.get_xaxis_transform(), "gid": _CUTS, "zorder": 3}
+    if cuts.proba is not None:
+        places = np.arange(len(cuts.proba)) + 1.5
+        heights = np.nan_to_num(cuts.proba)
+        rim, line = (
+            ax.vlines(places, 0.0, heights, color=color, linewidth=width, **where)
+            for color, width in (("white", 3.6), ("black", 1.6))
+        )
+        rim.set_label("_rim")
+        line.set_label("probability of a cut")
+    if cuts.true is not None:
+        heights = np.full(len(cuts.true), 0.96)
+        style = {"marker": "v", "facecolor": "black", "edgecolor": "white", "label": "true cut"}
+        ax.scatter(cuts.true + 0.5, heights, **style, **where)
+    return find_cuts(ax)
+
+
+def find_cuts(ax: Any) -> list[Any]:
+    """Return what has been drawn of cuts and has a label."""
+    drawn = [artist for artist in ax.collections if artist.get_gid() == _CUTS]
+    return [artist for artist in drawn if not artist.get_label().startswith("_")]
 
 
 def _write_names(ax: Any, ptr: Offsets, names: NDArray[np.object_]) -> None:

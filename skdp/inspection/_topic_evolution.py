@@ -14,8 +14,10 @@ from skdp._checks import as_floats, check_count, shorten
 from skdp.inspection._axes import GREY, PALETTE, add_legend, as_names, check_matplotlib, open_axes
 from skdp.inspection._segments import (
     average_neighbors,
+    check_cuts,
     check_parts,
     choose_width,
+    draw_cuts,
     draw_parts,
     set_segment_axis,
 )
@@ -61,6 +63,13 @@ class TopicEvolutionDisplay:
     part_names : list of n_parts str, default=None
         Short names of the parts, to be written above them. If they do not fit side by side, they
         are written vertically; if even that does not fit, those of small parts are left out.
+    cut_proba : array-like of shape (n_segments - 1,), default=None
+        Probability that the document changes its subject in each gap between segments, as
+        `TopicSegmenter.predict_proba` returns it: black lines whose heights are the probabilities
+        (1: the height of the axes). nan: none.
+    true_cuts : array-like of int, default=None
+        The first segments, counted from 0, of all true parts except the first: triangles at the
+        top.
 
     Attributes
     ----------
@@ -68,6 +77,8 @@ class TopicEvolutionDisplay:
         As passed, as arrays and a list.
     boundaries, part_names
         As passed, as an array and a list or None. Without boundaries, an array of length 0.
+    cut_proba, true_cuts
+        As passed, as arrays or None.
     ax_ : matplotlib Axes
         The axes given to `plot` or made by it.
     figure_ : matplotlib Figure
@@ -118,6 +129,8 @@ class TopicEvolutionDisplay:
         topic_names: Sequence[str] | None = None,
         boundaries: ArrayLike | None = None,
         part_names: Sequence[str] | None = None,
+        cut_proba: ArrayLike | None = None,
+        true_cuts: ArrayLike | None = None,
     ):
         self.segment_topic = _check_shares(segment_topic, "segment_topic")
         n_components = self.segment_topic.shape[1]
@@ -136,6 +149,8 @@ class TopicEvolutionDisplay:
         self.topic_names = as_names(topic_names, "topic_names", n_components, why)
         self._parts = check_parts(len(self.segment_topic), boundaries, part_names)
         self.boundaries, self.part_names = self._parts.boundaries, self._parts.names
+        self._cuts = check_cuts(len(self.segment_topic), cut_proba, true_cuts)
+        self.cut_proba, self.true_cuts = self._cuts
 
     @classmethod
     def from_estimator(
@@ -148,6 +163,7 @@ class TopicEvolutionDisplay:
         topic_names: Sequence[str] | None = None,
         boundaries: ArrayLike | None = None,
         part_names: Sequence[str] | None = None,
+        true_cuts: ArrayLike | None = None,
         kind: str | None = None,
         n_topics: int = 8,
         smooth: int = 1,
@@ -174,12 +190,17 @@ class TopicEvolutionDisplay:
             Labels of the topics. None: made from `feature_names` if known, otherwise "topic 0", ...
         boundaries : array-like of int, shape (n_parts - 1,), default=None
             Boundaries between parts of the document, see the class. Only for a single document.
+            None: those of the corpus, if it is divided into parts.
         part_names : list of str, default=None
             Names of the parts, see the class; of all documents in X if `document` is None.
+        true_cuts : array-like of int, default=None
+            First segments of true parts, see the class. Only for a single document.
         kind : {"area", "step", "bar"} or None, default=None
             See `plot`. None: "area" if the model has ordered segments (`SequentialLDA`,
             `AdaptiveTopicModel`). Segments of other models are exchangeable, and nothing is drawn
-            between them: "bar" for one document of up to 24 segments, otherwise "step".
+            between them: "bar" for one document of up to 24 segments, otherwise "step". If there
+            are cuts to show, not "bar", and "step" for `TopicSegmenter`, whose parts have constant
+            shares.
         n_topics : int, default=8
             See `plot`.
         smooth : int, default=1
@@ -203,7 +224,9 @@ class TopicEvolutionDisplay:
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        chosen = choose_documents(estimator, X, document, boundaries, part_names)
+        chosen = choose_documents(
+            estimator, X, document, boundaries, part_names, true_cuts, reads_cuts=kind != "bar"
+        )
         if topic_names is None:
             topic_names = name_topics(estimator, feature_names)
         doc_topic, segment_topic = shares_of(estimator, chosen.samples)
@@ -213,11 +236,13 @@ class TopicEvolutionDisplay:
             topic_names=topic_names,
             boundaries=chosen.parts.boundaries,
             part_names=chosen.parts.names,
+            cut_proba=chosen.cuts.proba,
+            true_cuts=chosen.cuts.true,
         )
         if kind is None:
             is_short = document is not None and len(segment_topic) <= _MAX_PANELS and smooth == 1
-            kind = "bar" if is_short else "step"
-            if estimator._segments_are_ordered:
+            kind = "bar" if is_short and not chosen.cuts.are_known else "step"
+            if estimator._segments_are_ordered and chosen.cuts.proba is None:
                 kind = "area"
         return display.plot(ax, kind=kind, n_topics=n_topics, smooth=smooth, colors=colors)
 
@@ -230,6 +255,8 @@ class TopicEvolutionDisplay:
         topic_names: Sequence[str] | None = None,
         boundaries: ArrayLike | None = None,
         part_names: Sequence[str] | None = None,
+        cut_proba: ArrayLike | None = None,
+        true_cuts: ArrayLike | None = None,
         kind: str = "area",
         n_topics: int = 8,
         smooth: int = 1,
@@ -252,6 +279,10 @@ class TopicEvolutionDisplay:
             documents, if all documents have segments.
         part_names : list of n_parts str, default=None
             Names of the parts, see the class.
+        cut_proba : array-like of shape (n_segments - 1,), default=None
+            Probability of a cut in each gap, see the class.
+        true_cuts : array-like of int, default=None
+            First segments of true parts, see the class.
         kind : {"area", "step", "bar"}, default="area"
             See `plot`.
         n_topics : int, default=8
@@ -281,6 +312,8 @@ class TopicEvolutionDisplay:
             topic_names=topic_names,
             boundaries=boundaries,
             part_names=part_names,
+            cut_proba=cut_proba,
+            true_cuts=true_cuts,
         )
         return display.plot(ax, kind=kind, n_topics=n_topics, smooth=smooth, colors=colors)
 
@@ -333,6 +366,8 @@ class TopicEvolutionDisplay:
         smooth = check_count(smooth, "smooth", at_least=1)
         if smooth % 2 == 0:
             raise ValueError(f"smooth must be odd, got {smooth}.")
+        if kind == "bar" and self._cuts.are_known:
+            raise ValueError("kind='bar' shows no cuts: use 'step' or 'area'.")
         if kind == "bar" and smooth > 1:
             raise ValueError("smooth must be 1 for kind='bar': bars show single segments.")
         n_components = self.segment_topic.shape[1]
@@ -358,6 +393,9 @@ class TopicEvolutionDisplay:
             handles = self.bars_ = self._draw_bars(ax, shown_colors, labels)
         else:
             handles = self.areas_ = self._draw_areas(ax, shown_colors, labels, kind, smooth)
+            marks = draw_cuts(self.ax_, self._cuts)
+            handles = [*handles, *marks]
+            labels += [mark.get_label() for mark in marks]
         self.figure_ = self.ax_.figure
         self.legend_ = add_legend(self.ax_, handles, labels)
         if kind != "bar":

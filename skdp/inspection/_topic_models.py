@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count
 from skdp.data import check_corpus
 from skdp.data._ragged import Offsets
-from skdp.inspection._segments import Parts, check_parts
+from skdp.inspection._segments import Cuts, Parts, check_cuts, check_parts
 
 _N_LABEL_WORDS = 3
 
@@ -29,6 +29,7 @@ class Chosen(NamedTuple):
     n_rows: int
     """Number of segments of X."""
     parts: Parts
+    cuts: Cuts
 
 
 def choose_documents(
@@ -37,15 +38,25 @@ def choose_documents(
     document: int | None,
     boundaries: ArrayLike | None,
     part_names: Sequence[str] | None,
+    true_cuts: ArrayLike | None = None,
+    *,
+    reads_cuts: bool = False,
 ) -> Chosen:
-    """Return a single document with the given parts, or all documents (None), each as a part."""
+    """Return a single document with the given parts, or all documents (None), each as a part.
+
+    A document whose corpus is divided has the parts of the corpus unless others are given. With
+    `reads_cuts`, an estimator that finds cuts is asked for their probabilities.
+    """
     check_is_fitted(estimator)
     corpus = check_corpus(estimator, X, reset=False)
     ptr = corpus.doc_ptr
     n_rows = int(ptr[-1])
     if document is None:
+        if true_cuts is not None:
+            raise ValueError("true_cuts must not be given if document is None.")
         parts = _documents_as_parts(ptr, boundaries, part_names)
-        return Chosen(X, ptr, slice(0, n_rows), n_rows, parts)
+        cuts = check_cuts(n_rows, _cut_proba(estimator, X, ptr) if reads_cuts else None, None)
+        return Chosen(X, ptr, slice(0, n_rows), n_rows, parts, cuts)
     document = check_count(document, "document")
     if document >= len(corpus):
         raise ValueError(
@@ -56,13 +67,28 @@ def choose_documents(
         raise ValueError(f"document {document} has no segments to plot.")
     # A data frame is kept, because its columns have names to check.
     samples = getattr(X, "iloc", X) if hasattr(X, "columns") else corpus
+    sample, doc_ptr = samples[document : document + 1], ptr[document : document + 2] - begin
+    if boundaries is None and corpus.part_ptr is not None:
+        boundaries = corpus[document : document + 1].part_ptr[1:-1]
+    proba = _cut_proba(estimator, sample, doc_ptr) if reads_cuts else None
     return Chosen(
-        samples[document : document + 1],
-        ptr[document : document + 2] - begin,
+        sample,
+        doc_ptr,
         slice(begin, end),
         n_rows,
         check_parts(end - begin, boundaries, part_names),
+        check_cuts(end - begin, proba, true_cuts),
     )
+
+
+def _cut_proba(estimator: Any, samples: Any, doc_ptr: Offsets) -> NDArray[np.float64] | None:
+    """Return the probability of a cut in each gap, nan between documents; None without cuts."""
+    if not hasattr(estimator, "cut_proba_"):
+        return None
+    proba = np.full(int(doc_ptr[-1]), np.nan)
+    for begin, found in zip(doc_ptr[:-1], estimator.predict_proba(samples), strict=True):
+        proba[begin : begin + len(found)] = found
+    return proba[:-1]
 
 
 def _documents_as_parts(
@@ -89,7 +115,7 @@ def shares_of(estimator: Any, samples: Any) -> tuple[Any, Any]:
 
     The former are None if documents have shares of something other than topics (LDCC).
     """
-    doc_topic, segment_topic = estimator._fold_in(samples)
+    doc_topic, segment_topic = estimator._fold_in(samples)[:2]
     return (doc_topic if estimator._documents_share_topics else None), segment_topic
 
 

@@ -354,7 +354,8 @@ class TopicSegmenter(BaseTopicModel):
         ----------
         X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
             The segments of a document are its units. Each document in a list is a list of units,
-            each a sequence of word ids. Each row of a matrix is a document of one unit.
+            each a sequence of word ids. Each row of a matrix is a document of one unit. Parts of X
+            (`part_ptr`) are not read; known cuts are given as y.
         y : list of n_documents arrays or None, default=None
             Known cuts: for each document an array (n_units - 1,) of 1 (a cut in this gap), 0 (none)
             and -1 (unknown), or None. A single number or string for a document, such as the class

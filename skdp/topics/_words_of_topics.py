@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count, check_how_many, check_word_names, is_number
+from skdp.data import check_corpus
+from skdp.topics._shared._representatives import choose_representatives
 from skdp.topics._shared._topic_table import REST, TopicRow, TopicTable
 
 _N_TOP_WORDS, _N_DOCUMENTS, _N_NAME_WORDS, _N_ROWS = 10, 5, 3, 20
@@ -190,6 +192,39 @@ class WordsOfTopicsMixin:
         largest = f"the number of documents, {len(shares)}"
         n = check_how_many(n_documents, "n_documents", _N_DOCUMENTS, len(shares), largest)
         return np.argsort(-shares.T, axis=1, kind="stable")[:, :n]
+
+    def representative_segments(self, X: Any, n_segments: int = 3) -> list[NDArray[np.int64]]:
+        """Return the segments of every document that stand for it, such as for a summary.
+
+        They are those whose words' topics are most like the topics of the whole document by the
+        Hellinger distance. In a document that is divided into parts (`SegmentedCorpus.part_ptr`)
+        they are most like their part, and spread over the parts: every part gets one, the part with
+        most words first; each further one goes to the part in which it stands for most words.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            Documents are folded in as by `transform_segments`.
+        n_segments : int, default=3
+            Number of segments of each document, at least 1. A document with fewer segments that
+            have words gives all of these.
+
+        Returns
+        -------
+        list of n_documents arrays of int
+            Indices of segments, counted from 0 in their document, in reading order.
+
+        Raises
+        ------
+        ValueError
+            If `n_segments` or X is invalid.
+        """
+        check_is_fitted(self)
+        n_segments = check_count(n_segments, "n_segments", at_least=1)
+        estimator: Any = self
+        corpus = check_corpus(estimator, X, reset=False)
+        shares = estimator._fold_in(X)[1]
+        return choose_representatives(corpus, shares, self.components_, n_segments)
 
     def summary(
         self,

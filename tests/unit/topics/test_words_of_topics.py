@@ -341,8 +341,58 @@ class TestSummary:
             given().summary()
 
 
+def nearest(segments):
+    """Return the segments of words 0, 1, 2 that have words, the nearest to all words first."""
+    counts = np.array([np.bincount(segment, minlength=3) for segment in segments], dtype=float)
+    shares, whole = counts / counts.sum(axis=1, keepdims=True), counts.sum(axis=0)
+    distance = ((np.sqrt(shares) - np.sqrt(whole / whole.sum())) ** 2).sum(axis=1)
+    return np.argsort(distance, kind="stable")
+
+
+class TestRepresentativeSegments:
+    """With a topic for each word, the topics of words are known."""
+
+    MODEL = SegmentedTopicModel.from_topics(np.eye(3), doc_topic_prior=np.ones(3), random_state=0)
+
+    def test_they_are_nearest_to_the_document(self):
+        rng = np.random.default_rng(0)
+        documents = [[rng.choice(3, 6, p=rng.dirichlet([1, 1, 1])) for _ in range(7)] for _ in "ab"]
+        for n in (1, 3, 7, 9):
+            found = self.MODEL.representative_segments(documents, n)
+            for segments, document in zip(found, documents, strict=True):
+                assert segments.tolist() == sorted(nearest(document)[:n])
+
+    def test_parts_take_turns(self):
+        first, second = [[0, 0, 0], [0, 0, 1], [0, 1, 1]], [[2, 2], [2]]
+        X = [[first, second]]
+        expected = {1: [1], 2: [1, 3], 3: [1, 2, 3], 4: [0, 1, 2, 3], 5: [0, 1, 2, 3, 4]}
+        assert nearest(first).tolist() == [1, 2, 0]
+        for n, segments in expected.items():
+            assert self.MODEL.representative_segments(X, n)[0].tolist() == segments
+
+    def test_segments_without_words(self):
+        found = self.MODEL.representative_segments([[[], [0], []], [[], []], []], 5)
+        assert [each.tolist() for each in found] == [[1], [], []]
+        assert all(each.dtype == np.int64 for each in found)
+
+    @every_model
+    def test_after_a_fit(self, name):
+        found = fit(name).representative_segments(CORPUS, np.int64(2))
+        for segments, document in zip(found, CORPUS, strict=True):
+            filled = [j for j, segment in enumerate(document) if len(segment)]
+            assert len(segments) == min(2, len(filled))
+            assert set(segments) <= set(filled)
+
+    @pytest.mark.parametrize("n", [0, 1.5, "2"])
+    def test_bad_number(self, n):
+        with pytest.raises(ValueError, match=r"^n_segments must be an integer >= 1"):
+            self.MODEL.representative_segments(CORPUS, n)
+
+
 @every_model
 def test_not_fitted(name):
     for method in ("top_words", "representative_documents", "summary"):
         with pytest.raises(NotFittedError):
             getattr(MODELS[name](3), method)()
+    with pytest.raises(NotFittedError):
+        MODELS[name](3).representative_segments(CORPUS)

@@ -1,0 +1,83 @@
+"""Segments that stand for their document: those whose topics are most like those of their part."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data import SegmentedCorpus
+from skdp.metrics import hellinger_distance
+
+
+def choose_representatives(
+    corpus: SegmentedCorpus,
+    segment_topic: NDArray[np.float64],
+    components: NDArray[np.floating],
+    n_segments: int,
+) -> list[NDArray[np.int64]]:
+    """Return up to `n_segments` segments of each document, in reading order.
+
+    Parameters
+    ----------
+    corpus : SegmentedCorpus
+    segment_topic : (J, K) array
+        E[nu].
+    components : (K, W) array
+        phi.
+    n_segments : int
+    """
+    lengths, part_ptr = np.diff(corpus.segment_ptr), corpus._own_parts()
+    found = []
+    for begin, end in pairwise(corpus.doc_ptr.tolist()):
+        first, last = np.searchsorted(part_ptr, (begin, end))
+        tokens = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
+        sums = _sum_topics(tokens, lengths[begin:end], segment_topic[begin:end], components)
+        ranked = [
+            b - begin + _rank(sums[b - begin : e - begin])
+            for b, e in pairwise(part_ptr[first : last + 1].tolist())
+        ]
+        n_words = [int(lengths[begin + segments].sum()) for segments in ranked]
+        chosen = _share_out(n_words, [len(segments) for segments in ranked], n_segments)
+        kept = [segments[:n] for segments, n in zip(ranked, chosen, strict=True)]
+        found.append(np.sort(np.concatenate([np.empty(0, dtype=np.int64), *kept])))
+    return found
+
+
+def _sum_topics(
+    tokens: NDArray[np.int32],
+    lengths: NDArray[np.int64],
+    segment_topic: NDArray[np.float64],
+    components: NDArray[np.floating],
+) -> NDArray[np.float64]:
+    """Return the expected number of words of each topic in each segment of a document, (J, K)."""
+    segment_of = np.repeat(np.arange(len(lengths)), lengths)
+    weights = segment_topic[segment_of] * components.T[tokens]
+    totals = weights.sum(axis=1, keepdims=True)
+    np.divide(weights, totals, out=weights, where=totals > 0.0)
+    sums = np.zeros(segment_topic.shape)
+    np.add.at(sums, segment_of, weights)
+    return sums
+
+
+def _rank(sums: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the segments of a part that have words, the nearest to the whole part first."""
+    filled = np.flatnonzero(sums.sum(axis=1))
+    if len(filled) == 0:
+        return filled
+    distances = hellinger_distance(sums[filled], sums.sum(axis=0, keepdims=True))[:, 0]
+    return filled[np.argsort(distances, kind="stable")]
+
+
+def _share_out(n_words: list[int], limits: list[int], n: int) -> list[int]:
+    """Return how many segments each part gets, given its words and its number of segments.
+
+    Every part gets one, the largest first; then the next goes where it stands for most words.
+    """
+    chosen = [0] * len(n_words)
+    for _ in range(min(n, sum(limits))):
+        open_parts = [p for p, limit in enumerate(limits) if chosen[p] < limit]
+        best = max(open_parts, key=lambda p: (chosen[p] == 0, n_words[p] / (chosen[p] + 1)))
+        chosen[best] += 1
+    return chosen
