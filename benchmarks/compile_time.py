@@ -60,6 +60,7 @@ from skdp.topics import (
     LatentDirichletCoClustering,
     SegmentedTopicModel,
     SequentialLDA,
+    TopicSegmenter,
 )
 
 CHAIN = {"max_iter": 20}
@@ -183,6 +184,7 @@ def everything():
         GibbsLDA(level="segment"),
         HDPTopicModel(),
         SegmentedTopicModel("auto"),
+        TopicSegmenter(5),
         LatentDirichletCoClustering(),
     ]
     for model in (SegmentedTopicModel, SequentialLDA, AdaptiveTopicModel):

@@ -47,8 +47,8 @@ n_found = sum(len(np.intersect1d(found, true)) for found, true in zip(cuts, trut
 print(f"{n_found} of {sum(map(len, truth))} cuts found, {sum(map(len, cuts)) - n_found} wrong")
 
 # %%
-# The plot shows the subjects of two texts from paragraph to paragraph. The height of a black line is
-# the probability of a cut, and triangles mark the true cuts.
+# The plot shows the subjects of two texts from paragraph to paragraph. The height of a black line
+# is the probability of a cut, and triangles mark the true cuts.
 
 import matplotlib.pyplot as plt
 
