@@ -234,7 +234,11 @@ def main():
                 model.fit(corpus)
                 seconds = time.process_time() - begin
                 found = [(p > 0.5).astype(int) for p in model.cut_proba_]
-                rows.append(describe(name, sets, truth, found, seconds))
+                rows.append(describe(f"{name}, gaps above .5", sets, truth, found, seconds))
+                begin = time.process_time()
+                found = as_marks(truth, model.predict(corpus))
+                seconds = time.process_time() - begin
+                rows.append(describe(f"{name}, predict", sets, truth, found, seconds))
                 begin = time.process_time()
                 told = as_marks(truth, model.predict(corpus, n_parts=10))
                 seconds = time.process_time() - begin

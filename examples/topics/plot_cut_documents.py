@@ -36,8 +36,8 @@ print(corpus)
 # Cuts and their probabilities
 # ----------------------------
 #
-# A small corpus needs few topics: 50 rather than the default of 200. ``predict`` cuts where the
-# probability is above one half.
+# A small corpus needs few topics: 50 rather than the default of 200. ``predict`` returns the most
+# probable division of each text.
 
 from skdp.topics import TopicSegmenter
 

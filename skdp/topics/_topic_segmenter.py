@@ -75,11 +75,12 @@ class TopicSegmenter(BaseTopicModel):
         several values instead.
     concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
-    cut_probability : float or "auto", default="auto"
-        Probability rho of a cut in a gap, between 0 and 1. "auto" draws it under `cut_prior`.
+    cut_probability : float or "auto", default=0.1
+        Probability rho of a cut in a gap before its words are seen, between 0 and 1. Where words
+        tell, its value matters little. "auto" draws it under `cut_prior`: for texts that do change
+        their subject, since otherwise the words do not determine it, and it may come near 1.
     cut_prior : (float, float), default=(1.0, 9.0)
-        Parameters p and q, in [1e-8, 1e8], of the Beta prior of a cut probability that is drawn. By
-        default one gap in ten is expected to be a cut, which matters in small corpora only.
+        Parameters p and q, in [1e-8, 1e8], of the Beta prior of a cut probability that is drawn.
     max_units : int or None, default=None
         Largest number of units of a part. None: no bound. The time of a sweep is proportional to
         it, or to the number of units of a document.
@@ -199,7 +200,7 @@ class TopicSegmenter(BaseTopicModel):
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         concentration: Any = 100.0,
         concentration_prior: tuple[float, float] = (1.0, 0.1),
-        cut_probability: Any = "auto",
+        cut_probability: Any = 0.1,
         cut_prior: tuple[float, float] = (1.0, 9.0),
         max_units: int | None = None,
         init: Any = "lda",
@@ -397,15 +398,17 @@ class TopicSegmenter(BaseTopicModel):
         list of n_documents arrays
             Of shape (n_units - 1,) each.
         """
-        corpus, probabilities, _ = self._find_cuts(X)
-        return split_units(corpus, probabilities)
+        corpus, shares = self._fold_in_each(X)
+        return split_units(corpus, np.mean([each[2] for each in shares], axis=0))
 
     def predict(
         self, X: Any, *, n_parts: Any = None, max_words: int | None = None
     ) -> list[NDArray[np.int64]]:
         """Return where documents change their subject.
 
-        Without further arguments a gap is cut if the probability is above .5.
+        It is the most probable division of each document as a whole, given the expected topics of
+        its words. This is not the set of gaps with probabilities above .5: beside a unit without
+        words, for example, two gaps may have .5 each, and one of them is cut.
 
         Parameters
         ----------
@@ -430,17 +433,11 @@ class TopicSegmenter(BaseTopicModel):
             raise ValueError("n_parts and max_words cannot both be given.")
         if max_words is not None:
             max_words = check_count(max_words, "max_words", at_least=1)
-        corpus, probabilities, drawn = self._find_cuts(X)
-        if n_parts is None and max_words is None:
-            return [np.flatnonzero(p > 0.5) + 1 for p in split_units(corpus, probabilities)]
+        corpus, shares = self._fold_in_each(X)
         numbers = np.zeros(len(corpus), dtype=np.int64)
         if n_parts is not None:
-            numbers = check_numbers(n_parts, corpus)
-        lengths, ptr = np.diff(corpus.segment_ptr), corpus.doc_ptr
-        return [
-            divide(drawn[a:b], probabilities[a:b], lengths[a:b], int(n), max_words)
-            for a, b, n in zip(ptr[:-1], ptr[1:], numbers, strict=True)
-        ]
+            numbers = check_numbers(n_parts, corpus, self._fitted_max_units)
+        return divide(corpus, self._models, shares, numbers, max_words)
 
     def merge(self, X: Any, cuts: Any) -> SegmentedCorpus:
         """Return documents whose segments are parts.
@@ -461,10 +458,8 @@ class TopicSegmenter(BaseTopicModel):
         corpus = check_corpus(self, X, reset=False)
         return join_units(corpus, corpus._begins(cuts))
 
-    def _find_cuts(self, X: Any) -> tuple[SegmentedCorpus, NDArray[np.float64], NDArray[np.int8]]:
-        """Return probabilities of parts that begin at units (J,), and draws of these (J, S)."""
+    def _fold_in_each(self, X: Any) -> tuple[SegmentedCorpus, list[tuple[NDArray[Any], ...]]]:
+        """Return the documents, and what their fold-in into each stored sample gives."""
         check_is_fitted(self)
         corpus = check_corpus(self, X, reset=False)
-        found = list(fold_in_documents(corpus, self._models, self._fold_in_settings()))
-        probabilities = np.mean([shares[2] for shares in found], axis=0)
-        return corpus, probabilities, np.concatenate([shares[3] for shares in found], axis=1)
+        return corpus, list(fold_in_documents(corpus, self._models, self._fold_in_settings()))

@@ -250,7 +250,7 @@ def log_prior_of_parts(units, state, concentration, work):
 @njit_loop
 def fold_in_units(
     units, lengths, state, words, prior, cut_prior, ratios, scratch, parts, work, n_whole, n_sweeps,
-    burn_in, amount, place, key, doc_topic, unit_topic, probabilities, drawn, rng,
+    burn_in, amount, place, key, doc_topic, unit_topic, probabilities, rng,
 ):  # fmt: skip
     """Write E[mu], E[nu] and probabilities of cuts of every document, with topics fixed.
 
@@ -268,8 +268,6 @@ def fold_in_units(
     key : (4,) uint64
         Key that determines the stream of each document together with its content.
     doc_topic, unit_topic, probabilities : output, zero on entry
-    drawn : (J, n_sweeps - burn_in) int8, output
-        Whether a part begins at each unit, in every kept sweep.
     rng : (4,) uint64
         Stream of the document.
     """
@@ -290,8 +288,6 @@ def fold_in_units(
                     d, units, state, prior, cut_prior, parts, work, doc_topic, unit_topic,
                     probabilities,
                 )  # fmt: skip
-                for u in range(first, last):
-                    drawn[u, place[1] - burn_in] = state.starts[u]
             place[1] += 1
             amount -= content.shape[0] + (last - first) + 1
         if place[1] == n_sweeps:

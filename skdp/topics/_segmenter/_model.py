@@ -79,7 +79,7 @@ class SegmenterFoldIn:
     def __call__(
         self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt
     ) -> tuple[NDArray[Any], ...]:
-        """Return E[mu] (D, K), E[nu] of units (J, K), probabilities of cuts (J,), and draws."""
+        """Return E[mu] (D, K), E[nu] of units (J, K), and probabilities of cuts (J,)."""
         model, settings = self.model, self.settings
         alpha = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
         n_topics, n_units = len(alpha), len(corpus.segment_ptr) - 1
@@ -92,7 +92,6 @@ class SegmenterFoldIn:
         cuts = cut_prior(data.known, model.max_units, model.cut_probability)
         doc_topic = np.zeros((len(corpus), n_topics))
         unit_topic, probabilities = np.zeros((n_units, n_topics)), np.zeros(n_units)
-        drawn = np.zeros((n_units, settings.n_sweeps - settings.burn_in), dtype=np.int8)
         place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         lengths = np.diff(corpus.segment_ptr)
         weights = writable(self.weights)
@@ -100,8 +99,8 @@ class SegmenterFoldIn:
             fold_in_units(
                 units_of(corpus), lengths, state, self.words, prior, cuts, weights, scratch, parts,
                 work, min(WHOLE_SWEEPS, settings.burn_in), settings.n_sweeps, settings.burn_in,
-                amount, place, key, doc_topic, unit_topic, probabilities, drawn, rng,
+                amount, place, key, doc_topic, unit_topic, probabilities, rng,
             )  # fmt: skip
             if place[0] == len(corpus):
                 break
-        return doc_topic, unit_topic, probabilities, drawn
+        return doc_topic, unit_topic, probabilities

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
 from skdp.metrics import hellinger_distance
+from skdp.topics._shared._expected_topics import expect_topics
 
 
 def choose_representatives(
@@ -33,7 +34,7 @@ def choose_representatives(
     for begin, end in pairwise(corpus.doc_ptr.tolist()):
         first, last = np.searchsorted(part_ptr, (begin, end))
         tokens = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
-        sums = _sum_topics(tokens, lengths[begin:end], segment_topic[begin:end], components)
+        sums = expect_topics(tokens, lengths[begin:end], segment_topic[begin:end], components)
         ranked = [
             b - begin + _rank(sums[b - begin : e - begin])
             for b, e in pairwise(part_ptr[first : last + 1].tolist())
@@ -43,22 +44,6 @@ def choose_representatives(
         kept = [segments[:n] for segments, n in zip(ranked, chosen, strict=True)]
         found.append(np.sort(np.concatenate([np.empty(0, dtype=np.int64), *kept])))
     return found
-
-
-def _sum_topics(
-    tokens: NDArray[np.int32],
-    lengths: NDArray[np.int64],
-    segment_topic: NDArray[np.float64],
-    components: NDArray[np.floating],
-) -> NDArray[np.float64]:
-    """Return the expected number of words of each topic in each segment of a document, (J, K)."""
-    segment_of = np.repeat(np.arange(len(lengths)), lengths)
-    weights = segment_topic[segment_of] * components.T[tokens]
-    totals = weights.sum(axis=1, keepdims=True)
-    np.divide(weights, totals, out=weights, where=totals > 0.0)
-    sums = np.zeros(segment_topic.shape)
-    np.add.at(sums, segment_of, weights)
-    return sums
 
 
 def _rank(sums: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -1,13 +1,17 @@
 """TopicSegmenter as an estimator: cuts, what is known of them, and parts."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import gammaln
 from sklearn.exceptions import NotFittedError
 
 from skdp.data import SegmentedCorpus
 from skdp.topics import SegmentedTopicModel, TopicSegmenter
-from skdp.topics._segmenter._divide import divide
+from skdp.topics._segmenter._divide import divide, drop_rare
+from skdp.topics._segmenter._model import SegmenterModel
 from skdp.utils.estimator_checks import (
     check_resume_after_interruption,
     check_warm_start_continues,
@@ -76,11 +80,14 @@ class TestCuts:
         for found, cuts in zip(fitted.predict(NEW, max_words=10_000), NEW_CUTS, strict=True):
             assert_array_equal(found, cuts)
 
-    def test_nothing_to_find(self):
-        X = np.random.default_rng(0).integers(0, 50, (30, 20, 8)).tolist()
+    @pytest.mark.parametrize("spread", [0.1, 100.0])
+    def test_nothing_to_find(self, spread):
+        """Texts of one subject: a few of 570 gaps may look like cuts."""
+        rng = np.random.default_rng(0)
+        X = rng.choice(100, (30, 20, 8), p=rng.dirichlet(np.full(100, spread))).tolist()
         model = quick(max_iter=60).fit(X)
-        assert model.cut_probability_ < 0.3  # its prior, for nothing tells
-        assert all((p < 0.5).all() for p in model.cut_proba_)
+        assert np.mean(model.cut_proba_) < 0.2
+        assert sum(map(len, model.predict(X))) <= 12
 
     def test_odd_documents(self, fitted):
         """Units without words, or words that are unknown; documents of one unit and of none."""
@@ -95,6 +102,8 @@ class TestCuts:
         probabilities = fitted.predict_proba([document])[0]
         assert_allclose(probabilities[4:6], 0.5, atol=0.15)
         assert probabilities[4:6].sum() == pytest.approx(1.0, abs=0.3)
+        (cuts,) = fitted.predict([document])
+        assert cuts.tolist() in ([5], [6])  # one of the two, and not both or none
 
     def test_count_matrices_are_documents_of_one_unit(self, fitted):
         counts = np.ones((2, 60), dtype=int)
@@ -189,6 +198,11 @@ class TestParameters:
         model = quick(max_units=2).fit(DOCUMENTS)
         for p in model.cut_proba_:
             assert (p[:-1] + p[1:] >= 1.0 - 1e-9).all()
+        for cuts, document in zip(model.predict(DOCUMENTS), DOCUMENTS, strict=True):
+            assert np.diff([0, *cuts, len(document)]).max() <= 2
+        n_units = len(NEW[0])
+        with pytest.raises(ValueError, match=f"n_parts must be at least {-(-n_units // 2)} in doc"):
+            model.predict(NEW, n_parts=2)
 
     @pytest.mark.parametrize("init", ["random", np.kron(np.eye(12, 6), np.ones(10)) + 0.01])
     def test_first_topics(self, init):
@@ -204,8 +218,8 @@ class TestParameters:
     def test_from_topics(self):
         topics = np.kron(np.eye(6), np.ones(10)) + 0.001
         with pytest.raises(ValueError, match="cut_probability must be given as numbers"):
-            TopicSegmenter.from_topics(topics, doc_topic_prior=0.1)
-        model = TopicSegmenter.from_topics(topics, doc_topic_prior=0.1, cut_probability=0.2)
+            TopicSegmenter.from_topics(topics, doc_topic_prior=0.1, cut_probability="auto")
+        model = TopicSegmenter.from_topics(topics, doc_topic_prior=0.1)
         for found, cuts in zip(model.predict(NEW), NEW_CUTS, strict=True):
             assert_array_equal(found, cuts)
 
@@ -273,46 +287,60 @@ class TestChains:
             model.set_params(max_iter=20).fit(DOCUMENTS, known)
 
 
-def every_division(drawn, probabilities):
-    """Return the log probability of every division, by the chain of the parts' beginnings."""
-    n_units, n_draws = drawn.shape
+def every_division(units, models, shares):
+    """Return the log probability of every division of the words of units, from its definition."""
     results = {}
-    for code in range(2 ** (n_units - 1)):
-        starts = [0, *(u for u in range(1, n_units) if code >> (u - 1) & 1)]
+    for code in range(2 ** (len(units) - 1)):
+        starts = [0, *(u for u in range(1, len(units)) if code >> (u - 1) & 1)]
         log = 0.0
-        for s, e in zip(starts, [*starts[1:], n_units], strict=True):
-            here = [x for x in range(n_draws) if s == 0 or drawn[s, x]]
-            follow = [
-                x for x in here if not drawn[s + 1 : e, x].any() and (e == n_units or drawn[e, x])
-            ]
-            alone = np.prod(1.0 - probabilities[s + 1 : e])
-            alone *= probabilities[e] if e < n_units else 1.0
-            log += np.log((len(follow) + alone) / (len(here) + 1.0))
-        results[tuple(starts[1:])] = log
+        for model, (mu, nu) in zip(models, shares, strict=True):
+            rho = model.cut_probability
+            log += (len(starts) - 1) * np.log(rho) + (len(units) - len(starts)) * np.log(1.0 - rho)
+            for s, e in zip(starts, [*starts[1:], len(units)], strict=True):
+                n = np.zeros(len(mu[0]))
+                for u in range(s, e):
+                    for w in units[u]:
+                        p = nu[u] * model.components[:, w]
+                        n += p / p.sum()
+                prior = model.concentration * mu[0]
+                log += (gammaln(prior + n) - gammaln(prior)).sum()
+                log += gammaln(prior.sum()) - gammaln(prior.sum() + n.sum())
+        results[tuple(starts[1:])] = log / len(models)
     return results
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_divisions(seed):
-    """Against all divisions of seven units."""
+    """Against all divisions of seven units, under two samples."""
     rng = np.random.default_rng(seed)
-    drawn = (rng.random((7, 5)) < 0.4).astype(np.int8)
-    drawn[0] = 1
-    probabilities, sizes = rng.uniform(0.1, 0.9, 7), rng.integers(0, 9, 7)
-    every = every_division(drawn, probabilities)
-    for n_parts in (0, 1, 3, 7):
-        for most in (None, 12):
-            allowed = {
-                starts: log
-                for starts, log in every.items()
-                if n_parts in (0, len(starts) + 1)
-                and all(
-                    e == s + 1 or most is None or sizes[s:e].sum() <= most
-                    for s, e in zip([0, *starts], [*starts, 7], strict=True)
-                )
-            }
-            if not allowed or (n_parts and most):
-                continue
-            found = divide(drawn, probabilities, sizes, n_parts, most)
-            assert every[tuple(found.tolist())] == pytest.approx(max(allowed.values()), rel=1e-10)
-            assert tuple(found.tolist()) in allowed
+    sizes = rng.integers(0, 9, 7)
+    units = [rng.integers(0, 5, n).tolist() for n in sizes]
+    corpus = SegmentedCorpus.from_documents([units], 5)
+    most_units = None if seed < 2 else 3
+    models = [
+        SegmenterModel(rng.dirichlet(np.full(5, 0.2), 3), np.ones(3), b, rho, most_units)
+        for b, rho in ((2.0, 0.1), (9.0, 0.3))
+    ]
+    shares = [
+        (rng.dirichlet(np.full(3, 0.5), 1), rng.dirichlet(np.full(3, 0.3), 7)) for _ in models
+    ]
+    every = every_division(units, models, shares)
+    for n_parts, most in ((0, None), (0, 12), (0, 1), (1, None), (3, None), (7, None)):
+        parts_of = {d: list(pairwise([0, *d, 7])) for d in every}
+        allowed = {
+            d: log
+            for d, log in every.items()
+            if n_parts in (0, len(d) + 1)
+            and all(e == s + 1 or not most or sizes[s:e].sum() <= most for s, e in parts_of[d])
+            and all(e - s <= (most_units or 7) for s, e in parts_of[d])
+        }
+        if not allowed:
+            continue
+        (found,) = divide(corpus, models, shares, np.array([n_parts]), most)
+        assert tuple(found.tolist()) in allowed
+        assert allowed[tuple(found.tolist())] == pytest.approx(max(allowed.values()), rel=1e-12)
+
+
+def test_rare_topics_leave_their_words_to_the_others():
+    counts = np.array([[[2.9996, 0.0004, 0.0], [0.0, 0.0, 0.0], [0.5, 0.3, 1.2]]])
+    assert_allclose(drop_rare(counts), [[[3.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.5, 0.3, 1.2]]])
