@@ -285,7 +285,7 @@ class SegmentVectorizer(TextVectorizer):
             pass
         return self._corpus(numbers, sizes)
 
-    def inverse_transform(self, X: Iterable[Any]) -> list[list[NDArray[np.object_]]]:
+    def inverse_transform(self, X: Iterable[Any]) -> list[list[Any]]:
         """Return the words of a corpus.
 
         Parameters
@@ -295,9 +295,17 @@ class SegmentVectorizer(TextVectorizer):
         Returns
         -------
         list of documents, each a list of arrays of str, one per segment
+            Of a corpus that is divided into parts, a list of parts, each such a list.
         """
         names = self.get_feature_names_out()
         if not isinstance(X, SegmentedCorpus):
             X = SegmentedCorpus.from_documents(X, len(names))
         check_known(X, len(names))
-        return [[names[segment] for segment in document] for document in X]
+        return [_name_words(names, document) for document in X]
+
+
+def _name_words(names: NDArray[np.object_], document: list[Any]) -> list[Any]:
+    """Return the words of the segments of a document or part."""
+    return [
+        _name_words(names, item) if isinstance(item, list) else names[item] for item in document
+    ]

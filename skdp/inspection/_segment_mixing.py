@@ -30,8 +30,8 @@ class SegmentMixingDisplay:
     Parameters
     ----------
     segment_mixing : array-like of shape (n_segments,)
-        Weights of the document, in [0, 1]; 1 for the first segment of a document, which has no
-        previous one.
+        Weights of the document, in [0, 1]; 1 for the first segment of a document or part, which has
+        no previous one.
     prior_mean : float, default=None
         Weight that is expected without data, in [0, 1].
     boundaries : array-like of int, shape (n_parts - 1,), default=None

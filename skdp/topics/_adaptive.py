@@ -150,7 +150,7 @@ class AdaptiveTopicModel(BaseTableModel):
         "segment".
     segment_mixing_ : (n_segments,) array
         Weight of the document as a parent of each training segment, E[rho]: near 0, the segment
-        continues the previous one. 1 for the first segment of a document.
+        continues the previous one. 1 for the first segment of a document or part.
     n_components_ : int
         With ``n_components="auto"``: number of topics that have words, in the sample that is shown.
     n_components_distribution_ : array

@@ -46,6 +46,17 @@ def test_words_keep_their_order_and_place():
     )
 
 
+def test_words_of_parts():
+    vectorizer = SegmentVectorizer()
+    corpus = vectorizer.fit_transform([["a fox", "the dog", "the cat"], []])
+    first, second = vectorizer.inverse_transform(corpus.with_parts([[2], []]))
+    assert [[s.tolist() for s in part] for part in first] == [
+        [["fox"], ["the", "dog"]],
+        [["the", "cat"]],
+    ]
+    assert second == []
+
+
 def test_a_given_vocabulary_needs_no_documents():
     vectorizer = SegmentVectorizer(vocabulary=["dog", "fox"]).fit([])
     assert vectorizer.vocabulary_ == {"dog": 0, "fox": 1}
