@@ -50,8 +50,8 @@ class SegmentedCorpus(RaggedTokens):
     part_ptr : (n_parts + 1,) array of int or None, default=None
         Part p, a run of segments of one document such as a chapter, has the segments from
         ``part_ptr[p]`` up to, but not including, ``part_ptr[p + 1]``; no part is empty. None:
-        documents are not divided into parts. `SequentialLDA` and `AdaptiveTopicModel` do not let
-        segments follow those of another part; other estimators do not read it.
+        documents are not divided into parts. In `SequentialLDA` and `AdaptiveTopicModel` no segment
+        follows one of another part; the fits of other estimators do not read it.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ class SegmentedCorpus(RaggedTokens):
         return cls._make(*cls._check(tokens, ptrs, matrix.shape[1]))
 
     def with_parts(self, cuts: Sequence[ArrayLike]) -> SegmentedCorpus:
-        """Return the same documents divided into parts, which replace those that they have.
+        """Return the same documents divided into parts, replacing any that they have.
 
         Parameters
         ----------
@@ -255,7 +255,9 @@ class SegmentedCorpus(RaggedTokens):
 
     def _begins(self, cuts: Any) -> NDArray[np.bool_]:
         """Return whether a part begins at each segment, or raise a ValueError."""
-        if not hasattr(cuts, "__len__") or len(cuts) != len(self):
+        if getattr(cuts, "ndim", 0) == 1:  # an array, or a column of a data frame
+            cuts = list(cuts)
+        if _size(cuts) != len(self):
             raise ValueError(
                 f"cuts must have an array for each of the {len(self)} documents, got "
                 f"{shorten(cuts)}."
@@ -264,11 +266,14 @@ class SegmentedCorpus(RaggedTokens):
         is_first[self.doc_ptr[:-1][np.diff(self.doc_ptr) > 0]] = True
         for d, given in enumerate(cuts):
             begin, end = self.doc_ptr[d : d + 2].tolist()
-            first = check_integers(given, f"cuts[{d}]") if np.size(given) else np.empty(0, int)
+            first = check_integers(given, f"cuts[{d}]")
             if first.ndim != 1 or ((first < 1) | (first >= end - begin)).any():
+                bounds = (
+                    f"from 1 to {end - begin - 1}" if end - begin > 1 else "of which it has one"
+                )
                 raise ValueError(
-                    f"cuts[{d}] must hold first segments of parts, from 1 to {end - begin - 1}, "
-                    f"got {shorten(given)}."
+                    f"cuts[{d}] must hold the first segments of all parts of document {d} but the "
+                    f"first, {bounds}, got {shorten(given)}."
                 )
             is_first[begin + first] = True
         return is_first
@@ -401,8 +406,8 @@ def _is_in_parts(documents: list[Any]) -> bool:
 
 def _size(item: Any) -> int:
     """Return the length of a list or array, -1 for anything else."""
-    is_sequence = hasattr(item, "__len__") and not isinstance(item, str | bytes | dict)
-    return len(item) if is_sequence and getattr(item, "ndim", 1) > 0 else -1
+    is_list = isinstance(item, list | tuple) or (isinstance(item, np.ndarray) and item.ndim > 0)
+    return len(item) if is_list else -1
 
 
 def _as_part(part: Any, d: int) -> list[Any]:

@@ -17,7 +17,6 @@ from skdp.inspection._segments import (
     choose_width,
     draw_cuts,
     draw_parts,
-    find_cuts,
     set_segment_axis,
 )
 from skdp.inspection._topic_models import choose_documents, shares_of
@@ -349,9 +348,9 @@ class HellingerDisplay:
         set_segment_axis(ax, longest)
         top = max(np.nanmax(line.get_ydata()) for line in lines)
         ax.set(ylim=(0.0, min(1.08 * top, 1.02) or 1.0), ylabel="Hellinger distance")
-        draw_cuts(ax, self._cuts)
-        marks = {mark.get_label(): mark for mark in find_cuts(ax)}  # of all models in the axes
-        self.legend_ = add_legend(ax, [*lines, *marks.values()], [*labels, *marks])
+        marks = draw_cuts(ax, self._cuts)
+        labels += [str(mark.get_label()) for mark in marks]
+        self.legend_ = add_legend(ax, [*lines, *marks], labels)
         draw_parts(ax, self._parts)
         return self
 

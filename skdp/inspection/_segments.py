@@ -176,9 +176,10 @@ def draw_cuts(ax: Any, cuts: Cuts) -> list[Any]:
 
 
 def find_cuts(ax: Any) -> list[Any]:
-    """Return what has been drawn of cuts and has a label."""
+    """Return what has been drawn of cuts, one artist for each label."""
     drawn = [artist for artist in ax.collections if artist.get_gid() == _CUTS]
-    return [artist for artist in drawn if not artist.get_label().startswith("_")]
+    by_label = {artist.get_label(): artist for artist in drawn}  # once if several are drawn
+    return [artist for label, artist in by_label.items() if not label.startswith("_")]
 
 
 def _write_names(ax: Any, ptr: Offsets, names: NDArray[np.object_]) -> None:

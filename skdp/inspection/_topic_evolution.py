@@ -199,8 +199,8 @@ class TopicEvolutionDisplay:
             See `plot`. None: "area" if the model has ordered segments (`SequentialLDA`,
             `AdaptiveTopicModel`). Segments of other models are exchangeable, and nothing is drawn
             between them: "bar" for one document of up to 24 segments, otherwise "step". If there
-            are cuts to show, not "bar", and "step" for `TopicSegmenter`, whose parts have constant
-            shares.
+            are cuts to show, not "bar", and "step" for `TopicSegmenter`, since shares change at
+            cuts.
         n_topics : int, default=8
             See `plot`.
         smooth : int, default=1
@@ -223,6 +223,7 @@ class TopicEvolutionDisplay:
         ImportError
             If matplotlib is not installed.
         """
+        _check_shows_cuts(kind, true_cuts)
         check_matplotlib(f"{cls.__name__}.from_estimator")
         chosen = choose_documents(
             estimator, X, document, boundaries, part_names, true_cuts, reads_cuts=kind != "bar"
@@ -306,6 +307,7 @@ class TopicEvolutionDisplay:
         ImportError
             If matplotlib is not installed.
         """
+        _check_shows_cuts(kind, cut_proba, true_cuts)
         display = cls(
             segment_topic,
             doc_topic=doc_topic,
@@ -337,6 +339,7 @@ class TopicEvolutionDisplay:
             Areas stacked along the document, with straight lines from segment to segment; stacked
             columns, one per segment; or bars, with one panel per segment. Segments are numbered
             from 1. Bars suit documents of up to a few dozen segments, the other two whole books.
+            Bars show no cuts.
         n_topics : int, default=8
             Number of topics to show, >= 1; the rest is combined as "other".
         smooth : int, default=1
@@ -366,8 +369,6 @@ class TopicEvolutionDisplay:
         smooth = check_count(smooth, "smooth", at_least=1)
         if smooth % 2 == 0:
             raise ValueError(f"smooth must be odd, got {smooth}.")
-        if kind == "bar" and self._cuts.are_known:
-            raise ValueError("kind='bar' shows no cuts: use 'step' or 'area'.")
         if kind == "bar" and smooth > 1:
             raise ValueError("smooth must be 1 for kind='bar': bars show single segments.")
         n_components = self.segment_topic.shape[1]
@@ -474,6 +475,12 @@ class TopicEvolutionDisplay:
             _add_bars(ax, starts + i, floors, heights, color)
             for i, (heights, color) in enumerate(zip(shares.T, colors, strict=True))
         ]
+
+
+def _check_shows_cuts(kind: str | None, *cuts: Any) -> None:
+    """Raise if cuts are given for bars, which do not show them."""
+    if kind == "bar" and any(each is not None for each in cuts):
+        raise ValueError("kind='bar' shows no cuts: use 'step' or 'area'.")
 
 
 def _outline(ptr: NDArray[np.int64], kind: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -76,9 +76,9 @@ class TopicSegmenter(BaseTopicModel):
     concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     cut_probability : float or "auto", default=0.1
-        Probability rho of a cut in a gap before its words are seen, between 0 and 1. Where words
-        tell, its value matters little. "auto" draws it under `cut_prior`: for texts that do change
-        their subject, since otherwise the words do not determine it, and it may come near 1.
+        Prior probability rho of a cut in a gap, between 0 and 1. Where the words are informative,
+        its value matters little. "auto" draws it under `cut_prior`: for texts that do change their
+        subject, since otherwise the words do not determine it, and it may come near 1.
     cut_prior : (float, float), default=(1.0, 9.0)
         Parameters p and q, in [1e-8, 1e8], of the Beta prior of a cut probability that is drawn.
     max_units : int or None, default=None
@@ -414,7 +414,7 @@ class TopicSegmenter(BaseTopicModel):
         ----------
         X : as in `fit`
         n_parts : int or (n_documents,) array of int, default=None
-            Number of parts, of all documents or of each: the most probable division into so many.
+            Number of parts, of all documents or of each: the most probable division into that many.
         max_words : int, default=None
             Largest number of words (of the vocabulary) of a part: the most probable division into
             such parts. A longer unit is a part of its own.

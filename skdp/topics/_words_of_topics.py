@@ -199,15 +199,16 @@ class WordsOfTopicsMixin:
         They are those whose words' topics are most like the topics of the whole document by the
         Hellinger distance. In a document that is divided into parts (`SegmentedCorpus.part_ptr`)
         they are most like their part, and spread over the parts: every part gets one, the part with
-        most words first; each further one goes to the part in which it stands for most words.
+        the most words first; each further one goes to the part in which it stands for the most
+        words.
 
         Parameters
         ----------
         X : as in `fit`
             Documents are folded in as by `transform_segments`.
         n_segments : int, default=3
-            Number of segments of each document, at least 1. A document with fewer segments that
-            have words gives all of these.
+            Number of segments of each document, at least 1. Of a document in which fewer segments
+            have words, all of these are returned.
 
         Returns
         -------

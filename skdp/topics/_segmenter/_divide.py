@@ -85,11 +85,12 @@ def check_numbers(n_parts: Any, corpus: SegmentedCorpus, most: int | None) -> ND
             f"n_parts must be from 1 to the number of units, which is {n_units[d]} in document "
             f"{d}, got {numbers[d]}."
         )
-    if most is not None and (numbers * most < n_units).any():
-        d = int(np.argmax(numbers * most < n_units))
+    fewest = np.zeros(len(corpus), dtype=np.int64) if most is None else -(-n_units // most)
+    if (numbers < fewest).any():
+        d = int(np.argmax(numbers < fewest))
         raise ValueError(
-            f"n_parts must be at least {-(-n_units[d] // most)} in document {d} of {n_units[d]} "
-            f"units, because max_units is {most}; got {numbers[d]}."
+            f"n_parts must be at least {fewest[d]} in document {d} of {n_units[d]} units, because "
+            f"max_units is {most}; got {numbers[d]}."
         )
     return np.where(n_units > 0, numbers, 0)
 
@@ -143,14 +144,13 @@ def divide(
 def drop_rare(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return expected counts of topics (M, U, K) without rare topics, whose words the others get.
 
-    Of 200 topics about six are left in a unit of ten words, and no division of Choi's texts changed
-    for the worse.
+    Of 200 topics about six are left in a unit of ten words. A unit all of whose topics are rare
+    keeps them.
     """
     kept = np.where(counts < RARE, 0.0, counts)
     sums = kept.sum(axis=2, keepdims=True)
-    return np.divide(
-        kept * counts.sum(axis=2, keepdims=True), sums, out=np.zeros_like(kept), where=sums > 0.0
-    )
+    scaled = kept * counts.sum(axis=2, keepdims=True)
+    return np.divide(scaled, sums, out=counts.copy(), where=sums > 0.0)
 
 
 def join_units(corpus: SegmentedCorpus, starts: NDArray[np.bool_]) -> SegmentedCorpus:

@@ -1,6 +1,7 @@
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -56,6 +57,7 @@ def test_parts(kind):
     assert corpus != plain
     assert plain.with_parts([[2], [], []]) == corpus
     assert plain.with_parts([[], [], np.array([])]) != corpus
+    assert plain.with_parts(pd.Series([[2, 2], [], []])) == corpus
     assert corpus.with_parts([[1], [], []]).part_ptr.tolist() == [0, 1, 3, 4]
 
 
@@ -100,10 +102,14 @@ def test_bad_parts(part_ptr, message):
     [
         ([[1]], "cuts must have an array for each of the 3 documents"),
         (None, "cuts must have an array for each of the 3 documents"),
-        ([[2], [], []], r"cuts\[0\] must hold first segments of parts, from 1 to 1, got \[2\]"),
-        ([[0], [], []], r"cuts\[0\] must hold first segments"),
-        ([[1], [1], []], r"cuts\[1\] must hold first segments"),
+        ([[2], [], []], r"cuts\[0\] must hold the first segments.*from 1 to 1, got \[2\]"),
+        ([[0], [], []], r"cuts\[0\] must hold the first segments"),
+        ([[1], [1], []], r"cuts\[1\] must hold.*document 1 but the first, of which it has one"),
         ([[1.5], [], []], r"cuts\[0\] must hold integers"),
+        ([[[1], [1, 2]], [], []], r"cuts\[0\]"),
+        (np.array(3), "cuts must have an array for each of the 3 documents"),
+        (pd.DataFrame(np.ones((3, 3))), "cuts must have an array for each of the 3 documents"),
+        ([sp.csr_matrix((1, 2)), [], []], r"cuts\[0\]"),
     ],
 )
 def test_bad_cuts(cuts, message):
@@ -185,6 +191,7 @@ def test_bad_counts(counts, message):
         ([[[[0], [1]], 2]], None, "document 0: must be a list of parts.*has 2 among its parts"),
         ([[[[0]]], [[1]]], None, "document 1, segment 0: must be a sequence of word ids.*got 1"),
         ([[[[[0]]]]], None, "document 0, segment 0: must be a sequence of word ids"),
+        ([[[], sp.csr_matrix([[1, 2]])]], None, "document 0, segment 1: must be a sequence of wo"),
         ([[[True]]], None, "document 0, segment 0: must be"),
         ([[[0]]], -1, "n_features must be an integer"),
         ([[[0]]], 2.5, "n_features must be an integer"),

@@ -68,8 +68,21 @@ def test_kinds(segmenter):
     drawn = TopicEvolutionDisplay.from_estimator(segmenter, X, document=0, kind="bar")
     assert drawn.cut_proba is None
     assert TopicEvolutionDisplay.from_estimator(segmenter, X, document=0).areas_ is not None
+    assert drawn.plot(kind="area").plot(kind="bar").bars_ is not None
     with pytest.raises(ValueError, match="kind='bar' shows no cuts"):
         TopicEvolutionDisplay.from_predictions(SHARES, true_cuts=[1], kind="bar")
+    with pytest.raises(ValueError, match="kind='bar' shows no cuts"):
+        TopicEvolutionDisplay.from_estimator(segmenter, X, true_cuts=[4], kind="bar")
+
+
+@every_display
+def test_a_second_plot_names_them_once(display, segmenter):
+    drawn = display.from_estimator(segmenter, X, document=0, true_cuts=[4])
+    labels = labels_of(drawn)
+    again = (
+        drawn.plot(drawn.ax_) if display is HellingerDisplay else drawn.plot(drawn.ax_, kind="step")
+    )
+    assert [label for label in labels_of(again) if "cut" in label] == labels[-2:]
 
 
 def test_models_in_one_plot_share_the_labels(segmenter):
