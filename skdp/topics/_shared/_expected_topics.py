@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
+
+from skdp.data._ragged import offsets
 
 
 def expect_topics(
@@ -28,12 +32,10 @@ def expect_topics(
     components : (K, W) array
         phi.
     """
-    segment_of = np.repeat(np.arange(len(lengths)), lengths)
-    weights = segment_topic[segment_of] * components.T[tokens]
-    totals = weights.sum(axis=1, keepdims=True)
-    np.divide(weights, totals, out=weights, where=totals > 0.0)
-    sums, filled = np.zeros(segment_topic.shape), lengths > 0
-    if filled.any():
-        begins = (np.cumsum(lengths) - lengths)[filled]
-        sums[filled] = np.add.reduceat(weights, begins)
+    sums = np.zeros(segment_topic.shape)
+    for j, (begin, end) in enumerate(pairwise(offsets(lengths).tolist())):
+        weights = segment_topic[j, :, np.newaxis] * components[:, tokens[begin:end]]
+        totals = weights.sum(axis=0)
+        np.divide(weights, totals, out=weights, where=totals > 0.0)
+        sums[j] = weights.sum(axis=1)
     return sums
