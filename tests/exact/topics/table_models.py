@@ -335,7 +335,7 @@ def check_state(problem: Problem, state) -> Problem:
         assert np.all(tables <= customers)
         assert np.all((tables == 0) == (customers == 0))
         assert np.all(t[firsts] == 0)
-        later = np.setdiff1d(range(first, last), firsts)
+        later = [j for j in range(first, last) if j not in firsts]
         assert problem.model != "sequential" or np.all(s[later] == 0)
         assert problem.model != "segmented" or np.all(t[here] == 0)
     now = replace(
