@@ -135,7 +135,7 @@ def cut_by_evidence(counts, doc_ptr, truth, prior):
 
 
 def best_division(evidence, n_parts):
-    """Return the cuts of the best division into so many parts, as 0 and 1 by gap."""
+    """Return the best division into `n_parts` parts, as 0 or 1 for each gap."""
     n_units = len(evidence)
     best, before = evidence[0].copy(), []
     for _ in range(n_parts - 1):

@@ -23,7 +23,7 @@ _GAP_INCHES = 0.05
 
 
 _CUTS = "cuts"
-"""Identifier of what is drawn of cuts."""
+"""Identifier of the artists that show cuts."""
 
 
 class Cuts(NamedTuple):
@@ -176,9 +176,9 @@ def draw_cuts(ax: Any, cuts: Cuts) -> list[Any]:
 
 
 def find_cuts(ax: Any) -> list[Any]:
-    """Return what has been drawn of cuts, one artist for each label."""
+    """Return the artists that show cuts, one for each label."""
     drawn = [artist for artist in ax.collections if artist.get_gid() == _CUTS]
-    by_label = {artist.get_label(): artist for artist in drawn}  # once if several are drawn
+    by_label = {artist.get_label(): artist for artist in drawn}
     return [artist for label, artist in by_label.items() if not label.startswith("_")]
 
 

@@ -83,7 +83,7 @@ def choose_documents(
 
 def _cut_proba(estimator: Any, samples: Any, doc_ptr: Offsets) -> NDArray[np.float64] | None:
     """Return the probability of a cut in each gap, nan between documents; None without cuts."""
-    if not hasattr(estimator, "cut_proba_"):
+    if not hasattr(estimator, "predict_proba"):
         return None
     proba = np.full(int(doc_ptr[-1]), np.nan)
     for begin, found in zip(doc_ptr[:-1], estimator.predict_proba(samples), strict=True):

@@ -249,10 +249,9 @@ class BaseTopicModel(
         X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
             Each document in a list is a list of segments, each a sequence of word ids, or a list of
             parts, each a list of segments. Each row of a matrix (dense, sparse or data frame) is a
-            document of one segment. Except for
-            `HDPTopicModel`, X may also be a PartitionedCorpus: the partitions are the shards of the
-            fit (`n_shards` is 1 or their number), in threads or, with
-            ``joblib.parallel_config("dask")``, in the workers of a cluster.
+            document of one segment. Except for `HDPTopicModel`, X may also be a PartitionedCorpus:
+            the partitions are the shards of the fit (`n_shards` is 1 or their number), in threads
+            or, with ``joblib.parallel_config("dask")``, in the workers of a cluster.
         y : ignored
             Present by scikit-learn's convention.
 

@@ -407,8 +407,8 @@ class TopicSegmenter(BaseTopicModel):
         """Return where documents change their subject.
 
         It is the most probable division of each document as a whole, given the expected topics of
-        its words. This is not the set of gaps with probabilities above .5: beside a unit without
-        words, for example, two gaps may have .5 each, and one of them is cut.
+        its words. It may differ from the gaps with probabilities above .5: next to a unit without
+        words, for example, both gaps may have a probability of .5, and one of them is cut.
 
         Parameters
         ----------

@@ -128,7 +128,7 @@ BROKEN_CHAINS = {
         alpha=(0.9, 0.3), gamma=0.3, n_features=2, discount=0.5, concentration=1.0,
         mixing=(0.3, 2.0), breaks=[(2,), (1,)],
     ),
-    "empty beside breaks": Problem(
+    "empty segments at breaks": Problem(
         [[[0, 1], [], [0, 0, 1], [], [1]]],
         alpha=(0.6, 0.6), gamma=0.3, n_features=2, discount=0.0, concentration=4.0,
         mixing=(3.0, 0.5), breaks=[(2, 3)],

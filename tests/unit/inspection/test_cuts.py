@@ -42,6 +42,13 @@ def test_probabilities_are_heights(display, segmenter):
     assert labels_of(drawn)[-2:] == ["probability of a cut", "true cut"]
 
 
+def test_given_topics():
+    topics = [[0.49, 0.49, 0.01, 0.01], [0.01, 0.01, 0.49, 0.49]]
+    model = TopicSegmenter.from_topics(topics, doc_topic_prior=0.5, concentration=5.0)
+    drawn = TopicEvolutionDisplay.from_estimator(model, X, document=0)
+    assert drawn.cut_proba[3] > 0.9
+
+
 @every_display
 def test_gaps_between_documents_have_none(display, segmenter):
     drawn = display.from_estimator(segmenter, X, document=None)
