@@ -36,4 +36,13 @@ MUTATIONS = [
         "A table that orders from the segment before is a customer there.",
         _likelihood("middle empty", 1, "sequential"),
     ),
+    Mutation(
+        "likelihood-rebuilds-from-the-document",
+        LEFT_TO_RIGHT,
+        "    first = corpus.part_begin[j]\n",
+        "    first = corpus.part_begin[0]\n",
+        "The segments above, when a segment is swept, are those of its part.",
+        "tests/unit/topics/tables/test_kernels_left_to_right.py::"
+        "test_levels_of_a_part_are_those_of_the_part_alone[sequential]",
+    ),
 ]
