@@ -1,16 +1,17 @@
-"""Mixtures whose number of components is inferred, beside those of scikit-learn.
+"""Mixtures whose number of components is inferred, compared with those of scikit-learn.
 
 Held-out nats a row: five folds, columns standardized in the fold, densities in the original units.
 `BayesianGaussianMixture` has 30 components and a Dirichlet process prior; `GaussianMixture` the
 number of components (and "full" or "diag") that is best on the same folds, which flatters it.
-Labels: adjusted Rand index of all rows against the known classes. Merged: the same index of as many
-clusters as there are classes, beside methods that are told this number. Starts: fits of all rows
-from 1, 20 and 200 random components. Speed: sweeps over 10,000 rows, 10 columns and 20 components.
+Labels: adjusted Rand index of all rows against the known classes. Merged: the same index after
+clusters are merged until there is one for each class, compared with methods that are told the
+number. Starts: fits of all rows from 1, 20 and 200 random components. Speed: sweeps over 10,000
+rows, 10 columns and 20 components.
 The parts "large" and "blocked" are not run by default: fits of 100,000 generated rows and rows of
 60 columns, with either sampler from 50,000 rows on, and blocked sweeps over a million rows of 2 and
-10 columns beside iterations of scikit-learn's.
+10 columns, compared with iterations of scikit-learn's.
 
-    python benchmarks/mixture.py --data ../shared/data/sequence --chains 4
+    python benchmarks/mixture.py --data DATA --chains 4
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Where texts change their subject: TopicSegmenter beside simple and published methods.
+"""Where texts change their subject: TopicSegmenter, simple methods and published ones.
 
 Choi's texts have ten parts each, from ten other documents. Pk (k is half the mean true part) and
 WindowDiff are means over texts, then over the four sets of part lengths; lower is better. Words:

@@ -156,8 +156,8 @@ class TopicSegmenter(BaseTopicModel):
     Averages are over the kept samples of one chain, the one with the highest mean log joint
     probability. `predict_proba` and `score` average over the stored samples of all chains.
 
-    A unit without words of the vocabulary does not tell to which side it belongs: a cut beside it
-    has the same probability before and after.
+    A unit without words of the vocabulary may belong to either side, so that a cut before it and a
+    cut after it are equally probable.
 
     References
     ----------
