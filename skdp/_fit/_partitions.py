@@ -101,7 +101,7 @@ class PartitionedSampling(Sampling):
             self._data.read(files.find(name))
 
 
-def fit_partitions(estimator: Any, X: Any) -> Any:
+def fit_partitions(estimator: Any, X: Any, y: Any = None) -> Any:
     """Fit partitions, and continue from checkpoints after losses of workers.
 
     Parameters
@@ -110,6 +110,8 @@ def fit_partitions(estimator: Any, X: Any) -> Any:
         An estimator whose `_check_input` takes an executor, and whose `_check_partitions` raises
         for parameters that partitions do not allow.
     X : PartitionedCorpus or PartitionedPanel
+    y : object, default=None
+        What `_check_input` takes as y.
 
     Returns
     -------
@@ -121,18 +123,18 @@ def fit_partitions(estimator: Any, X: Any) -> Any:
     while True:
         n_before = _n_written(estimator)
         try:
-            return _fit_once(estimator, X)
+            return _fit_once(estimator, X, y)
         except LostWorkerError as error:
             n_losses = 1 if _n_written(estimator) > n_before else n_losses + 1
             _warn_of_loss(estimator, error, n_losses)
 
 
 @with_callbacks  # which sets them up for each attempt
-def _fit_once(estimator: Any, X: Any) -> Any:
+def _fit_once(estimator: Any, X: Any, y: Any) -> Any:
     """Fit partitions, from a checkpoint if there is one; a loss of a worker ends the attempt."""
     executor = choose_executor(estimator.n_jobs)
     try:
-        return estimator._fit(X, executor=executor)
+        return estimator._fit(X, y, executor=executor)
     finally:
         kept = kept_partitions(estimator)
         if kept is None or not kept.is_with(executor):

@@ -122,8 +122,13 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             with most emissions, X may also be a PartitionedPanel: the result is bit-identical to
             that of a SequencePanel of all sequences, computed in threads or, with
             ``joblib.parallel_config("dask")``, in the workers of a cluster.
-        y : ignored
-            Present by scikit-learn's convention. Lengths of sequences are refused.
+        y : array of T integers, list of them or None, default=None
+            Known states of the steps, from 0 to ``n_components - 1``, for a single sequence or for
+            each sequence of a list; -1 (or None, or NaN) is unknown, and None in a list is a
+            sequence of unknown states. The fit never changes a known state, and known states keep
+            their numbers in the results. One number or string per sequence of a list is not a
+            state: such classes, which a Pipeline passes, are ignored. For `FactorialHMM`, y is
+            ignored. Lengths of sequences are refused.
 
         Returns
         -------
@@ -153,7 +158,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             the scale of X. If chains plainly disagree; then compare them in `trace_`.
         """
         if isinstance(X, PartitionedPanel) and hasattr(self, "_check_partitions"):
-            return fit_partitions(self, X)
+            return fit_partitions(self, X, y)
         return self._fit(X, y)
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:

@@ -21,14 +21,23 @@ from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
 from skdp.inference._convergence import warn_of_truncation
 from skdp.inference._trace import Trace
-from skdp.sequence._hmm._alignment import name_states
-from skdp.sequence._hmm._initial_split_merge import check_init
+from skdp.sequence._hmm._alignment import StateOrder, name_states
+from skdp.sequence._hmm._hints import (
+    KnownStates,
+    LabeledPanel,
+    Mask,
+    check_allowed,
+    check_known_states,
+    check_path,
+)
+from skdp.sequence._hmm._initial_split_merge import check_init, list_given
 from skdp.sequence._hmm._placed import PlacedPanel
 from skdp.sequence._hmm._predictions import HMMPredictions
 from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._partitioned import check_partitionable, place_panel, start_placed_sampler
 from skdp.sequence._parts import DURATIONS, SIMILARITIES, check_part, make_part, resolve_part
+from skdp.sequence._similarities._fixed import FixedSimilarity, FixedSimilaritySampler
 
 _PARTS: dict[str, Mapping[str, type]] = {
     "emission": EMISSIONS,
@@ -78,6 +87,12 @@ class HDPHMMLT(HMMPredictions):
         `NegativeBinomialDuration`, or your own object. A name stands for one of the first two with
         its defaults. It excludes stickiness and beam sampling. None: a state lasts until a
         transition to another one.
+    transitions : "left-right", (J, J) array-like of bool or None, default=None
+        Which transitions are possible: True in row j and column k if state k may follow state j.
+        All others have probability 0. "left-right": a state is followed by itself or by a state
+        with a higher number. With a duration, the diagonal is ignored. None: all transitions.
+    start : (J,) array-like of bool or None, default=None
+        The states in which a sequence may begin. None: all states.
     top_concentration : float or "auto", default="auto"
         Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
         components are used.
@@ -104,7 +119,17 @@ class HDPHMMLT(HMMPredictions):
         supports partitions, both use only evenly spaced sequences with about 100,000 steps; the
         states of the other sequences are drawn given the model learned from these. Or your own
         states, from 0 to ``n_components - 1``, one per step of each sequence; an array for a single
-        sequence.
+        sequence. They are only a start: y of `fit` holds states that do not change.
+    state_order : {"auto", "given", "share", "mean"}, default="auto"
+        Numbers of the states in the results. "share": the state with the largest share of the time
+        is state 0. "mean": the state with the smallest mean of the first column is state 0, and
+        unused states come last. "given": states that you have numbered keep their numbers, and the
+        others take the remaining numbers by their share. You have numbered the states in y of
+        `fit`, in `init`, and all states with `transitions`, `start` or a `FixedSimilarity`. "auto":
+        "given" if you have numbered any state, "share" otherwise.
+    use_y : bool, default=True
+        Whether y of `fit` holds known states. False: y is ignored, as is right if it belongs to a
+        later step of a Pipeline.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -137,8 +162,8 @@ class HDPHMMLT(HMMPredictions):
         the highest log joint among those with the most frequent number of states in use. Most of
         the following attributes belong to this sample.
     transmat_ : (n_components, n_components) array
-        Transition probabilities from the row's state to the column's state. States are ordered by
-        `state_shares_`. With a duration, the diagonals of this and of `similarity_` are 0.
+        Transition probabilities from the row's state to the column's state. States are numbered by
+        `state_order`. With a duration, the diagonals of this and of `similarity_` are 0.
     emission_ : object
         Distributions of the next observation given the states, with the posterior means of their
         parameters (binary factors as drawn). The user guide lists the attributes.
@@ -228,12 +253,16 @@ class HDPHMMLT(HMMPredictions):
         "stickiness": [Interval(Real, 0, 1e8, closed="both"), StrOptions({"auto"})],
         "stickiness_prior": [tuple, list],
         "duration": [StrOptions(set(DURATIONS)), HasMethods("make_sampler"), None],
+        "transitions": [StrOptions({"left-right"}), "array-like", None],
+        "start": ["array-like", None],
         "top_concentration": [_POSITIVE, StrOptions({"auto"})],
         "transition_concentration": [_POSITIVE, StrOptions({"auto"})],
         "top_concentration_prior": [tuple, list],
         "transition_concentration_prior": [tuple, list],
         "state_sampler": [StrOptions({"ffbs", "beam"})],
         "init": [StrOptions({"auto", "random"}), "array-like"],
+        "state_order": [StrOptions({"auto", "given", "share", "mean"})],
+        "use_y": ["boolean"],
     }
 
     _name_of_number = "n_active_components"
@@ -251,12 +280,16 @@ class HDPHMMLT(HMMPredictions):
         stickiness: float | str = 0.0,
         stickiness_prior: tuple[float, float] = (1.0, 1.0),
         duration: Any = None,
+        transitions: Any = None,
+        start: Any = None,
         top_concentration: float | str = "auto",
         transition_concentration: float | str = "auto",
         top_concentration_prior: tuple[float, float] = (1.0, 0.1),
         transition_concentration_prior: tuple[float, float] = (1.0, 0.1),
         state_sampler: str = "ffbs",
         init: Any = "auto",
+        state_order: str = "auto",
+        use_y: bool = True,
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 10,
@@ -273,12 +306,16 @@ class HDPHMMLT(HMMPredictions):
         self.stickiness = stickiness
         self.stickiness_prior = stickiness_prior
         self.duration = duration
+        self.transitions = transitions
+        self.start = start
         self.top_concentration = top_concentration
         self.transition_concentration = transition_concentration
         self.top_concentration_prior = top_concentration_prior
         self.transition_concentration_prior = transition_concentration_prior
         self.state_sampler = state_sampler
         self.init = init
+        self.state_order = state_order
+        self.use_y = use_y
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin
@@ -328,6 +365,7 @@ class HDPHMMLT(HMMPredictions):
             check_part(getattr(self, name), name)
         super()._validate_parameters()
         self._priors()
+        self._check_order(is_restricted=self._allowed() is not None)
         if self.duration is not None:
             if self.stickiness != 0.0:
                 raise ValueError(
@@ -354,11 +392,70 @@ class HDPHMMLT(HMMPredictions):
             check_beta_prior(self.stickiness_prior, "stickiness_prior"),
         )
 
+    def _allowed(self) -> Mask | None:
+        """Return the transitions that are possible by `transitions` and `start`, or None."""
+        allowed = check_allowed(self.transitions, self.start, self.n_components)
+        if allowed is not None and self.duration is not None:
+            np.fill_diagonal(allowed[:-1], True)
+        return allowed
+
+    def _possible_steps(self) -> Mask | None:
+        """Return which states may follow each other step by step, (J + 1, J); None: all."""
+        allowed, similarity = self._allowed(), self._make_option("similarity")
+        if isinstance(similarity, FixedSimilaritySampler):
+            is_zero = np.isneginf(similarity.log_similarity)
+            if is_zero.any() and allowed is None:
+                allowed = np.ones((self.n_components + 1, self.n_components), dtype=np.bool_)
+            if allowed is not None:
+                allowed[:-1] &= ~is_zero
+        if allowed is not None and self.duration is not None:
+            np.fill_diagonal(allowed[:-1], True)
+        return allowed
+
+    def _check_order(self, *, is_restricted: bool = False, has_known: bool = False) -> None:
+        """Raise ValueError if the order of states contradicts the numbers that the user gave."""
+        order = self.state_order
+        numbered = "transitions and start" if is_restricted else "known states in y"
+        if order in ("share", "mean") and (is_restricted or has_known):
+            raise ValueError(
+                f"state_order={order!r} would renumber the states, while {numbered} refer to their "
+                "numbers: use 'auto' or 'given'."
+            )
+        if order == "mean" and (self._accepts_tokens() or looks_back(self._part("emission"))):
+            raise ValueError(
+                f"state_order='mean' takes no emission={self.emission!r}: its states have no mean."
+            )
+
+    def _state_order(self, known: KnownStates | None) -> StateOrder:
+        """Return the order of states in the results."""
+        if self.state_order in ("share", "mean"):
+            return StateOrder(np.empty(0, np.int64), by_mean=self.state_order == "mean")
+        fixed = isinstance(self._part("similarity"), FixedSimilarity)
+        if fixed or self._allowed() is not None:
+            return StateOrder(np.arange(self.n_components), are_fixed=True)
+        if known is not None:
+            return StateOrder(np.flatnonzero(known.are_known), are_fixed=True)
+        given = [] if isinstance(self.init, str) else list_given(self.init)
+        return StateOrder(np.array(given, dtype=np.int64))
+
     def _check_partitions(self, X: PartitionedPanel) -> None:
         check_partitionable(self, X)
 
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
-        return super()._check_input(X, y) if executor is None else place_panel(self, X, executor)
+        y = y if self.use_y else None
+        if executor is not None:
+            return place_panel(self, X, y, executor)
+        panel = super()._check_input(X, y)
+        known = check_known_states(y, panel.ptr, self.n_components)
+        self._check_order(has_known=known is not None)
+        possible = self._possible_steps()
+        if possible is not None:
+            if not isinstance(self.init, str):
+                init: Any = check_init(self.init, panel.ptr, self.n_components)
+                check_path(panel.ptr, init, possible, "init")
+            if known is not None:
+                check_path(panel.ptr, known.states, possible, "y")
+        return panel if known is None else LabeledPanel(panel, known)
 
     def _make_option(self, name: str) -> Any:
         """Return the sampler of the similarity or the duration, or None."""
@@ -387,20 +484,25 @@ class HDPHMMLT(HMMPredictions):
     def _start_sampler(self, panel: Any, root: np.random.SeedSequence, c: int) -> HMMSampler:
         if isinstance(panel, PlacedPanel):
             return start_placed_sampler(self, panel, root, c)
-        self._check_size(len(panel.values))
+        sequences = panel.panel if isinstance(panel, LabeledPanel) else panel
+        self._check_size(len(sequences.values))
         init_stream, emission = derive_stream(root, Role.INIT, c), self._emission_object()
         similarity, duration = self._make_option("similarity"), self._make_option("duration")
         return HMMSampler(
             panel,
             Transitions(
-                self.n_components, self._priors(), init_stream, self_transitions=duration is None
+                self.n_components,
+                self._priors(),
+                init_stream,
+                self_transitions=duration is None,
+                allowed=self._allowed(),
             ),
             make_part(
                 emission,
                 "emission",
-                panel.values,
+                sequences.values,
                 self.n_components,
-                *([panel.ptr] if looks_back(emission) else []),
+                *([sequences.ptr] if looks_back(emission) else []),
             ),
             init_stream,
             derive_stream(root, Role.SWEEP, c),
@@ -408,14 +510,18 @@ class HDPHMMLT(HMMPredictions):
             duration=duration,
             state_sampler=self.state_sampler,
             n_frozen=self._n_frozen(),
-            init=check_init(self.init, panel.ptr, self.n_components),
+            init=check_init(self.init, sequences.ptr, self.n_components),
         )
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
         best = attributes["_best_chain"]
         chain = state.runs[best]
-        samples, reference = name_states(list(chain.models.values()), chain.sampler.count_pairs)
+        samples, reference = name_states(
+            list(chain.models.values()),
+            chain.sampler.count_pairs,
+            self._state_order(chain.sampler.known),
+        )
         others = [
             sample.model
             for c, chain in enumerate(state.runs)

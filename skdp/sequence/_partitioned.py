@@ -15,6 +15,7 @@ from skdp.data._validation import check_partitions
 from skdp.emissions._independent import list_unsummed
 from skdp.sequence._base import CheckPanel, check_columns_observed
 from skdp.sequence._durations._protocol import SummedDuration
+from skdp.sequence._hmm._hints import check_known_states
 from skdp.sequence._hmm._initial_split_merge import check_init
 from skdp.sequence._hmm._placed import PlacedPanel, check_part, list_lengths
 from skdp.sequence._hmm._placed_sampler import PlacedHMMSampler
@@ -35,12 +36,14 @@ def check_partitionable(estimator: Any, X: PartitionedPanel) -> None:
     if duration is not None and not isinstance(duration, SummedDuration):
         name = type(estimator._part("duration")).__name__
         raise TypeError(f"{type(estimator).__name__} with {name} {cure}")
+    if estimator._possible_steps() is not None:
+        raise TypeError(f"{type(estimator).__name__} with impossible transitions {cure}")
     if estimator.state_sampler == "beam":
         raise TypeError(f"state_sampler='beam' {cure}")
     check_no_warm_start(estimator, X)
 
 
-def place_panel(estimator: Any, X: PartitionedPanel, executor: Executor) -> PlacedPanel:
+def place_panel(estimator: Any, X: PartitionedPanel, y: Any, executor: Executor) -> PlacedPanel:
     """Return a panel whose partitions are opened in the workers of an executor."""
     check_partitions(estimator, X, reset=True)
     for name in ("_n_words", "categories_"):
@@ -56,6 +59,9 @@ def place_panel(estimator: Any, X: PartitionedPanel, executor: Executor) -> Plac
     if estimator._allows_nan():
         check_columns_observed(n_seen == 0, None)
     estimator._check_size(max(n_steps for _, n_steps in placed.sizes))
+    if y is not None:
+        placed.know(check_known_states(y, _list_bounds(placed), estimator.n_components))
+        estimator._check_order(has_known=placed.known is not None)
     return placed
 
 
@@ -85,12 +91,16 @@ def start_placed_sampler(
     )
 
 
+def _list_bounds(data: PlacedPanel) -> Any:
+    """Return the bounds of all sequences in the whole panel, (n + 1,)."""
+    (lengths,) = data.sum(list_lengths)
+    return np.concatenate([[0], np.cumsum(lengths)])
+
+
 def _read_init(init: Any, data: PlacedPanel, n_states: int) -> Any:
     """Return the name of the initialization, or the first states of each partition."""
     if isinstance(init, str):
         return init
-    (lengths,) = data.sum(list_lengths)
-    ptr = np.concatenate([[0], np.cumsum(lengths)])
-    states: Any = check_init(init, ptr, n_states)
+    states: Any = check_init(init, _list_bounds(data), n_states)
     ends = np.cumsum([0, *(n_steps for _, n_steps in data.sizes)])
     return [states[begin:end] for begin, end in pairwise(ends)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,32 +14,77 @@ from skdp.sequence._hmm._model import HMMModel
 from skdp.sequence._hmm._sampler import HMMDraw
 
 
+@dataclass(frozen=True)
+class StateOrder:
+    """The numbers of states in the results of a fit.
+
+    Attributes
+    ----------
+    given : array of int
+        States that keep the numbers that they have in the chain.
+    are_fixed : bool
+        Whether these numbers mean the same state in all samples: known states, and states with
+        their own possible transitions or similarities. Otherwise, states may have exchanged their
+        numbers since the first sweep, and are matched to the reference sample.
+    by_mean : bool
+        Whether the other states are ordered by the mean of their first column, with unused states
+        last, and not by their share of the time.
+    """
+
+    given: Places
+    are_fixed: bool = False
+    by_mean: bool = False
+
+    def list_names(self, model: HMMModel) -> Places:
+        """Return the state of a sample that each number stands for, (J,)."""
+        n_states = len(model.shares)
+        keys: Any = -model.shares
+        if self.by_mean:
+            emission: Any = model.emission
+            keys = np.where(model.shares > 0.0, emission.marginals().means[:, 0], np.inf)
+        names = np.arange(n_states)
+        others = np.setdiff1d(names, self.given)
+        names[others] = others[np.argsort(keys[others], kind="stable")]
+        return names
+
+
+BY_SHARE = StateOrder(np.empty(0, dtype=np.int64))
+
+
 def name_states(
-    samples: list[HMMDraw], count: Callable[[Any, Any, int], Places]
+    samples: list[HMMDraw],
+    count: Callable[[Any, Any, int], Places],
+    order: StateOrder = BY_SHARE,
 ) -> tuple[list[HMMModel], int]:
     """Return models with aligned states, and the index of the reference sample.
 
-    The states of the reference sample are ordered by decreasing share of the time. The states of
-    every other sample are matched to them so that as many training observations as possible agree
-    (Hungarian method). The reference has the highest log joint of the samples with the most
-    frequent number of states in use (the lowest such number), because a few outlying steps
-    sometimes have a state of their own.
+    The states of the reference sample are ordered by decreasing share of the time, or as `order`
+    says. The states of every other sample are matched to them so that as many training
+    observations as possible agree (Hungarian method). The reference has the highest log joint of
+    the samples with the most frequent number of states in use (the lowest such number), because a
+    few outlying steps sometimes have a state of their own.
 
     Parameters
     ----------
     samples : list of HMMDraw
     count : callable
         Function that counts pairs of the states of two samples, (J, J), at observed steps.
+    order : StateOrder, default=BY_SHARE
     """
     numbers = [sample.model.n_active_components for sample in samples]
     is_usual = np.array(numbers) == np.bincount(numbers).argmax()
     log_joints = np.array([sample.log_joint for sample in samples])
     reference = int(np.argmax(np.where(is_usual, log_joints, -np.inf)))
-    shares = samples[reference].model.shares
-    names = np.argsort(-shares, kind="stable")
+    names = order.list_names(samples[reference].model)
+    matched = np.arange(len(names))
+    if order.are_fixed:
+        matched = np.setdiff1d(matched, order.given)
     models = []
     for sample in samples:
-        pairs = count(samples[reference].states, sample.states, len(shares))
+        pairs = count(samples[reference].states, sample.states, len(names))
         # Match each reference state to the state that shares the most observations with it.
-        models.append(sample.model.reorder(linear_sum_assignment(pairs[names], maximize=True)[1]))
+        own = names.copy()
+        some = np.ix_(names[matched], matched)
+        own[matched] = matched[linear_sum_assignment(pairs[some], maximize=True)[1]]
+        models.append(sample.model.reorder(own))
     return models, reference

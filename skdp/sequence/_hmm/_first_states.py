@@ -11,9 +11,11 @@ from skdp._numeric._random import draw_key
 from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
 from skdp.emissions._protocol import CollapsedEmission, SummedEmission, values_for
+from skdp.sequence._hmm._hints import KnownStates, rename_by_known
 from skdp.sequence._hmm._initial_split_merge import InitialSplitMerge, find_order
 from skdp.sequence._hmm._kernels_transitions import count_transitions
 from skdp.sequence._hmm._messages import HMMMessages
+from skdp.sequence._hmm._possible_states import write_possible_states
 from skdp.sequence._hmm._transitions import Transitions
 
 MOST_STEPS = 100_000
@@ -66,6 +68,7 @@ def write_first_states(
     init: Any,
     rng: NDArray[np.uint64],
     log_similarity: Floats | None = None,
+    known: KnownStates | None = None,
 ) -> None:
     """Write the first states of a panel.
 
@@ -83,11 +86,16 @@ def write_first_states(
         "auto": see `InitialSplitMerge`, if the parameters of the emission can be integrated out.
         "random", and otherwise: the emission's own initialization.
     rng : (4,) array of uint64
-    log_similarity : (J, J) array or None
-        Known similarities, to which the order of the states is fitted.
+    log_similarity : (J + 1, J) array or None
+        Known similarities, to which the states are fitted: their order and, if transitions are
+        impossible, their paths.
+    known : KnownStates or None
+        Clusters of steps take the names of the known states.
     """
     if not isinstance(init, str):
         states[:] = init
+        if known is not None:
+            known.write(states)
         return
     is_summed = isinstance(emission, SummedEmission)
     stride = choose_stride(len(panel), len(states)) if is_summed else 1
@@ -100,9 +108,16 @@ def write_first_states(
         draw_key(rng, key)
         impossible = follow(panel.ptr, states, emission, start, is_chosen, key)
         check_followed(impossible)
-    if log_similarity is not None:
-        order = find_order(count(panel.ptr, states, transitions.n_states), log_similarity)
+    if known is not None:
+        states[:] = rename_by_known(known.count(states))[states]
+        known.write(states)
+    if log_similarity is None:
+        return
+    if known is None:
+        order = find_order(count(panel.ptr, states, transitions.n_states), log_similarity[:-1])
         states[:] = order[states]
+    if np.isneginf(log_similarity).any() and isinstance(emission, CollapsedEmission):
+        write_possible_states(panel.ptr, states, transitions, emission, log_similarity, known)
 
 
 def count(ptr: Places, states: Places, n_states: int) -> Places:

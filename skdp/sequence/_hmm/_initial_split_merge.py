@@ -19,6 +19,9 @@ from skdp.sequence._hmm._transitions import Transitions
 FORBIDDEN = 1e-6
 """Similarities below this value all but forbid a transition."""
 
+LOG_IMPOSSIBLE = -1e3
+"""The finite value that counts as log phi of impossible transitions."""
+
 _N_ORDERS, _MOST_NUMBERS = 30, 4000
 """Number of initial orders of states, which is reduced if there are many states."""
 
@@ -68,6 +71,12 @@ def check_init(init: Any, ptr: Places, n_states: int) -> str | Places:
     return states
 
 
+def list_given(init: Any) -> list[int]:
+    """Return the states that occur in given first states."""
+    parts = init if isinstance(init, list | tuple) else [init]
+    return sorted({int(j) for part in parts for j in np.unique(np.asarray(part))})
+
+
 def find_order(transitions: Places, log_similarity: Floats) -> Places:
     """Return an order of states, (J,), in which the transitions agree with known similarities.
 
@@ -85,6 +94,7 @@ def find_order(transitions: Places, log_similarity: Floats) -> Places:
     log_similarity : (J, J) array
         log phi, which does not change.
     """
+    log_similarity = np.maximum(log_similarity, LOG_IMPOSSIBLE)
     n_states = len(log_similarity)
     order, counts = np.arange(n_states), transitions[:-1].astype(np.float64)
     if not np.any(log_similarity[counts > 0.0] < np.log(FORBIDDEN)):

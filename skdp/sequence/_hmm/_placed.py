@@ -35,6 +35,7 @@ from skdp.sequence._hmm._first_states import (
     follow,
     list_chosen,
 )
+from skdp.sequence._hmm._hints import KnownStates
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._transitions import Transitions
@@ -79,6 +80,7 @@ class PanelPart:
         Chains by their index.
     start : Start or None
         It is set in the first partition while first states are sought.
+    known : KnownStates or None
     """
 
     panel: SequencePanel
@@ -87,6 +89,7 @@ class PanelPart:
     first: int = 0
     chains: dict[int, PlacedHMMChain] = field(default_factory=dict)
     start: Start | None = None
+    known: KnownStates | None = None
 
     @cached_property
     def is_observed(self) -> NDArray[np.bool_]:
@@ -141,6 +144,25 @@ def number_part(part: PanelPart, numbers: tuple[int, int, int]) -> tuple[int]:
     return (0,)
 
 
+def know_part(part: PanelPart, known: tuple[Places, int] | None) -> tuple[int]:
+    """Set the known states of the steps, given these and the number of states."""
+    part.known = None if known is None else KnownStates(*known)
+    return (0,)
+
+
+def count_known_part(part: PanelPart, c: int) -> tuple[Places]:
+    """Count the steps by state and known state."""
+    assert part.known is not None
+    return (part.known.count(part.chains[c].states),)
+
+
+def write_known_part(part: PanelPart, c: int) -> tuple[int]:
+    """Write the known states of known steps."""
+    assert part.known is not None
+    part.known.write(part.chains[c].states)
+    return (0,)
+
+
 def list_lengths(part: PanelPart) -> tuple[list[int]]:
     """Return the lengths of all sequences."""
     return (np.diff(part.panel.ptr).tolist(),)
@@ -168,8 +190,11 @@ def check_part(part: PanelPart, check: Callable[[SequencePanel], None]) -> tuple
 
 
 def digest_part(part: PanelPart) -> tuple[list[str]]:
-    """Return a hash of the observations."""
-    return ([joblib.hash(part.panel)],)
+    """Return a hash of the observations and the known states."""
+    data: Any = part.panel
+    if part.known is not None:
+        data = part.panel, part.known.states
+    return ([joblib.hash(data)],)
 
 
 # A chain
@@ -280,6 +305,8 @@ def sweep_part(part: PanelPart, c: int, orders: Orders) -> Found:
     n_states = len(orders.startprob)
     log_obs = np.empty((len(states), n_states))
     chain.emission.write_log_obs(log_obs)
+    if part.known is not None:
+        part.known.clamp(log_obs)
     known = part.panel.ptr, orders.startprob, orders.transmat, log_obs
     messages: HMMMessages | SegmentMessages = (
         HMMMessages(*known) if orders.tables is None else SegmentMessages(*known, *orders.tables)
@@ -351,6 +378,16 @@ class PlacedPanel(Placed):
         (self.sizes,) = self.sum(measure_part)
         ends = np.cumsum([(0, 0), *self.sizes], axis=0)
         self.sum(number_part, each=[(s, *row) for s, row in enumerate(ends[:-1].tolist())])
+        self.known: KnownStates | None = None
+
+    def know(self, known: KnownStates | None) -> None:
+        """Set the known states of all steps."""
+        self.known = known
+        each: list[Any] = [None] * len(self.sizes)
+        if known is not None:
+            ends = np.cumsum([n_steps for _, n_steps in self.sizes])
+            each = [(own, known.n_states) for own in np.split(known.states, ends[:-1])]
+        self.sum(know_part, each=each)
 
     @property
     def n_units(self) -> int:

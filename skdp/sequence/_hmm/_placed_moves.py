@@ -21,7 +21,7 @@ from skdp.sequence._hmm._split_merge import (
     TwoStates,
     count_groups,
     list_steps,
-    mean_of_orientations,
+    log_probability_of_sums,
 )
 from skdp.sequence._hmm._transitions import Transitions
 
@@ -39,11 +39,16 @@ class StepGroups(Splitter):
         Index of the chain.
     n_states, a, b : int
         Number of states, and the two states.
+    has_known : bool
+        Whether state a is known.
     """
 
-    def __init__(self, part: PanelPart, c: int, n_states: int, a: int, b: int):
+    def __init__(self, part: PanelPart, c: int, n_states: int, a: int, b: int, has_known: bool):
         chain = part.chains[c]
         self.steps = list_steps(part.panel.ptr, chain.states, n_states, a, b)
+        self.is_known = None
+        if has_known and part.known is not None:
+            self.is_known = part.known.states[self.steps.steps] >= 0
         self.emission = chain.emission.restrict(self.steps.steps, 2)
         self._n_states, self._first, self._states = n_states, part.first, chain.states
         self._groups: list[Any] = []
@@ -118,7 +123,7 @@ class StepGroups(Splitter):
     def set_model(self, about: About, sums: tuple[Any, ...], tables: LogTables) -> tuple[int]:
         """Make the model of two states given groups."""
         self.take(about, sums)
-        self._two_states = TwoStates(self.steps, self.emission, tables, self._first)
+        self._two_states = TwoStates(self.steps, self.emission, tables, self._first, self.is_known)
         return (0,)
 
     def add_logs(self, number: int) -> tuple[Places]:
@@ -131,9 +136,9 @@ class StepGroups(Splitter):
         return (0,)
 
 
-def split_part(part: PanelPart, c: int, n_states: int, a: int, b: int) -> tuple[int]:
+def split_part(part: PanelPart, c: int, *states: Any) -> tuple[int]:
     """List the steps of two states, for a move."""
-    part.chains[c].move = StepGroups(part, c, n_states, a, b)
+    part.chains[c].move = StepGroups(part, c, *states)
     return (0,)
 
 
@@ -187,9 +192,9 @@ class PlacedTwoStates:
         return self._splitter.make("make_drawn", key)
 
     def log_probability(self, groups: PlacedStepGroups) -> float:
-        """Return the log probability of a draw if a fair coin decides which group is 0."""
+        """Return the log probability of a draw."""
         (sums,) = self._splitter.ask("add_logs", groups.number)
-        return mean_of_orientations(sums)
+        return log_probability_of_sums(sums, has_known=self._splitter.has_known)
 
 
 class PlacedSplitter(Splitter):
@@ -205,6 +210,8 @@ class PlacedSplitter(Splitter):
     emission : SummedEmission
         Sampler without observations.
     transitions, mass, rng : as for `Splitter`
+    has_known : bool
+        Whether state a is known.
     """
 
     def __init__(
@@ -217,13 +224,15 @@ class PlacedSplitter(Splitter):
         transitions: Transitions,
         mass: float,
         rng: NDArray[np.uint64],
+        *,
+        has_known: bool,
     ):
-        self._data, self._c = data, c
+        self._data, self._c, self.has_known = data, c, has_known
         self.emission = emission.of_states(2)
         self.transitions, self.mass, self.rng = transitions, mass, rng
         self._n_groups = 0
         self._last: PlacedStepGroups | None = None
-        data.sum(split_part, c, transitions.n_states, a, b)
+        data.sum(split_part, c, transitions.n_states, a, b, has_known)
 
     def ask(self, question: str, *args: Any, each: list[Any] | None = None) -> tuple[Any, ...]:
         """Return the sum of the results of all partitions."""
@@ -334,7 +343,7 @@ class PlacedSplitMerge(StateSplitMerge):
         rng: NDArray[np.uint64],
     ):
         nowhere = np.empty(0, dtype=np.int64)
-        super().__init__(nowhere, nowhere, transitions, emission, rng)
+        super().__init__(nowhere, nowhere, transitions, emission, rng, known=data.known)
         self._data, self._c, self._now = data, c, counts
 
     def try_once(self) -> bool:
@@ -350,5 +359,6 @@ class PlacedSplitMerge(StateSplitMerge):
         transitions = self._transitions
         mass = transitions.alpha * (transitions.weights[a] + transitions.weights[other])
         return PlacedSplitter(
-            self._data, self._c, a, b, self._emission, transitions, mass, self._rng
-        )
+            self._data, self._c, a, b, self._emission, transitions, mass, self._rng,
+            has_known=self._is_known(a),
+        )  # fmt: skip

@@ -13,6 +13,7 @@ from skdp._numeric._typing import Places
 from skdp._part import Part
 from skdp.emissions._protocol import Coupling
 from skdp.sequence._durations._protocol import SummedDuration
+from skdp.sequence._hmm._hints import KnownStates, rename_by_known
 from skdp.sequence._hmm._initial_split_merge import find_order
 from skdp.sequence._hmm._placed import (
     Orders,
@@ -20,12 +21,14 @@ from skdp.sequence._hmm._placed import (
     add_part,
     begin_part,
     complete_part,
+    count_known_part,
     count_pairs_part,
     count_part,
     keep_part,
     rename_part,
     set_part,
     sweep_part,
+    write_known_part,
 )
 from skdp.sequence._hmm._placed_moves import PlacedSplitMerge
 from skdp.sequence._hmm._sampler import HMMSampler
@@ -81,11 +84,15 @@ class PlacedHMMSampler(HMMSampler):
             data.seek_first_states(c, transitions, emission, init, init_stream)
         else:
             data.sum(set_part, c, each=init)
+        if data.known is not None:
+            if isinstance(init, str):
+                data.sum(rename_part, c, rename_by_known(data.sum(count_known_part, c)[0]))
+            data.sum(write_known_part, c)
         self._take_counts()
-        known = self._known_similarity()
-        if known is not None and isinstance(init, str):
+        log_similarity = self._known_similarity()
+        if log_similarity is not None and isinstance(init, str) and data.known is None:
             data.result(self._sums)  # wait until the partitions are idle
-            data.sum(rename_part, c, find_order(self._found[1], known))
+            data.sum(rename_part, c, find_order(self._found[1], log_similarity[:-1]))
             self._take_counts()
         self._begin(init_stream)
 
@@ -100,6 +107,11 @@ class PlacedHMMSampler(HMMSampler):
     def detach(self) -> None:
         """Drop the partitions."""
         Part.detach(self)
+
+    @property
+    def known(self) -> KnownStates | None:
+        """The known states of the panel."""
+        return self.data.known
 
     def _parameters(self) -> Any:
         """Return the sampler of the observations, for partitions to copy from."""

@@ -13,6 +13,7 @@ from skdp.data import SequencePanel
 from skdp.emissions._protocol import CollapsedEmission, Coupling, EmissionSampler, values_for
 from skdp.sequence._durations._protocol import DurationSampler
 from skdp.sequence._hmm._first_states import write_first_states
+from skdp.sequence._hmm._hints import KnownStates, LabeledPanel
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._model import HMMModel, count_active
 from skdp.sequence._hmm._segment_messages import SegmentMessages
@@ -58,7 +59,7 @@ class HMMSampler(Part):
 
     Parameters
     ----------
-    panel : SequencePanel
+    panel : SequencePanel or LabeledPanel
     transitions : Transitions
     emission : EmissionSampler
     init_stream, stream : (4,) uint64 arrays
@@ -79,11 +80,11 @@ class HMMSampler(Part):
     is_placed: ClassVar[bool] = False
     """Whether its data are partitions that an executor has placed."""
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs", "_is_observed")
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs", "_is_observed", "_known")
 
     def __init__(
         self,
-        panel: SequencePanel,
+        panel: SequencePanel | LabeledPanel,
         transitions: Transitions,
         emission: EmissionSampler,
         init_stream: NDArray[np.uint64],
@@ -102,18 +103,22 @@ class HMMSampler(Part):
         self.duration = duration
         self.state_sampler = state_sampler
         self.stream = stream
-        self.states = np.zeros(len(panel.values), dtype=np.int64)
         self.attach(panel)
         self.n_sweeps = 0
+        panel = panel.panel if isinstance(panel, LabeledPanel) else panel
+        self.states = np.zeros(len(panel.values), dtype=np.int64)
         write_first_states(
-            panel, self.states, transitions, emission, init, init_stream, self._known_similarity()
-        )
+            panel, self.states, transitions, emission, init, init_stream, self._known_similarity(),
+            self._known,
+        )  # fmt: skip
         self._begin(init_stream)
 
     def _known_similarity(self) -> NDArray[np.float64] | None:
-        """Return log phi, (J, J), if it is known and fixed."""
-        is_fixed = isinstance(self.similarity, FixedSimilaritySampler)
-        return self.similarity.log_similarity if is_fixed else None  # type: ignore[union-attr]
+        """Return log phi, (J + 1, J), as far as it is known: -inf for impossible transitions."""
+        transitions = self.transitions
+        if isinstance(self.similarity, FixedSimilaritySampler):
+            return transitions.with_log_similarity(self.similarity.log_similarity).log_similarity
+        return None if transitions.allowed is None else transitions.log_similarity
 
     def _begin(self, rng: NDArray[np.uint64]) -> None:
         """Draw the first parameters, given the first states."""
@@ -126,12 +131,20 @@ class HMMSampler(Part):
             self.duration.start(rng)
         self._draw_parameters(rng)
 
-    def attach(self, panel: SequencePanel) -> None:
+    def attach(self, panel: SequencePanel | LabeledPanel) -> None:
         """Store the panel."""
+        self._known = None
+        if isinstance(panel, LabeledPanel):
+            panel, self._known = panel
         self._ptr = panel.ptr
         self._log_obs = np.empty((len(panel.values), self.transitions.n_states))
         self._is_observed = observed_steps(panel.values)
         self.emission.attach(*values_for(self.emission, panel.values, panel.ptr))
+
+    @property
+    def known(self) -> KnownStates | None:
+        """The known states of the panel."""
+        return self._known
 
     def detach(self) -> None:
         """Drop the panel and arrays derived from it."""
@@ -164,6 +177,8 @@ class HMMSampler(Part):
     def _draw_states(self) -> int:
         """Draw states and missing values; return the first impossible sequence, or -1."""
         self.emission.write_log_obs(self._log_obs)
+        if self._known is not None:
+            self._known.clamp(self._log_obs)
         known = self._ptr, *self.transitions.matrix(), self._log_obs
         if self.duration is not None:
             segments = SegmentMessages(*known, *self.duration.tables())
@@ -189,8 +204,9 @@ class HMMSampler(Part):
         """Try a move; return whether states have changed, which makes all parameters stale."""
         similarity: Any = self.similarity if self._is_coupled else None
         return StateSplitMerge(
-            self._ptr, self.states, self.transitions, self.emission, self.stream, similarity
-        ).try_once()
+            self._ptr, self.states, self.transitions, self.emission, self.stream, similarity,
+            self._known,
+        ).try_once()  # fmt: skip
 
     @property
     def _is_coupled(self) -> bool:

@@ -14,6 +14,7 @@ from skdp._numeric._sums import round_sum
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._protocol import CollapsedEmission
 from skdp.sequence._hmm import _kernels_split_merge as kernels
+from skdp.sequence._hmm._hints import KnownStates
 from skdp.sequence._hmm._transitions import SMALLEST_WEIGHT, Transitions
 from skdp.sequence._similarities._protocol import EmissionCoupledSampler
 
@@ -97,15 +98,26 @@ class TwoStates:
     tables : LogTables
     first : int, default=0
         Index of the first step in the whole panel.
+    is_known : (n,) array of bool or None, default=None
+        Steps that stay in group 0, because their state is known. Group 0 is then the state that is
+        split; otherwise, a fair coin decides which group this is.
     """
 
     def __init__(
-        self, steps: StepsOfTwo, emission: CollapsedEmission, tables: LogTables, first: int = 0
+        self,
+        steps: StepsOfTwo,
+        emission: CollapsedEmission,
+        tables: LogTables,
+        first: int = 0,
+        is_known: NDArray[np.bool_] | None = None,
     ):
         self._steps, self._first, self._log_within = steps, first, tables.within
+        self._has_known = is_known is not None
         n = len(steps.steps)
         log_obs, self._odds = np.empty((n, 2)), np.empty(n)
         emission.write_log_predictive(log_obs)
+        if is_known is not None:
+            log_obs[is_known] = 0.0, -np.inf
         kernels.filter_groups(log_obs, steps.before, steps.after, *tables, self._odds)
 
     def draw(self, rng: NDArray[np.uint64]) -> Groups:
@@ -124,8 +136,8 @@ class TwoStates:
         return groups
 
     def log_probability(self, groups: Groups) -> float:
-        """Return the log probability of a draw if a fair coin decides which group is 0."""
-        return mean_of_orientations(self.add_logs(groups))
+        """Return the log probability of a draw."""
+        return log_probability_of_sums(self.add_logs(groups), has_known=self._has_known)
 
     def add_logs(self, groups: Groups) -> Places:
         """Return the sums of log probabilities of the groups, and of the opposite groups."""
@@ -143,8 +155,13 @@ class TwoStates:
         return groups
 
 
-def mean_of_orientations(sums: Places) -> float:
-    """Return the log of the mean of two probabilities, given sums of their logs, (2, 3)."""
+def log_probability_of_sums(sums: Places, *, has_known: bool) -> float:
+    """Return the log probability of groups, given the log sums of both orientations, (2, 3).
+
+    It is the mean of both unless known states determine which group is 0.
+    """
+    if has_known:
+        return float(round_sum(sums[0]))
     both = [round_sum(each) for each in sums]
     return float(np.logaddexp(*both) - np.log(2.0))
 
@@ -163,6 +180,8 @@ class Splitter:
     mass : float
         alpha times the weights of both states.
     rng : (4,) uint64 array
+    is_known : (n,) array of bool or None, default=None
+        As for `TwoStates`.
     """
 
     def __init__(
@@ -172,8 +191,9 @@ class Splitter:
         transitions: Transitions,
         mass: float,
         rng: NDArray[np.uint64],
+        is_known: NDArray[np.bool_] | None = None,
     ):
-        self.steps, self.emission = steps, emission
+        self.steps, self.emission, self.is_known = steps, emission, is_known
         self.transitions, self.mass, self.rng = transitions, mass, rng
 
     def launch(self) -> Any:
@@ -262,7 +282,7 @@ class Splitter:
 
     def model(self, tables: LogTables) -> Any:
         """Return a model of two groups, with the conditioned emission."""
-        return TwoStates(self.steps, self.emission, tables)
+        return TwoStates(self.steps, self.emission, tables, is_known=self.is_known)
 
     def count(self, groups: Any) -> tuple[Places, Places, Places]:
         """Return the transitions into, out of and within two groups."""
@@ -328,11 +348,14 @@ class StateSplitMerge(StateRegrouping):
     of the two states are then proposed from their posterior given the states and the observations,
     so that observations still enter only through the evidence, with parameters integrated out.
 
+    Known states stay: no merge removes them, and their known steps never leave them in a split.
+
     Parameters
     ----------
     ptr, states, transitions, emission, rng : as for `StateRegrouping`
     similarity : EmissionCoupledSampler or None, default=None
         Sampler of such similarities.
+    known : KnownStates or None, default=None
     """
 
     def __init__(
@@ -343,9 +366,10 @@ class StateSplitMerge(StateRegrouping):
         emission: Any,
         rng: NDArray[np.uint64],
         similarity: EmissionCoupledSampler | None = None,
+        known: KnownStates | None = None,
     ):
         super().__init__(ptr, states, transitions, emission, rng)
-        self._similarity = similarity
+        self._similarity, self._known = similarity, known
 
     def try_once(self) -> bool:
         """Propose a split or a merge; return whether it was accepted."""
@@ -363,7 +387,7 @@ class StateSplitMerge(StateRegrouping):
         if model is None:
             return False
         groups = model.draw(self._rng)
-        if next_double(self._rng) < 0.5:  # which group keeps state a
+        if not self._is_known(a) and next_double(self._rng) < 0.5:  # which group keeps state a
             groups = splitter.exchange(groups)
         sizes_of_groups = splitter.sizes(groups)
         if min(sizes_of_groups) == 0:
@@ -381,6 +405,8 @@ class StateSplitMerge(StateRegrouping):
         ends = np.cumsum(1.0 / sizes[used])
         i = min(np.searchsorted(ends, next_double(self._rng) * ends[-1]), len(used) - 1)
         a, b = pick(np.delete(used, i), self._rng), used[i]
+        if self._is_known(b):
+            return False
         splitter = self._splitter(a, b, b)
         model = splitter.launch()
         if model is None:
@@ -393,6 +419,10 @@ class StateSplitMerge(StateRegrouping):
         log_ratio = gain + backward - forward
         return self._accept(splitter, (whole, groups), a, b, log_ratio)
 
+    def _is_known(self, j: int) -> bool:
+        """Return whether any step is known to be in a state."""
+        return self._known is not None and bool(self._known.are_known[j])
+
     def _count(self) -> Places:
         """Return the transitions of the current states, (J + 1, J)."""
         return self._transitions.count(self._ptr, self._states)
@@ -403,7 +433,10 @@ class StateSplitMerge(StateRegrouping):
         mass = transitions.alpha * (transitions.weights[a] + transitions.weights[other])
         steps = list_steps(self._ptr, self._states, transitions.n_states, a, b)
         emission = self._emission.restrict(steps.steps, 2)
-        return Splitter(steps, emission, transitions, mass, self._rng)
+        is_known = None
+        if self._known is not None and self._is_known(a):
+            is_known = self._known.states[steps.steps] >= 0
+        return Splitter(steps, emission, transitions, mass, self._rng, is_known)
 
     def _shapes(self, counts: tuple[Places, Places, Places]) -> Floats:
         """Return the parameters of the Beta distribution that proposes the share of two weights.

@@ -47,6 +47,9 @@ class Transitions(Part):
     self_transitions : bool, default=True
         Whether a state may follow itself. If not, as with explicit durations, phi_jj = 0 and only
         changes of state count as transitions.
+    allowed : (J + 1, J) array of bool or None, default=None
+        Which transitions are possible, with first states in the last row; phi = 0 for the others.
+        None: all of them.
 
     Attributes
     ----------
@@ -68,12 +71,13 @@ class Transitions(Part):
         rng: NDArray[np.uint64],
         *,
         self_transitions: bool = True,
+        allowed: NDArray[np.bool_] | None = None,
     ):
         self.priors = priors
-        self.self_transitions = self_transitions
+        self.self_transitions, self.allowed = self_transitions, allowed
         self.counts = np.zeros((n_states + 1, n_states), dtype=np.int64)
         self.log_similarity = np.zeros((n_states + 1, n_states))
-        self._forbid_self_transitions(self.log_similarity)
+        self._forbid(self.log_similarity)
         self.log_rates = np.empty((n_states + 1, n_states))
         self.weights = np.full(n_states, 1.0 / n_states)
         self.gamma = _start(priors.top_concentration, priors.top_concentration_prior)
@@ -99,6 +103,7 @@ class Transitions(Part):
         other = self.copy()
         other.self_transitions = True
         np.fill_diagonal(other.log_similarity[:-1], 0.0)
+        other._forbid(other.log_similarity)
         return other
 
     @property
@@ -142,7 +147,7 @@ class Transitions(Part):
             )
         else:
             kernels.draw_times_without_rates(
-                self.counts, self._shapes(self.weights) + self.counts, self.log_similarity,
+                self.counts, self.shapes(self.weights) + self.counts, self.log_similarity,
                 self._log_times, rng,
             )  # fmt: skip
         overridden = self._draw_tables(rng)
@@ -163,17 +168,18 @@ class Transitions(Part):
 
     def counts_and_rates(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return transitions and log rates (-inf if impossible), on which phi depends."""
-        if self.self_transitions:
+        if self.self_transitions and self.allowed is None:
             return self.counts, self.log_rates
         log_rates = self.log_rates.copy()
-        self._forbid_self_transitions(log_rates)
+        self._forbid(log_rates)
         return self.counts, log_rates
 
     def timed(self) -> TimedTransitions:
         """Return transitions and the times drawn last, on which phi depends without the rates."""
-        return TimedTransitions(
-            self.counts, self._shapes(self.weights) + self.counts, self._log_times
-        )
+        shapes = self.shapes(self.weights) + self.counts
+        if self.allowed is not None:
+            shapes[~self.allowed] = 0.0  # phi = 0, whatever the similarity
+        return TimedTransitions(self.counts, shapes, self._log_times)
 
     def redraw_rates(self, rng: NDArray[np.uint64]) -> None:
         """Redraw the rates given the times drawn last, after similarities have changed."""
@@ -182,9 +188,12 @@ class Transitions(Part):
     def take_similarity(self, similarity: SimilaritySampler, emission: EmissionSampler) -> None:
         """Store the current similarities."""
         similarity.write(self.log_similarity[:-1], emission)
-        self._forbid_self_transitions(self.log_similarity)
+        self._forbid(self.log_similarity)
 
-    def _forbid_self_transitions(self, logs: NDArray[np.float64]) -> None:
+    def _forbid(self, logs: NDArray[np.float64]) -> None:
+        """Set the entries of impossible transitions to -inf, in a (J + 1, J) array."""
+        if self.allowed is not None:
+            logs[~self.allowed] = -np.inf
         if not self.self_transitions:
             np.fill_diagonal(logs[:-1], -np.inf)
 
@@ -237,7 +246,7 @@ class Transitions(Part):
         """Return the same transitions with other similarities between states, log phi, (J, J)."""
         other = self.copy()
         other.log_similarity[:-1] = log_similarity
-        other._forbid_self_transitions(other.log_similarity)
+        other._forbid(other.log_similarity)
         return other
 
     def log_ratio(
@@ -291,7 +300,7 @@ class Transitions(Part):
         np.fill_diagonal(changes[:-1], 0)
         return changes
 
-    def _shapes(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shapes(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a_jj', (J + 1, J)."""
         shapes = np.tile(self.alpha * weights, (self.n_states + 1, 1))
         shapes[np.arange(self.n_states), np.arange(self.n_states)] += self.kappa

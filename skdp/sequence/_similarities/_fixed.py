@@ -19,9 +19,9 @@ class FixedSimilarity(EstimatorMixin, BaseEstimator):
     Parameters
     ----------
     matrix : (J, J) array
-        phi, in (0, 1]: row j holds the similarities for transitions from state j to all states. The
-        matrix need not be symmetric, and its diagonal need not be 1. J is the `n_components` of the
-        model.
+        phi, from 0 to 1: row j holds the similarities for transitions from state j to all states.
+        Transitions with phi = 0 are impossible; each row has a positive entry. The matrix need not
+        be symmetric, and its diagonal need not be 1. J is the `n_components` of the model.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"matrix": ["array-like"]}
@@ -57,14 +57,21 @@ class FixedSimilarity(EstimatorMixin, BaseEstimator):
                 f"FixedSimilarity: matrix must be ({n_states}, {n_states}), a row for each of "
                 f"n_components={n_states} states; got {matrix.shape}."
             )
-        wrong = ~((matrix > 0.0) & (matrix <= 1.0))
+        wrong = ~((matrix >= 0.0) & (matrix <= 1.0))
         if wrong.any():
             j, k = np.argwhere(wrong)[0]
             raise ValueError(
-                "FixedSimilarity: the entries of matrix must be greater than 0 and at most 1; "
+                "FixedSimilarity: the entries of matrix must be between 0 and 1; "
                 f"got {matrix[j, k]:g} in row {j}, column {k}."
             )
-        return FixedSimilaritySampler(np.log(matrix))
+        if not matrix.any(axis=1).all():
+            j = int(np.argmin(matrix.any(axis=1)))
+            raise ValueError(
+                f"FixedSimilarity: row {j} of matrix holds only zeros: no state could follow state "
+                f"{j}."
+            )
+        with np.errstate(divide="ignore"):
+            return FixedSimilaritySampler(np.log(matrix))
 
 
 class FixedSimilaritySampler(Part):
@@ -73,7 +80,7 @@ class FixedSimilaritySampler(Part):
     Parameters
     ----------
     log_similarity : (J, J) array
-        log phi, <= 0.
+        log phi, <= 0; -inf if a transition is impossible.
     """
 
     def __init__(self, log_similarity: NDArray[np.float64]):

@@ -4,6 +4,7 @@ beta ~ Dirichlet(gamma / J, ...), pi_jj' ~ Gamma(alpha beta_j' + kappa [j = j'],
 from the rates pi_0j' ~ Gamma(alpha beta_j', 1); the probability of a transition is pi_jj' phi_jj'
 over its sum. States emit symbols with probabilities theta_j ~ Dirichlet(prior). Transitions are
 drawn from their prior, and the probability of every sequence of states is averaged over the draws.
+Some transitions may be impossible, with phi = 0, and some states may be known.
 The sum A of the parameters of theta_j may have a Gamma prior; it is integrated out by quadrature.
 
 Or states emit Gaussian vectors, with a normal-inverse-Wishart prior, such that depend on those
@@ -47,6 +48,8 @@ class Problem:
     gamma_prior: tuple[float, float] = (2.0, 1.0)
     share_prior: tuple[float, float] = (1.0, 1.0)
     phi: tuple[tuple[float, ...], ...] | None = None
+    allowed: tuple[tuple[int, ...], ...] | None = None  # 0: impossible; the last row: first states
+    known: tuple[tuple[int, ...], ...] | None = None  # the known states of the steps; -1: unknown
     gaussian: NormalInverseWishart | None = None
     regression: autoregression.MatrixNormalInverseWishart | None = None
     evidence: Callable[[tuple], float] | None = None  # log density of the observations of a state
@@ -192,8 +195,11 @@ def draw_prior(problem, n_draws, rng):
     states = np.arange(n_states)
     shapes[:, states, states] += kappa[:, None]
     log_rates = draw_log_gamma(np.maximum(shapes, 1e-300), rng)
-    if problem.phi is not None:
-        log_rates[:, :n_states] += np.log(problem.phi)
+    with np.errstate(divide="ignore"):
+        if problem.phi is not None:
+            log_rates[:, :n_states] += np.log(problem.phi)
+        if problem.allowed is not None:
+            log_rates += np.log(problem.allowed)
     return alpha, kappa, gamma, log_rates - special.logsumexp(log_rates, axis=2, keepdims=True)
 
 
@@ -209,6 +215,9 @@ def expect(problem, n_draws=2_000_000, chunk=20_000, seed=0):
     """Return co-assignment probabilities, number of used states, alpha, kappa, gamma, log A."""
     length = sum(map(len, problem.sequences))
     all_states = np.array(list(product(range(problem.n_states), repeat=length)))
+    if problem.known is not None:
+        known = np.concatenate(problem.known)
+        all_states = all_states[np.all((known < 0) | (known == all_states), axis=1)]
     evidence = np.exp([log_evidence(problem, states) for states in all_states])
     counts = np.array([count(problem, states).ravel() for states in all_states])
     kinds, kind = np.unique(counts, axis=0, return_inverse=True)

@@ -8,6 +8,7 @@ from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.emissions._discrete._categorical import CategoricalSampler
 from skdp.sequence import FixedSimilarity
+from skdp.sequence._hmm._hints import KnownStates, LabeledPanel
 from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
@@ -16,6 +17,10 @@ TWO = ((0, 0, 1), (1, 1, 0, 0))
 THREE = ((0, 0, 2), (2, 2, 1, 0))
 PHI = ((1.0, 0.2), (0.05, 0.6))
 PHI3 = ((1.0, 0.3, 0.05), (0.5, 0.8, 0.2), (0.01, 0.6, 1.0))
+ZEROS = ((1.0, 0.3, 0.0), (0.0, 0.8, 0.2), (0.4, 0.0, 1.0))
+LEFT_RIGHT = ((1, 1, 1), (0, 1, 1), (0, 0, 1), (1, 1, 1))
+FROM_FIRST = (*LEFT_RIGHT[:3], (1, 0, 0))
+KNOWN = ((0, -1, -1), (-1, 1, -1, -1))
 
 CASES = {
     "plain": Problem(ONE),
@@ -43,12 +48,21 @@ CASES = {
     "symbols, similar, sticky": Problem(
         THREE, n_symbols=4, concentration_prior=(1.0, 0.3), phi=PHI, kappa=1.0
     ),
+    "known": Problem(TWO, n_states=3, known=KNOWN, alpha=None, gamma=None),
+    "known, similar, sticky": Problem(TWO, n_states=3, known=KNOWN, phi=PHI3, kappa=1.0),
+    "left-right": Problem(TWO, n_states=3, allowed=LEFT_RIGHT, alpha=None, gamma=None),
+    "left-right from the first": Problem(TWO, n_states=3, allowed=FROM_FIRST, kappa=None),
+    "left-right, known": Problem(TWO, n_states=3, allowed=LEFT_RIGHT, known=KNOWN, kappa=1.0),
+    "zeros, concentrations": Problem(TWO, n_states=3, phi=ZEROS, alpha=None, gamma=None),
 }
 N_SWEEPS, N_BATCHES = 60_000, 40
 
 
 def run(problem, n_sweeps, seed=0, state_sampler="ffbs"):
     panel = SequencePanel.from_sequences([np.array(s, float) for s in problem.sequences])
+    if problem.known is not None:
+        panel = LabeledPanel(panel, KnownStates(np.concatenate(problem.known), problem.n_states))
+    allowed = None if problem.allowed is None else np.array(problem.allowed, dtype=bool)
     streams = [make_stream(make_seed_sequence(seed + i)) for i in range(3)]
     priors = TransitionPriors(
         problem.gamma, problem.gamma_prior, problem.alpha, problem.alpha_prior,
@@ -62,7 +76,7 @@ def run(problem, n_sweeps, seed=0, state_sampler="ffbs"):
         prior *= problem.n_symbols * np.array(problem.base)
     sampler = HMMSampler(
         panel,
-        Transitions(problem.n_states, priors, streams[0]),
+        Transitions(problem.n_states, priors, streams[0], allowed=allowed),
         CategoricalSampler(problem.n_states, prior, problem.concentration_prior),
         streams[1],
         streams[2],
@@ -85,7 +99,7 @@ def run(problem, n_sweeps, seed=0, state_sampler="ffbs"):
 
 
 RUNS = [(case, "ffbs") for case in CASES]
-RUNS += [(case, "beam") for case in ("plain, three states", "similar, sticky")]
+RUNS += [(case, "beam") for case in ("plain, three states", "similar, sticky", "left-right, known")]
 
 
 @pytest.mark.slow

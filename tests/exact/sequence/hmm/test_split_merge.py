@@ -20,6 +20,7 @@ from skdp.emissions import AutoregressiveEmission, CategoricalEmission, Gaussian
 from skdp.sequence import FixedSimilarity
 from skdp.sequence._hmm import _kernels_split_merge as kernels
 from skdp.sequence._hmm import _kernels_transitions
+from skdp.sequence._hmm._hints import KnownStates
 from skdp.sequence._hmm._split_merge import StateSplitMerge, log_probability_of_merge
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
@@ -30,6 +31,8 @@ THREE = ((0, 0, 2), (2, 2, 1, 0))
 PHI = ((1.0, 0.2), (0.05, 0.6))
 PHI3 = ((1.0, 0.3, 0.05), (0.5, 0.8, 0.2), (0.01, 0.6, 1.0))
 APART = ((1.0, 0.02, 0.02), (0.02, 1.0, 0.02), (0.02, 0.02, 1.0))
+KNOWN = ((0, -1, -1), (-1, 1, -1, -1))
+LEFT_RIGHT = ((1, 1, 1), (0, 1, 1), (0, 0, 1), (1, 1, 1))
 LINE = NormalInverseWishart(mean=(0.2,), precision=0.5, freedom=2.5, scale=((0.8,),))
 PLANE = NormalInverseWishart((0.0, 0.0), 0.4, 2.5, ((1.0, 0.8), (0.8, 1.0)))
 SLOPE = MatrixNormalInverseWishart(((0.3, 0.1),), ((0.6, 0.1), (0.1, 0.4)), 2.5, ((0.5,),))
@@ -55,13 +58,25 @@ CASES = {
     "symbols": Problem(
         THREE, n_states=3, n_symbols=4, concentration_prior=(2.0, 1.0), base=(0.1, 0.5, 0.1, 0.3)
     ),
+    "known": Problem(TWO, n_states=4, known=KNOWN, alpha=3.0, gamma=4.0),
+    "known in one state, similar": Problem(
+        TWO, n_states=3, known=((2, -1, -1), (-1, 2, -1, -1)), phi=PHI3
+    ),
+    "left-right": Problem(TWO, n_states=3, allowed=LEFT_RIGHT, alpha=None, gamma=None),
     "numbers": Problem(NUMBERS, n_states=3, gaussian=LINE),
     "numbers, two missing": Problem(MISSING, n_states=3, kappa=1.0, gaussian=LINE),
     "changes": Problem(CHANGES, n_states=3, regression=SLOPE),
     "points": Problem(POINTS, n_states=3, gaussian=PLANE),
     "points, in part missing": Problem(IN_PART, n_states=3, gaussian=PLANE),
 }
-FAST = "three states", "three states, apart, concentrations", "symbols", "numbers", "changes"
+FAST = (
+    "three states",
+    "three states, apart, concentrations",
+    "symbols",
+    "known",
+    "numbers",
+    "changes",
+)
 
 
 def run(problem, n_moves, seed=0, emission=None):
@@ -98,11 +113,15 @@ def run(problem, n_moves, seed=0, emission=None):
         )  # fmt: skip
     sampler = emission.make_sampler(panel.values, n_states, *more)
     sampler.attach(panel.values, *more)
-    transitions = Transitions(n_states, priors, streams[0])
+    allowed = None if problem.allowed is None else np.array(problem.allowed, dtype=bool)
+    transitions = Transitions(n_states, priors, streams[0], allowed=allowed)
     if problem.phi is not None:
         similarity = FixedSimilarity(problem.phi).make_sampler(n_states)
         transitions.take_similarity(similarity, sampler)
-    states = np.zeros(len(panel.values), dtype=np.int64)
+    states, known = np.zeros(len(panel.values), dtype=np.int64), None
+    if problem.known is not None:
+        known = KnownStates(np.concatenate(problem.known), n_states)
+        known.write(states)
     rng = streams[1]
     draws = {"used": [], "together": [], "alpha": [], "kappa": [], "gamma": []}
     if problem.concentration_prior is not None:
@@ -110,7 +129,8 @@ def run(problem, n_moves, seed=0, emission=None):
     n_accepted = 0
     for _ in range(n_moves):
         sampler.complete(states, rng)
-        moved = StateSplitMerge(panel.ptr, states, transitions, sampler, rng).try_once()
+        moves = StateSplitMerge(panel.ptr, states, transitions, sampler, rng, known=known)
+        moved = moves.try_once()
         n_accepted += moved
         transitions.draw(panel.ptr, states, rng, rates_known=not moved)
         sampler.draw(states, rng)

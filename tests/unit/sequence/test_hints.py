@@ -1,0 +1,248 @@
+"""What users know of the states: known states, possible transitions, an order of their own."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+
+from skdp.callback import Checkpoint
+from skdp.data import PartitionedPanel, SequencePanel
+from skdp.sequence import HDPHMMLT, FixedSimilarity
+
+pytestmark = pytest.mark.filterwarnings(
+    f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning"
+)
+
+RNG = np.random.default_rng(0)
+PATH = np.repeat([0, 1, 2, 3], [5, 20, 10, 30])
+PATHS = [PATH] * 6
+X = [4.0 * PATH[:, np.newaxis] + RNG.normal(size=(65, 1)) for _ in PATHS]
+Y = [np.where(RNG.random(65) < 0.1, PATH, -1) for _ in PATHS]
+
+
+def make(n_components=8, **params):
+    return HDPHMMLT(n_components, **{"max_iter": 40, "random_state": 0, **params})
+
+
+def assert_same_fit(first, second):
+    assert_array_equal(first.trace_["log_joint"], second.trace_["log_joint"])
+    assert_array_equal(first.transmat_, second.transmat_)
+
+
+class TestKnownStates:
+    @pytest.mark.parametrize(
+        "params",
+        [
+            {},
+            {"state_sampler": "beam"},
+            {"duration": "poisson"},
+            {"init": "random"},
+            {"similarity": "gaussian"},
+            {"n_chains": 2},
+            {"transitions": "left-right"},
+        ],
+    )
+    def test_numbers_are_those_of_the_user(self, params):
+        model = make(**params).fit(X, Y)
+        assert np.mean(np.concatenate(model.predict(X)) == np.concatenate(PATHS)) > 0.97
+        means = model.emission_.means[:4, 0]
+        assert np.abs(means - [0.0, 4.0, 8.0, 12.0]).max() < 0.7
+        decoded = np.concatenate(model.decode(X)[1])
+        assert np.mean(decoded == np.concatenate(PATHS)) > 0.97
+
+    def test_no_sweep_changes_them(self):
+        known = np.concatenate(Y)
+        wrong = [np.where(y < 0, -1, (y + 1) % 4) for y in Y]  # far from the data, yet known
+        for y in (Y, wrong):
+            known = np.concatenate(y)
+            for state in make(n_components=5).iter_sweeps(X, y):
+                assert_array_equal(state.states[known >= 0], known[known >= 0])
+
+    def test_gaps_between_the_numbers_are_filled_by_share(self):
+        y = [np.where((PATH == 3) & (known >= 0), 5, -1) for known in Y]
+        model = make().fit(X, y)
+        assert model.emission_.means[5, 0] == pytest.approx(12.0, abs=0.5)
+        assert model.emission_.means[0, 0] == pytest.approx(4.0, abs=0.5)  # 20 of 65 steps
+        assert model.emission_.means[1, 0] == pytest.approx(8.0, abs=0.5)  # 10
+
+    def test_containers(self):
+        pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+        first = make(max_iter=8).fit(X[0], Y[0])
+        with_none = [None if state < 0 else int(state) for state in Y[0]]
+        with_nan = np.where(Y[0] < 0, np.nan, Y[0])
+        for y in (with_none, with_nan, Y[0].astype(np.int8), pd.Series(with_nan), [Y[0]]):
+            assert_same_fit(make(max_iter=8).fit(X[0], y), first)
+        assert_same_fit(make(max_iter=8).fit(X[0], pl.Series(with_none)), first)
+        two = make(max_iter=8).fit(X[:2], [Y[0], None])
+        unknown = np.full(65, -1)
+        assert_same_fit(make(max_iter=8).fit(X[:2], [pd.Series(Y[0]), unknown]), two)
+        assert_same_fit(make(max_iter=8).fit(X[:2], np.array([Y[0], unknown])), two)
+        panel = SequencePanel.from_sequences(X[:2])
+        assert_same_fit(make(max_iter=8).fit(panel, [Y[0], None]), two)
+
+    def test_nothing_known_is_no_hint(self):
+        assert_same_fit(make().fit(X, [np.full(65, -1)] * 6), make().fit(X))
+        assert_same_fit(make().fit(X, [None] * 6), make().fit(X))
+        assert_same_fit(make(use_y=False).fit(X, Y), make().fit(X))
+        assert_same_fit(make().fit(X, list("abcabc")), make().fit(X))  # classes of the sequences
+
+    @pytest.mark.parametrize(
+        ("y", "message"),
+        [
+            (Y[:5], "known states of 6 sequences, those of X; got 5"),
+            ([*Y[:5], Y[5][:-1]], "y, sequence 5: a state for each of the 65 steps"),
+            (
+                [*Y[:5], Y[5] + 9],
+                r"y, sequence 5: .* n_components - 1 = 7, .*; got .*\D\d+\)? at step",
+            ),
+            ([*Y[:5], Y[5] - 1], "got .*-2"),
+            ([*Y[:5], Y[5] + 0.5], "integers"),
+            ([*Y[:5], ["a"] * 65], "integers.*use_y=False"),
+            ([*Y[:5], [Y[5]]], "y, sequence 5"),
+        ],
+    )
+    def test_errors(self, y, message):
+        model = make()
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y)
+        assert not hasattr(model, "n_features_in_")
+        with pytest.raises(ValueError, match="y"):
+            make().fit(X[0], Y[0][:-1])
+
+    def test_partitions(self):
+        parts = PartitionedPanel.from_panel(SequencePanel.from_sequences(X), 3)
+        for params in ({}, {"stickiness": "auto", "init": "random"}, {"duration": "poisson"}):
+            assert_same_fit(make(**params).fit(parts, Y), make(**params).fit(X, Y))
+        with pytest.raises(ValueError, match="known states of 6 sequences"):
+            make().fit(parts, Y[:5])
+
+    def test_warm_start_and_checkpoints(self, tmp_path):
+        whole = make(burn_in=20).fit(X, Y)
+        model = make(max_iter=30, burn_in=20, warm_start=True).fit(X, Y)
+        assert_same_fit(model.set_params(max_iter=40).fit(X, Y), whole)
+        for y in (None, [*Y[:5], None]):
+            with pytest.raises(ValueError, match="X"):
+                model.fit(X, y)
+        for sequences in (X, PartitionedPanel.from_panel(SequencePanel.from_sequences(X), 2)):
+            path = tmp_path / f"{type(sequences).__name__}.ckpt"
+            half = make(max_iter=30, burn_in=20).set_callbacks(Checkpoint(path))
+            half.fit(sequences, Y)
+            rest = make(burn_in=20).set_callbacks(Checkpoint(path))
+            with pytest.raises(ValueError, match="X"):
+                rest.fit(sequences, Y[::-1])
+            assert_same_fit(rest.fit(sequences, Y), whole)
+
+    def test_grid_search_keeps_them_with_their_sequences(self):
+        search = GridSearchCV(make(max_iter=10), {"stickiness": [0.0, 5.0]}, cv=3).fit(X, Y)
+        scores = search.cv_results_["mean_test_score"]
+        alone = GridSearchCV(make(max_iter=10), {"stickiness": [0.0, 5.0]}, cv=3).fit(X)
+        assert np.all(np.isfinite(scores))
+        assert not np.array_equal(scores, alone.cv_results_["mean_test_score"])
+        fitted = make(max_iter=10).fit(X, Y)
+        assert fitted.score(X, Y) == fitted.score(X)
+
+
+class TestPossibleTransitions:
+    LADDER = np.eye(8, dtype=bool) | np.eye(8, k=1, dtype=bool)
+
+    @pytest.mark.parametrize(
+        "params",
+        [
+            {},
+            {"duration": "poisson"},
+            {"state_sampler": "beam", "init": "random"},
+            {"similarity": "emission"},
+            {"similarity": "gaussian", "stickiness": "auto"},
+        ],
+    )
+    def test_impossible_has_probability_0(self, params):
+        allowed, start = self.LADDER, np.arange(8) == 0
+        model = make(transitions=allowed, start=start, **params).fit(X)
+        for sample in model.samples_:
+            assert np.all(sample.transmat[~allowed] == 0.0)
+            assert_array_equal(sample.startprob[1:], 0.0)
+        _, drawn = model.sample(200, 3, random_state=0)
+        _, later = model.sample(50, given=X, random_state=0)
+        _, decoded = model.decode(X)
+        for path in (*drawn, *decoded):
+            assert path[0] == 0
+        for path in (*drawn, *decoded, *later):
+            assert np.all(allowed[path[:-1], path[1:]])
+        assert np.all(np.diff(model.filter_proba(X)[0].argmax(axis=1)[-3:]) >= 0)
+
+    def test_forecasts_never_go_back(self):
+        model = make(4, transitions="left-right", max_iter=60).fit(X)
+        assert np.all(np.tril(model.transmat_, -1) == 0.0)
+        forecast = model.forecast(X[0], 30)
+        assert np.all(forecast.mean > 11.0)  # the last state is absorbing
+
+    def test_left_right_splits_a_return(self):
+        """The level of the first and the last third is the same; states may not come back."""
+        rng = np.random.default_rng(1)
+        x = [np.repeat([0.0, 6.0, 0.0], 30) + rng.normal(size=90) for _ in range(4)]
+        model = make(transitions="left-right", max_iter=60).fit(x)
+        assert model.n_active_components_ == 3
+        for path in model.predict(x):
+            assert_array_equal(np.flatnonzero(np.diff(path)) + 1, [30, 60])
+
+    def test_zeros_of_a_similarity(self):
+        phi = np.where(self.LADDER, 1.0, 0.0)
+        model = make(similarity=FixedSimilarity(phi)).fit(X)
+        assert np.all(model.transmat_[phi == 0.0] == 0.0)
+        assert_array_equal(model.similarity_, phi)
+
+    def test_a_path_without_a_way(self):
+        y = [None] * 5 + [np.where(PATH == 3, 0, -1)]
+        y[5][0] = 1
+        with pytest.raises(ValueError, match=r"y: no path .* of sequence 5 to state 0 at step 35"):
+            make(transitions="left-right").fit(X, y)
+        with pytest.raises(
+            ValueError, match=r"init: no path .* of sequence 0 to state 3 at step 0"
+        ):
+            make(transitions="left-right", start=np.arange(8) == 0, init=[PATH[::-1]] * 6).fit(X)
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({"transitions": "right-left"}, "transitions"),
+            ({"transitions": np.ones((7, 7), dtype=bool)}, r"transitions .* \(8, 8\)"),
+            ({"transitions": np.ones((8, 8))}, "bool"),
+            ({"transitions": np.triu(np.ones((8, 8), dtype=bool), 1)}, "row 7 allows no state"),
+            ({"start": np.zeros(8, dtype=bool)}, "start allows no state"),
+            ({"start": [True, False]}, r"start .* \(8,\)"),
+            ({"transitions": "left-right", "state_order": "share"}, "state_order='share'"),
+        ],
+    )
+    def test_errors(self, params, message):
+        with pytest.raises(ValueError, match=message):
+            make(**params).fit(X)
+
+    def test_partitions_are_refused(self):
+        parts = PartitionedPanel.from_panel(SequencePanel.from_sequences(X), 2)
+        with pytest.raises(TypeError, match="impossible transitions takes no PartitionedPanel"):
+            make(transitions="left-right").fit(parts)
+
+
+class TestOrder:
+    def test_given_states_keep_their_numbers(self):
+        model = make(4, init=PATHS).fit(X)
+        assert np.abs(model.emission_.means.ravel() - [0.0, 4.0, 8.0, 12.0]).max() < 0.7
+        assert np.all(np.diff(make(4, init=PATHS, state_order="share").fit(X).state_shares_) <= 0)
+
+    def test_rows_of_a_similarity_keep_their_numbers(self):
+        phi = np.full((4, 4), 0.1) + 0.9 * np.eye(4) + np.diag([0.5, 0.5, 0.5], 1)
+        phi = np.minimum(phi, 1.0)
+        model = make(4, similarity=FixedSimilarity(phi), init=PATHS).fit(X)
+        assert np.abs(model.emission_.means.ravel() - [0.0, 4.0, 8.0, 12.0]).max() < 0.7
+        assert np.abs(model.similarity_ - phi).max() < 1e-6
+
+    def test_by_mean(self):
+        model = make(6, state_order="mean").fit(X)
+        used = model.state_shares_ > 0.0
+        assert_array_equal(used, np.arange(6) < used.sum())
+        assert np.all(np.diff(model.emission_.means[used, 0]) > 0.0)
+        with pytest.raises(ValueError, match="state_order='mean'"):
+            make(4, state_order="mean", emission="categorical").fit([[0, 1, 1]])
+        with pytest.raises(ValueError, match="known states in y"):
+            make(state_order="mean").fit(X, Y)
