@@ -9,6 +9,7 @@ from sklearn.model_selection import GridSearchCV
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedPanel, SequencePanel
 from skdp.sequence import HDPHMMLT, FixedSimilarity
+from skdp.sequence._hmm._hints import rename_by_known
 
 pytestmark = pytest.mark.filterwarnings(
     f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning"
@@ -53,7 +54,7 @@ class TestKnownStates:
 
     def test_no_sweep_changes_them(self):
         known = np.concatenate(Y)
-        wrong = [np.where(y < 0, -1, (y + 1) % 4) for y in Y]  # far from the data, yet known
+        wrong = [np.where(PATH == 0, [0, 0, 2, 0, 0] * 13, y) for y in Y]  # far from the data
         for y in (Y, wrong):
             known = np.concatenate(y)
             for state in make(n_components=5).iter_sweeps(X, y):
@@ -246,3 +247,15 @@ class TestOrder:
             make(4, state_order="mean", emission="categorical").fit([[0, 1, 1]])
         with pytest.raises(ValueError, match="known states in y"):
             make(state_order="mean").fit(X, Y)
+
+
+def test_clusters_become_the_states_of_their_known_steps():
+    counts = np.zeros((5, 6), dtype=np.int64)
+    counts[:, -1] = 9, 30, 5, 7, 20  # unknown steps
+    counts[0, 3], counts[1, 3], counts[2, [0, 3]] = 4, 1, (2, 1)
+    assert_array_equal(rename_by_known(counts), [3, 3, 0, 2, 1])
+    counts[:, :5] += np.eye(5, dtype=np.int64)[::-1] * 10
+    assert_array_equal(rename_by_known(counts), [4, 3, 2, 1, 0])
+    counts[4, :-1] = 0  # no cluster is left for a name, and state 3 has the most known steps
+    counts[2, 0] = 1
+    assert_array_equal(rename_by_known(counts), [4, 3, 2, 1, 3])

@@ -27,6 +27,8 @@ def _messages(function: str, case: str) -> str:
     return f"tests/exact/sequence/hmm/test_messages.py::{function}[{case}]"
 
 
+HINTS = "tests/unit/sequence/test_hints.py"
+
 MUTATIONS = [
     Mutation(
         "moves-what-follows-a-run",
@@ -283,5 +285,21 @@ MUTATIONS = [
         "            entries[k, j] += 0.0",
         "Every segment under way has to explain the step.",
         f"{VITERBI_TESTS}::test_random_segments",
+    ),
+    Mutation(
+        "hints-clamp-leaves-the-first-state",
+        "sequence/_hmm/_kernels_hints.py",
+        "            for j in range(log_obs.shape[1]):\n                if j != known[t]:",
+        "            for j in range(1, log_obs.shape[1]):\n                if j != known[t]:",
+        "A known step has no other state, not even state 0.",
+        f"{HINTS}::TestKnownStates::test_no_sweep_changes_them",
+    ),
+    Mutation(
+        "hints-path-begins-anywhere",
+        "sequence/_hmm/_kernels_hints.py",
+        "                    now[k] = allowed[n_states, k]\n",
+        "                    now[k] = True\n",
+        "`start` restricts the first state.",
+        f"{HINTS}::TestPossibleTransitions::test_a_path_without_a_way",
     ),
 ]

@@ -49,6 +49,14 @@ MUTATIONS = [
         f"{BITS}[autoregressive]",
     ),
     Mutation(
+        "partitions-draw-known-states",
+        "sequence/_hmm/_placed.py",
+        "        part.known.clamp(log_obs)\n",
+        "        pass\n",
+        "Known states stay in partitions, too.",
+        "tests/unit/sequence/test_hints.py::TestKnownStates::test_partitions",
+    ),
+    Mutation(
         "partitions-first-segments",
         "sequence/_hmm/_placed_sampler.py",
         "        duration.take(self._found[4:])\n",

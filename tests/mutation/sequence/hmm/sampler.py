@@ -23,6 +23,14 @@ MUTATIONS = [
         "tests/exact/sequence/test_log_joint.py::test_log_joint_with_similarities_of_observations",
     ),
     Mutation(
+        "known-states-are-drawn",
+        WALKER,
+        "            self._known.clamp(self._log_obs)\n",
+        "            pass\n",
+        "Known states stay in every sweep.",
+        "tests/unit/sequence/test_hints.py::TestKnownStates::test_no_sweep_changes_them",
+    ),
+    Mutation(
         "symbols-concentration-not-held",
         "sequence/_hmm/_sampler.py",
         "self.emission.held = self.n_frozen > 0",

@@ -59,6 +59,25 @@ MUTATIONS = [
         _draws("no self-transitions"),
     ),
     Mutation(
+        "possible-transitions-only-at-first",
+        CONCENTRATIONS,
+        "        similarity.write(self.log_similarity[:-1], emission)\n"
+        "        self._forbid(self.log_similarity)\n",
+        "        similarity.write(self.log_similarity[:-1], emission)\n",
+        "A similarity makes no impossible transition possible.",
+        "tests/unit/sequence/test_hints.py::TestPossibleTransitions"
+        "::test_impossible_has_probability_0[params3]",
+    ),
+    Mutation(
+        "possible-transitions-inform-similarities",
+        CONCENTRATIONS,
+        "            shapes[~self.allowed] = 0.0  # phi = 0, whatever the similarity\n",
+        "            pass\n",
+        "Impossible transitions say nothing about similarities.",
+        "tests/unit/sequence/hmm/test_impossible_jumps.py"
+        "::test_similarities_do_not_depend_on_impossible_transitions",
+    ),
+    Mutation(
         "partitions-stays-are-transitions",
         CONCENTRATIONS,
         "        np.fill_diagonal(changes[:-1], 0)\n        return changes\n",

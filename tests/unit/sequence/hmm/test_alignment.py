@@ -5,7 +5,7 @@ from numpy.testing import assert_array_equal
 
 from skdp.data import SequencePanel
 from skdp.emissions._discrete._categorical import CategoricalModel
-from skdp.sequence._hmm._alignment import name_states
+from skdp.sequence._hmm._alignment import StateOrder, name_states
 from skdp.sequence._hmm._model import HMMModel
 from skdp.sequence._hmm._placed import PanelPart, PlacedHMMChain, count_pairs_part
 from skdp.sequence._hmm._sampler import HMMDraw
@@ -33,7 +33,7 @@ def rename(sample, order, log_joint):
     return HMMDraw(sample.model.reorder(order), place[sample.states], log_joint)
 
 
-def name_all(samples, is_observed=None):
+def name_all(samples, is_observed=None, **options):
     """Name states by the steps that were observed, by all of them unless told otherwise."""
     if is_observed is None:
         is_observed = np.ones(len(samples[0].states), dtype=bool)
@@ -41,7 +41,7 @@ def name_all(samples, is_observed=None):
     def count(first, second, n_states):
         return count_pairs(first, second, is_observed, n_states)
 
-    return name_states(samples, count)
+    return name_states(samples, count, **options)
 
 
 def assert_same(model, other):
@@ -121,3 +121,18 @@ def test_partitions_count_observed_steps():
     panel = SequencePanel.from_sequences([[[0.0], [1.0], [np.nan], [0.0]]])
     part = PanelPart(panel, chains={0: PlacedHMMChain(None, None, kept[1], kept)})
     assert_array_equal(count_pairs_part(part, 0, 1, 2, 2)[0], [[1, 1], [0, 1]])
+
+
+def test_fixed_states_are_never_renamed():
+    """State 1 exchanges its steps with state 2 from one sample to the next."""
+    samples = [make_sample([3, 3, 1, 2, 1, 0], 1.0), make_sample([3, 3, 2, 1, 2, 0], 0.0)]
+    everything = StateOrder(np.arange(4), are_fixed=True)
+    models, _ = name_all(samples, order=everything)
+    for model, sample in zip(models, samples, strict=True):
+        assert_same(model, sample.model)
+    models, _ = name_all(samples, order=StateOrder(np.array([1]), are_fixed=True))
+    assert_same(models[0], samples[0].model.reorder(np.array([3, 1, 0, 2])))
+    assert_array_equal(models[1].shares[1], samples[1].model.shares[1])
+    models, _ = name_all(samples, order=StateOrder(np.arange(4)))
+    assert_same(models[0], samples[0].model)
+    assert_same(models[1], samples[1].model.reorder(np.array([0, 2, 1, 3])))

@@ -1,13 +1,15 @@
-"""Transitions whose similarity is 0: those of semi-Markov models from a state to itself."""
+"""Transitions whose similarity is 0, such as those from a state to itself in semi-Markov models."""
 
 import math
 
 import numpy as np
+from numpy.testing import assert_array_equal
 
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence import GaussianSimilarity
 from skdp.sequence._hmm import _kernels_transitions as kernels
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
+from skdp.sequence._similarities._kernels_emission import log_likelihood
 
 PTR, STATES = np.array([0, 4, 6]), np.array([0, 1, 0, 2, 1, 0])
 
@@ -114,3 +116,18 @@ def test_customers_without_end():
     for _ in range(20):
         transitions.draw(PTR, STATES, rng)
         assert np.isfinite(transitions.log_rates).all()
+
+
+def test_similarities_do_not_depend_on_impossible_transitions():
+    rng = stream()
+    priors = TransitionPriors(1.0, (1.0, 1.0), 2.0, (1.0, 1.0), 0.5, (1.0, 1.0))
+    allowed = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 1, 1]], dtype=bool)
+    transitions = Transitions(3, priors, rng, allowed=allowed)
+    transitions.draw(np.array([0, 8]), np.array([0, 1, 2, 1, 0, 0, 1, 2]), rng)
+    near = np.array([[0.0, 1.0, 0.5], [1.0, 0.0, 1.0], [0.5, 1.0, 0.0]])
+    far = near.copy()
+    far[0, 2] = far[2, 0] = 3.0
+    values = [log_likelihood(each, 0.7, *transitions.timed()) for each in (near, far)]
+    assert values[0] == values[1]
+    _, log_rates = transitions.counts_and_rates()
+    assert_array_equal(np.isneginf(log_rates), ~allowed)
