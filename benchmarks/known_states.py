@@ -4,9 +4,10 @@ A share of the steps is labeled at random, in six recordings of motion capture (
 each of 17 recordings of a water circulation system (states between the change points of its
 authors). Every method sees the same labels; the accuracy is that of the steps without labels.
 `HDPHMMLT` with labels is fitted with ``fit(X, y)``, with as many states as there are and with eight
-more; without labels, its states are matched to the truth, which uses all labels. Baselines: the nearest labeled step in time; a random forest of means
-and deviations of windows of 3, 11 and 41 steps; and a supervised hidden Markov model, with a
-Gaussian for each state (shrunken covariances) and transitions that stay with probability .98.
+more; without labels, its states are matched to the truth, which uses all labels. Baselines: the
+nearest labeled step in time; a random forest of means and deviations of windows of 3, 11 and 41
+steps; and a supervised hidden Markov model, with a Gaussian for each state (shrunken covariances)
+and transitions that stay with probability .98.
 
     python benchmarks/known_states.py --data shared/data --draws 3
 """

@@ -235,6 +235,11 @@ class FactorialHMM(SequenceEstimator):
 
     # Validation
 
+    def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
+        if isinstance(y, list | tuple) and any(np.ndim(each) > 0 for each in y if each is not None):
+            raise ValueError("FactorialHMM takes no known states: y must be None or classes.")
+        return super()._check_input(X, y)
+
     def _allows_nan(self) -> bool:
         """Return True: NaN is a missing value in columns of any kind."""
         return True

@@ -6,6 +6,7 @@ r"""Messages of hidden Markov models: filtering, smoothing, and draws of the sta
 | startprob | pi_0 | (J,) | probabilities of the first state |
 | transmat | P | (J, J) | row: from, column: to |
 | reverse | P^T | (J, J) | transmat transposed, contiguous |
+| log_reverse | log P^T | (J, J) | its logarithms, -inf where it is 0 |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), -inf if impossible |
 | matrix | P or P^T | (J, W) | one of them, padded to whole vectors: see `pad_columns` |
 | predicted | p_tj | (R, J) or (J,) | p(z_t = j given x_<t), with step ptr[0] in row 0 |
@@ -47,6 +48,10 @@ from skdp._numeric._typing import Floats, Places
 FLOOR = 1e-200
 SAFE = 1e-180
 SMALLEST_TOTAL = 1e-100
+PRECISE = 1e-250
+"""A sum of probabilities that are at most 1, at least 1e-308 or 0, is precise above this value."""
+LOG_NEGLIGIBLE = -60.0
+"""Terms of a sum whose logarithm is lower, relative to the largest term, are less than rounding."""
 
 
 class MessageBatch(NamedTuple):
@@ -377,8 +382,24 @@ def log_sum_exp(x):
     return largest + math.log(total)
 
 
+@njit_internal_nogc
+def log_of_small_sum(logs, others):
+    """Return log sum_i exp(logs_i + others_i) of any size, -inf if the sum is 0."""
+    largest = -math.inf
+    for i in range(logs.shape[0]):
+        largest = max(largest, logs[i] + others[i])
+    if largest == -math.inf:
+        return largest
+    total = 0.0
+    for i in range(logs.shape[0]):
+        x = logs[i] + others[i] - largest
+        if x > LOG_NEGLIGIBLE:
+            total += math.exp(x)
+    return largest + math.log(total)
+
+
 @njit_loop
-def filter_in_logs(startprob, reverse, log_obs, predicted, filtered, steps, terms):
+def filter_in_logs(startprob, reverse, log_reverse, log_obs, predicted, filtered, steps, terms):
     """Filter one sequence; `predicted` and `filtered`, (T, J), are logarithms.
 
     log p(x_t given x_<t) is written to `steps`, (T,); `terms`, (J,), is scratch. The return value
@@ -387,13 +408,20 @@ def filter_in_logs(startprob, reverse, log_obs, predicted, filtered, steps, term
     n = startprob.shape[0]
     result = 0.0
     for t in range(log_obs.shape[0]):
+        if t > 0:
+            for i in range(n):
+                terms[i] = math.exp(filtered[t - 1, i])
         for j in range(n):
             if t == 0:
                 predicted[t, j] = math.log(startprob[j])
                 continue
+            total = 0.0
             for i in range(n):
-                terms[i] = filtered[t - 1, i] + math.log(reverse[j, i])
-            predicted[t, j] = log_sum_exp(terms)
+                total += terms[i] * reverse[j, i]
+            if total >= PRECISE:
+                predicted[t, j] = math.log(total)
+            else:
+                predicted[t, j] = log_of_small_sum(filtered[t - 1], log_reverse[j])
         for j in range(n):
             filtered[t, j] = predicted[t, j] + log_obs[t, j]
         total = log_sum_exp(filtered[t])
@@ -430,13 +458,13 @@ def exponentiate(logs, out):
 
 
 @njit_loop
-def sample_in_logs(reverse, filtered, states, weights, rng):
+def sample_in_logs(log_reverse, filtered, states, weights, rng):
     """Draw the states of a sequence; `filtered` holds log p(z_t given x_<=t)."""
     n_steps = filtered.shape[0]
     for t in range(n_steps - 1, -1, -1):
         for i in range(weights.shape[0]):
             weights[i] = filtered[t, i]
             if t < n_steps - 1:
-                weights[i] += math.log(reverse[states[t + 1], i])
+                weights[i] += log_reverse[states[t + 1], i]
         exponentiate(weights, weights)
         states[t] = draw_categorical(weights, 1.0, rng)

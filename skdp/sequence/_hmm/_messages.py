@@ -7,6 +7,7 @@ recomputed in logarithms, by kernels that are compiled when the first such seque
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
@@ -40,6 +41,11 @@ class HMMMessages:
         self.n_states = len(startprob)
         self._matrix, self._room = kernels.pad_columns(transmat), kernels.make_room(len(startprob))
         self._batches = Batches(self.ptr, self.n_states, kernels.TOGETHER)
+
+    @cached_property
+    def _log_reverse(self) -> Floats:
+        with np.errstate(divide="ignore"):
+            return as_readonly(np.log(self.reverse))
 
     def log_likelihoods(self, out: Floats) -> None:
         """Write log p(x) of every sequence to `out`, (n,)."""
@@ -130,7 +136,7 @@ class HMMMessages:
                     return s
                 path = states[self.ptr[s] : self.ptr[s + 1]]
                 stream_of_number(key, number + s, own_rng)
-                kernels.sample_in_logs(self.reverse, logs[1], path, weights, own_rng)
+                kernels.sample_in_logs(self._log_reverse, logs[1], path, weights, own_rng)
         return -1
 
     def sample_states_by_beam(self, states: Places, rng: np.ndarray) -> int:
@@ -183,7 +189,7 @@ class HMMMessages:
         begin, end = self.ptr[s], self.ptr[s + 1]
         predicted, filtered = np.empty((2, end - begin, self.n_states))
         likelihood = kernels.filter_in_logs(
-            self.startprob, self.reverse, self.log_obs[begin:end], predicted, filtered,
-            steps[begin:end], np.empty(self.n_states),
+            self.startprob, self.reverse, self._log_reverse, self.log_obs[begin:end], predicted,
+            filtered, steps[begin:end], np.empty(self.n_states),
         )  # fmt: skip
         return likelihood, predicted, filtered
