@@ -14,6 +14,9 @@ _FAN = 8
 Change = tuple[Any, ...]
 """A tuple of numbers and arrays, which is summed elementwise."""
 
+Make = Callable[[Any], Any] | Sequence[Callable[[Any], Any]]
+"""The callable that turns an opened partition into its state, or one for each partition."""
+
 
 class LostWorkerError(RuntimeError):
     """Raised when a worker has died, which loses the state of its partitions."""
@@ -33,7 +36,7 @@ class Executor(ABC):
         return 0
 
     @abstractmethod
-    def place(self, parts: Sequence[Partition], make: Callable[[Any], Any]) -> None:
+    def place(self, parts: Sequence[Partition], make: Make) -> None:
         """Open each partition in its final location, and keep the result of `make` as its state.
 
         Previously placed partitions are dropped.
@@ -101,6 +104,11 @@ class Executor(ABC):
 
     def __exit__(self, *exception: object) -> None:
         self.drop()
+
+
+def make_of_each(make: Make, n_partitions: int) -> list[Callable[[Any], Any]]:
+    """Return the callable for each partition."""
+    return [make] * n_partitions if callable(make) else [*make]
 
 
 def _groups(level: Sequence[Any]) -> list[Sequence[Any]]:

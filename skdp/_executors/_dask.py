@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from skdp._executors._base import Executor, LostWorkerError, add_changes
+from skdp._executors._base import Executor, LostWorkerError, Make, add_changes, make_of_each
 from skdp._executors._homes import (
     NotHereError,
     call_partition,
@@ -55,7 +55,7 @@ class DaskExecutor(Executor):
         """Number of workers that hold partitions."""
         return len(set(self._workers))
 
-    def place(self, parts: Sequence[Partition], make: Callable[[Any], Any]) -> None:
+    def place(self, parts: Sequence[Partition], make: Make) -> None:
         """Open all partitions and build their states in the current workers.
 
         Raises
@@ -68,10 +68,8 @@ class DaskExecutor(Executor):
         n_workers, n = len(self._addresses), len(parts)
         self._workers = [self._addresses[s * n_workers // n] for s in range(n)]
         with self._telling_losses():
-            calls = [
-                self._place_part(part, worker, make)
-                for part, worker in zip(parts, self._workers, strict=True)
-            ]
+            makes = make_of_each(make, n)
+            calls = [*map(self._place_part, parts, self._workers, makes)]
         mine = describe_versions()
         versions = self._versions(parts, calls)
         for worker, theirs in zip(self._workers, versions, strict=True):

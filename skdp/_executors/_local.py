@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from skdp._checks import check_jobs
-from skdp._executors._base import Change, Executor, add_changes
+from skdp._executors._base import Change, Executor, Make, add_changes, make_of_each
 from skdp._executors._spool import spool, zeros
 from skdp.data._parts import Partition
 
@@ -28,14 +28,15 @@ class LocalExecutor(Executor):
         self._pool = ThreadPoolExecutor(effective_n_jobs(check_jobs(n_jobs)))
         self._states: list[Any] = []
 
-    def place(self, parts: Sequence[Partition], make: Callable[[Any], Any]) -> None:
+    def place(self, parts: Sequence[Partition], make: Make) -> None:
         """Open all partitions and build their states."""
 
-        def begin(part: Partition) -> Any:
+        def begin(part: Partition, make: Callable[[Any], Any]) -> Any:
             container = part.open()
             return make(spool(container, part.where) if part.is_delayed else container)
 
-        self._states = self.results([self._pool.submit(begin, part) for part in parts])
+        each = zip(parts, make_of_each(make, len(parts)), strict=True)
+        self._states = self.results([self._pool.submit(begin, *pair) for pair in each])
 
     def call(self, partition: int, f: Callable[..., Any], *args: Any) -> Future[Any]:
         """Start a call in a thread; arguments may be pending sums."""

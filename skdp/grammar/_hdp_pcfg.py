@@ -135,8 +135,9 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         trees may be infinite and have no such shares.
     lower_bound_ : float
         Lower bound on log p(sentences, beta), with a density of beta; minus log p(beta), it is a
-        bound on log p(sentences | beta). After "em": the maximized log likelihood. This and the
-        next two are not available after "gibbs".
+        bound on log p(sentences | beta). After "em": the maximized log likelihood. With brackets,
+        the sentences have only the trees that agree with them. This and the next two are not
+        available after "gibbs".
     lower_bounds_ : (n_recorded,) array
         Lower bound after each successful iteration without annealing; never decreasing.
     init_lower_bounds_ : (n_init,) array
@@ -285,8 +286,16 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
             counts are summed over partitions, in threads or, with
             ``joblib.parallel_config("dask")``, in the workers of a cluster. Results depend on the
             partitions only by rounding. Not with "gibbs".
-        y : ignored
-            Present by scikit-learn's convention.
+        y : list of n_sentences entries or None, default=None
+            Known brackets. An entry is None, or a list of spans (i, j), the words i to j - 1 of the
+            sentence, counted from 0; or a ParseTree or ``nltk.Tree`` of the sentence, which may be
+            partial: a node with many children leaves open how they are joined. Only the spans of a
+            tree are used. Its labels are not used, because the symbols of the grammar have no
+            names, and its words are not compared with X. The fit considers only the trees in which
+            all brackets are constituents; methods for predictions consider all trees. For
+            PartitionedSentences: a list of n_partitions entries, each None or a list as above. A
+            single number or string for each sentence, such as the class that a pipeline passes to
+            all of its steps, is ignored.
 
         Returns
         -------
@@ -295,7 +304,8 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left unchanged.
+            If X, y or a parameter is invalid, or two brackets of a sentence cross. The estimator is
+            left unchanged.
         KeyboardInterrupt
             If interrupted, at the end of the current iteration or sweep. If every start has a lower
             bound by then, it is fitted with the result so far; if chains have kept no sweep, with
@@ -310,10 +320,10 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
             If chains plainly disagree; compare them in `trace_` then.
         """
         if not isinstance(X, PartitionedSentences):
-            return self._fit(X)
+            return self._fit(X, y)
         self._validate_parameters()
         with choose_executor(self.n_jobs) as executor:
-            return self._fit(X, executor=executor)
+            return self._fit(X, y, executor=executor)
 
     @available_if(_is_sampled)
     def iter_sweeps(self, X: Any, y: Any = None) -> Iterator[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,24 +12,31 @@ from numpy.typing import NDArray
 from skdp._executors import call_all
 from skdp._numeric._unique_rows import unique_rows
 from skdp.data import TokenSequences
+from skdp.grammar._chart._limits import NO_LIMITS, BracketedSentences, Sentences, SpanLimits
 
 _CHUNK_WORDS = 2000
 
+AnySentences = TypeVar("AnySentences", bound=Sentences)
 
-def without_empty(sentences: TokenSequences) -> tuple[TokenSequences, NDArray[np.bool_]]:
+
+def without_empty(sentences: AnySentences) -> tuple[AnySentences, NDArray[np.bool_]]:
     """Return the sentences with words, and a mask of these sentences."""
     has_words = np.diff(sentences.ptr) > 0
-    return (sentences if has_words.all() else sentences[has_words]), has_words
+    kept: Any = sentences if has_words.all() else sentences[has_words]
+    return kept, has_words
 
 
 class SentenceBatches(NamedTuple):
     """Distinct sentences in the order of processing.
 
-    Create the batches once for repeated sums over the same sentences.
+    Create the batches once for repeated sums over the same sentences. Sentences differ if their
+    words or their limits do.
 
     Attributes
     ----------
     sentences : TokenSequences
+    limits : SpanLimits
+        Limits of the spans of the sentences' trees.
     distinct : (m,) int64
         The first occurrence of each different sentence, longer ones first.
     inverse : (n,) int64
@@ -39,12 +46,13 @@ class SentenceBatches(NamedTuple):
     """
 
     sentences: TokenSequences
+    limits: SpanLimits
     distinct: NDArray[np.int64]
     inverse: NDArray[np.int64]
     multiplicity: NDArray[np.float64]
 
     @classmethod
-    def of(cls, sentences: TokenSequences | SentenceBatches) -> SentenceBatches:
+    def of(cls, sentences: Sentences | SentenceBatches) -> SentenceBatches:
         """Return sentences as batches; batches are returned unchanged.
 
         Raises
@@ -54,6 +62,11 @@ class SentenceBatches(NamedTuple):
         """
         if isinstance(sentences, SentenceBatches):
             return sentences
+        limits, values = NO_LIMITS, [sentences.tokens]
+        if isinstance(sentences, BracketedSentences):
+            limits = sentences.limits
+            values += limits
+            sentences = sentences.sentences
         lengths = np.diff(sentences.ptr)
         if not lengths.all():
             raise ValueError(f"Sentence {np.argmin(lengths)} has no words; one is required.")
@@ -61,18 +74,28 @@ class SentenceBatches(NamedTuple):
         n_distinct = 0
         for length in np.unique(lengths)[::-1]:
             (members,) = np.nonzero(lengths == length)
-            rows = sentences.tokens[sentences.ptr[members, np.newaxis] + np.arange(length)]
-            unique = unique_rows(rows)
+            places = sentences.ptr[members, np.newaxis] + np.arange(length)
+            unique = unique_rows(np.hstack([each[places] for each in values]))
             distinct.append(members[unique.firsts])
             inverse[members] = n_distinct + unique.places
             n_distinct += len(unique.firsts)
         multiplicity = np.bincount(inverse, minlength=n_distinct).astype(np.float64)
         everything = np.concatenate(distinct) if distinct else np.empty(0, dtype=np.int64)
-        return cls(sentences, everything, inverse, multiplicity)
+        return cls(sentences, limits, everything, inverse, multiplicity)
 
     def lengths(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers of words of some of the sentences."""
         return self.sentences.ptr[which + 1] - self.sentences.ptr[which]
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Words, offsets of sentences, and limits of spans, as the kernels take them."""
+        return self.sentences.tokens, self.sentences.ptr, *self.limits
+
+    def sentence(self, place: int) -> tuple[NDArray[np.int32], ...]:
+        """Return words and limits of spans of a distinct sentence."""
+        i = int(self.distinct[place])
+        return self.sentences[i], *self.limits.of_sentence(self.sentences.ptr, i)
 
     def map(
         self,

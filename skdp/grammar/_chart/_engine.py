@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._typing import Floats, Places
-from skdp.data import TokenSequences
 from skdp.grammar._chart import _kernels_lanes as lanes
 from skdp.grammar._chart._batches import SentenceBatches
 from skdp.grammar._chart._extended_range import ExtendedSpace, ExtendedWeights, find_best_trees
 from skdp.grammar._chart._kernels_long import count_long, sum_long
 from skdp.grammar._chart._lanes import LaneRules
+from skdp.grammar._chart._limits import Sentences
 from skdp.grammar._chart._long import LongRules, are_long
 from skdp.grammar._chart._weights import RuleWeights
 
@@ -60,7 +60,7 @@ class TreeArrays(NamedTuple):
 
 
 def expected_counts(
-    sentences: TokenSequences | SentenceBatches,
+    sentences: Sentences | SentenceBatches,
     weights: RuleWeights,
     *,
     dtype: Any = np.float64,
@@ -70,7 +70,7 @@ def expected_counts(
 
     Parameters
     ----------
-    sentences : TokenSequences or SentenceBatches
+    sentences : TokenSequences, BracketedSentences or SentenceBatches
         Sentences of at least one word.
     weights : RuleWeights
     dtype : float64 or float32, default=float64
@@ -93,7 +93,7 @@ def expected_counts(
 
 
 def inside(
-    sentences: TokenSequences | SentenceBatches,
+    sentences: Sentences | SentenceBatches,
     weights: RuleWeights,
     *,
     dtype: Any = np.float64,
@@ -109,7 +109,7 @@ def inside(
 
 
 def expected_symbols(
-    sentences: TokenSequences | SentenceBatches,
+    sentences: Sentences | SentenceBatches,
     weights: RuleWeights,
     *,
     dtype: Any = np.float64,
@@ -127,7 +127,7 @@ def expected_symbols(
 
 
 def viterbi(
-    sentences: TokenSequences | SentenceBatches,
+    sentences: Sentences | SentenceBatches,
     weights: RuleWeights,
     *,
     n_jobs: int | None = None,
@@ -150,7 +150,7 @@ def viterbi(
 
 
 def sample_trees(
-    sentences: TokenSequences | SentenceBatches,
+    sentences: Sentences | SentenceBatches,
     weights: RuleWeights,
     streams: NDArray[np.uint64],
     *,
@@ -160,7 +160,7 @@ def sample_trees(
 
     Parameters
     ----------
-    sentences : TokenSequences or SentenceBatches
+    sentences : TokenSequences, BracketedSentences or SentenceBatches
     weights : RuleWeights
     streams : (n, 4) uint64
         A random stream for each sentence, advanced in place.
@@ -194,8 +194,7 @@ class _BestTrees:
 
     def __call__(self, part: Places) -> list[tuple[float, Any, Any]]:
         batches = self.batches
-        words = [batches.sentences[i] for i in batches.distinct[part]]
-        return find_best_trees(words, self.weights)
+        return find_best_trees([batches.sentence(place) for place in part], self.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,17 +217,17 @@ class _Draws:
             batch = part[begin : begin + rules.n_lanes]
             _, unsafe, space = _sum_part(batches, rules, batch, batches.multiplicity, None)
             for w, place in enumerate(batch):
-                words = batches.sentences[batches.distinct[place]]
+                sentence = batches.sentence(place)
                 is_parsed = True
                 if unsafe[w]:
-                    is_parsed = chart.sum_inside(words, numbers)[2] > -np.inf
+                    is_parsed = chart.sum_inside(sentence, numbers)[2] > -np.inf
                 else:
                     lanes.export_inside(
                         space, w, rules.n_emitting, weights.first_branching, *chart.inside
                     )
                 for i in self.members[place]:
                     stream = self.streams[i].copy()
-                    tree = chart.draw(len(words), numbers, stream, is_parsed)
+                    tree = chart.draw(len(sentence[0]), numbers, stream, is_parsed)
                     drawn.append((int(i), stream, tree))
         return drawn
 
@@ -266,14 +265,13 @@ class _LongSums:
 
         def sum_inside(part: Places, log_prob: Floats, in_doubt: NDArray[np.bool_]) -> None:
             which = batches.distinct[part]
-            tokens, ptr = batches.sentences.tokens, batches.sentences.ptr
-            sum_long(tokens, ptr, which, rules.numbers, space, log_prob, in_doubt)
+            sum_long(*batches.arrays, which, rules.numbers, space, log_prob, in_doubt)
 
         def count(
             part: Places, log_prob: Floats, unsafe: NDArray[np.bool_], found: _Counts
         ) -> None:
             count_long(
-                batches.sentences.tokens, batches.sentences.ptr, batches.distinct[part],
+                *batches.arrays, batches.distinct[part],
                 self.multiplicity[part], rules.numbers, space, log_prob, unsafe,
                 found.root, found.emission, found.words.ravel(), found.rest.ravel(), found.symbols,
             )  # fmt: skip
@@ -298,8 +296,8 @@ class _ExtendedSums:
         counts = [np.zeros(part.shape) for part in weights[:3]]
         found, nodes = np.empty(len(part)), np.zeros((len(part), weights.n_symbols))
         for k, place in enumerate(part):
-            words = batches.sentences[batches.distinct[place]]
-            found[k] = space.count(words, numbers, self.multiplicity[place], counts, nodes[k])
+            sentence = batches.sentence(place)
+            found[k] = space.count(sentence, numbers, self.multiplicity[place], counts, nodes[k])
         return found, counts, nodes
 
 
@@ -332,21 +330,19 @@ def _sum_part(
     counts: _Counts | None,
 ) -> tuple[Floats, NDArray[np.bool_], lanes.LaneSpace]:
     """Return log probabilities, a mask of unsafe ones, and the work space of the last batch."""
-    sentences, n = batches.sentences, rules.n_lanes
+    n = rules.n_lanes
     space = rules.make_space(int(batches.lengths(batches.distinct[part]).max()))
 
     def sum_inside(part: Places, log_prob: Floats, in_doubt: NDArray[np.bool_]) -> None:
         which, times = batches.distinct[part], multiplicity[part]
         lanes.sum_inside(
-            sentences.tokens, sentences.ptr, which, n, times, rules.numbers, space,
-            log_prob, in_doubt,
+            *batches.arrays, which, n, times, rules.numbers, space, log_prob, in_doubt,
         )  # fmt: skip
 
     def count(part: Places, log_prob: Floats, unsafe: NDArray[np.bool_], found: _Counts) -> None:
         which, times = batches.distinct[part], multiplicity[part]
         lanes.count_batches(
-            sentences.tokens, sentences.ptr, which, n, times, rules.numbers, space,
-            log_prob, unsafe, *found,
+            *batches.arrays, which, n, times, rules.numbers, space, log_prob, unsafe, *found,
         )  # fmt: skip
 
     return *_sum_safely(part, sum_inside, count, rules, counts), space

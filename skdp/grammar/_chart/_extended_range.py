@@ -55,26 +55,29 @@ class ExtendedSpace:
         self.n_emitting = weights.n_emitting
 
     def sum_inside(
-        self, words: NDArray[np.int32], numbers: ExtendedWeights
+        self, sentence: tuple[NDArray[np.int32], ...], numbers: ExtendedWeights
     ) -> tuple[Any, Any, float]:
-        """Fill the chart; return mantissa, exponent and logarithm of the sentence's weight."""
-        total, exponent = kernels.sum_inside(words, *numbers, *self.inside, *self.splits)
+        """Fill the chart; return mantissa, exponent and logarithm of the sentence's weight.
+
+        A sentence consists of its words and the limits of its spans.
+        """
+        total, exponent = kernels.sum_inside(*sentence, *numbers, *self.inside, *self.splits)
         log_prob = math.log(total) + exponent * _LOG_TWO if total > 0.0 else -math.inf
         return total, exponent, log_prob
 
     def count(
         self,
-        words: NDArray[np.int32],
+        sentence: tuple[NDArray[np.int32], ...],
         numbers: ExtendedWeights,
         multiplicity: float,
         counts: list[Floats],
         symbols: Floats,
     ) -> float:
         """Add the expected counts of a sentence; return its log probability."""
-        total, exponent, log_prob = self.sum_inside(words, numbers)
+        total, exponent, log_prob = self.sum_inside(sentence, numbers)
         if log_prob > -math.inf:
             kernels.sum_outside(
-                words, multiplicity, total, exponent, *numbers, *self.inside, *self.outside,
+                *sentence, multiplicity, total, exponent, *numbers, *self.inside, *self.outside,
                 *self.splits, *self.needs, *counts, symbols,
             )  # fmt: skip
         return log_prob
@@ -94,20 +97,20 @@ class ExtendedSpace:
 
 
 def find_best_trees(
-    sentences: list[NDArray[np.int32]], weights: RuleWeights
+    sentences: list[tuple[NDArray[np.int32], ...]], weights: RuleWeights
 ) -> list[tuple[float, NDArray[np.int32], NDArray[np.int32]]]:
     """Return log weight, symbols and lengths of each sentence's best tree, or no nodes."""
     logs = tuple(np.ascontiguousarray(part) for part in weights[:3])
-    longest = max(map(len, sentences))
+    longest = max(len(words) for words, *_ in sentences)
     best, best_right = np.empty((2, longest**2, weights.n_symbols))
     splits = np.empty((weights.n_symbols, weights.n_symbols))
     row_best = np.empty(weights.n_symbols)
     stack = np.empty((2 * longest, 3), dtype=np.int64)
     found = []
-    for words in sentences:
-        symbols, lengths = np.empty((2, 2 * len(words) - 1), dtype=np.int32)
+    for sentence in sentences:
+        symbols, lengths = np.empty((2, 2 * len(sentence[0]) - 1), dtype=np.int32)
         log_weight = trees.find_best_tree(
-            words, *logs, best, best_right, splits, row_best, stack, symbols, lengths
+            *sentence, *logs, best, best_right, splits, row_best, stack, symbols, lengths
         )
         n_nodes = len(symbols) if log_weight > -np.inf else 0
         found.append((log_weight, symbols[:n_nodes], lengths[:n_nodes]))

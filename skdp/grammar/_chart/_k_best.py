@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from skdp._numeric._typing import Floats, Ints
 from skdp.grammar._chart._kernels_trees import fill_best
+from skdp.grammar._chart._limits import NO_LIMITS
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._k_best import TOP, BestTrees
 
@@ -32,7 +33,7 @@ class BestChartTrees(BestTrees):
         n, n_symbols = len(words), weights.n_symbols
         self._chart, by_end = np.full((2, n * n, n_symbols), -np.inf)
         fill_best(
-            words, *weights[:3], self._chart, by_end,
+            words, *NO_LIMITS, *weights[:3], self._chart, by_end,
             np.empty((n_symbols, n_symbols)), np.empty(n_symbols),
         )  # fmt: skip
 

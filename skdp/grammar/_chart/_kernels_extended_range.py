@@ -3,6 +3,7 @@
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | words | x | (n,) int32 | a sentence |
+| firsts, lasts | | (n,) int32, or (0,) | limits of spans, see `SpanLimits` |
 | root, root_exponents | | (S,) | weights of the root's symbol |
 | emission, ... | | (P, V) | weights of words |
 | binary, ... | B_zij | (C, S, S) | weights of children: parent, left, right |
@@ -24,6 +25,7 @@ import numpy as np
 
 from skdp._numeric._numba import njit_forceinline, njit_loop
 from skdp._numeric._simd import bits_of_double, double_of_bits
+from skdp.grammar._chart._kernels_spans import is_closed
 
 ZERO = -(1 << 40)
 _LOW = 2 * ZERO  # at most one of the two factors of a term is zero if the other is positive
@@ -107,7 +109,8 @@ def sum_rules(binary, binary_exponents, z, splits, split_exponents):
 
 @njit_loop
 def sum_inside(
-    words, root, root_exponents, emission, emission_exponents, binary, binary_exponents,
+    words, firsts, lasts,
+    root, root_exponents, emission, emission_exponents, binary, binary_exponents,
     inside, exponents, splits, split_exponents,
 ):  # fmt: skip
     """Fill the chart of inside sums of a sentence; return mantissa and exponent of its weight."""
@@ -123,6 +126,10 @@ def sum_inside(
         for s in range(n - length + 1):
             e = s + length
             row = s * n + e - 1
+            if is_closed(firsts, lasts, s, e):
+                inside[row] = 0.0
+                exponents[row] = ZERO
+                continue
             sum_splits(
                 inside, exponents, n, s, e, n_emitting, first_branching, splits, split_exponents
             )
@@ -226,7 +233,7 @@ def add_rule_counts(
 
 @njit_loop
 def sum_outside(
-    words, multiplicity, total, total_exponent,
+    words, firsts, lasts, multiplicity, total, total_exponent,
     root, root_exponents, emission, emission_exponents, binary, binary_exponents,
     inside, exponents, outside, out_exponents,
     splits, split_exponents, needs, need_exponents,
@@ -236,7 +243,8 @@ def sum_outside(
 
     Parameters
     ----------
-    words : (n,) int32
+    words, firsts, lasts
+        As in `sum_inside`.
     multiplicity : float
         Multiplicity of the sentence in the counts of rules.
     total, total_exponent : float, int
@@ -268,6 +276,8 @@ def sum_outside(
         for s in range(n - length + 1):
             e = s + length
             row = s * n + e - 1
+            if is_closed(firsts, lasts, s, e):
+                continue
             normalize(outside, out_exponents, row, first, last)
             for z in range(first, last):
                 d = out_exponents[row, z] + exponents[row, z] - total_exponent

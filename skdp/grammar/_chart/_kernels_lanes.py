@@ -100,6 +100,8 @@ class LaneSpace(NamedTuple):
     tops: np.ndarray  # (3, W): largest entries, scales
     symbols: np.ndarray  # (S, W): expected number of nodes
     words: np.ndarray  # (n, W) int32
+    firsts: np.ndarray  # (n, W) int32: see `SpanLimits`
+    lasts: np.ndarray
     lengths: np.ndarray  # (W,) int64
     shares: np.ndarray  # (W,): 0 for a sentence that is not counted
     totals: np.ndarray  # (W,): weights of the sentences, scaled
@@ -256,11 +258,31 @@ def push(rules, space, n, s, e):
         pair += n_i * n_j
 
 
+@njit_internal_nogc
+def close_span(space, n, s, e):
+    """Set the exponent and scale of a span in the sentences in which it crosses a bracket."""
+    firsts, lasts, row = space.firsts[e - 1], space.lasts[s], s * n + e - 1
+    for w in range(firsts.shape[0]):
+        if s < firsts[w] or lasts[w] < e:
+            space.exponents[row, w] = NEVER
+            space.rises[row, w] = 0
+            space.tops[1, w] = 0.0
+
+
+@njit_internal_nogc
+def close_splits(space, n, s, e):
+    """Set the factors of a span to zero in the sentences in which it crosses a bracket."""
+    exponents = space.exponents[s * n + e - 1]
+    for w in range(exponents.shape[0]):
+        if exponents[w] == NEVER:
+            space.factors[: e - s - 1, w] = 0.0
+
+
 # A batch
 
 
 @njit_inlined_source
-def fill_inside(rules, space, n):
+def fill_inside(rules, space, n, has_limits):
     """Fill the chart of inside sums."""
     z, n_lanes = space.own.shape
     p, c = rules.emission.shape[1], rules.n_branching
@@ -292,6 +314,8 @@ def fill_inside(rules, space, n):
                 space.rises[row, w] = d
                 exponents[row, w] += d
                 tops[1, w] = power_of_two(-d)
+            if has_limits:
+                close_span(space, n, s, e)
             scale_rows(space.inside, row * z, c, tops, 1, space.inside, row * z)
 
 
@@ -313,7 +337,7 @@ def finish_inside(rules, space, log_prob):
 
 
 @njit_inlined_source
-def fill_outside(rules, space, n):
+def fill_outside(rules, space, n, has_limits):
     """Fill the chart of outside sums, and add counts of binary rules."""
     z, n_lanes = space.own.shape
     p, c = rules.emission.shape[1], rules.n_branching
@@ -349,6 +373,8 @@ def fill_outside(rules, space, n):
             )
             # Count: own sums times the sums of pairs of children.
             find_factors(space.exponents, space.rises, space.factors, n, s, e)
+            if has_limits:
+                close_splits(space, n, s, e)
             sum_splits(rules, space, n, s, e)
             add_counts(own, c, space.splits, n_pairs, space.turned, counts)
             # Push: rules first, then the children's part of each pair.
@@ -372,7 +398,7 @@ def note_worst(own, n_rows, tops, worst):
 
 
 @njit_inlined_source
-def load_batch(tokens, ptr, batch, multiplicity, space):
+def load_batch(tokens, ptr, firsts, lasts, batch, multiplicity, space):
     """Load sentences; return the largest length. Unused lanes repeat the last sentence."""
     n_lanes = space.own.shape[1]
     n = 0
@@ -388,6 +414,9 @@ def load_batch(tokens, ptr, batch, multiplicity, space):
         for s in range(n):
             # Beyond its end a sentence may have any word, since its spans do not include it.
             space.words[s, w] = tokens[begin + s] if s < space.lengths[w] else 0
+        for s in range(n if firsts.shape[0] else 0):
+            space.firsts[s, w] = firsts[begin + s] if s < space.lengths[w] else 0
+            space.lasts[s, w] = lasts[begin + s] if s < space.lengths[w] else n
     return n
 
 
@@ -434,19 +463,23 @@ def is_surely_safe(rules, space, n):
                 left, right = s * n + m - 1, m * n + e - 1
                 for w in range(n_lanes):
                     d = exponents[left, w] + exponents[right, w] - top[w] + rise[w]
-                    step = 2.0 * bound[w] * power_of_two(d)
+                    step = 2.0 * bound[w] * power_of_two(min(d, 1023))  # 0 for a closed span
                     bounds[left, w] += rules.most_left * step
                     bounds[right, w] += rules.most_right * step
     return True
 
 
 @njit_loop
-def sum_inside(tokens, ptr, order, n_per_batch, multiplicity, rules, space, log_prob, in_doubt):
+def sum_inside(
+    tokens, ptr, firsts, lasts, order, n_per_batch, multiplicity, rules, space, log_prob, in_doubt
+):
     """Write the log probabilities of sentences.
 
     Parameters
     ----------
     tokens, ptr : (N,) int32, (n + 1,) int64
+    firsts, lasts : (N,) int32, or (0,) without brackets
+        See `SpanLimits`.
     order : (m,) int64
         The sentences to process, long sentences first.
     n_per_batch : int
@@ -461,15 +494,16 @@ def sum_inside(tokens, ptr, order, n_per_batch, multiplicity, rules, space, log_
     """
     for begin in range(0, order.shape[0], n_per_batch):
         end = min(begin + n_per_batch, order.shape[0])
-        n = load_batch(tokens, ptr, order[begin:end], multiplicity[begin:end], space)
-        fill_inside(rules, space, n)
+        batch, times = order[begin:end], multiplicity[begin:end]
+        n = load_batch(tokens, ptr, firsts, lasts, batch, times, space)
+        fill_inside(rules, space, n, firsts.shape[0] > 0)
         finish_inside(rules, space, log_prob[begin:end])
         in_doubt[begin:end] = not is_surely_safe(rules, space, n)
 
 
 @njit_loop
 def count_batches(
-    tokens, ptr, order, n_per_batch, multiplicity, rules, space, log_prob, unsafe,
+    tokens, ptr, firsts, lasts, order, n_per_batch, multiplicity, rules, space, log_prob, unsafe,
     root_counts, emission_counts, counts_words, counts, symbol_counts,
 ):  # fmt: skip
     """Write the log probabilities of sentences, and add expected counts.
@@ -488,14 +522,15 @@ def count_batches(
     """
     for begin in range(0, order.shape[0], n_per_batch):
         end = min(begin + n_per_batch, order.shape[0])
-        n = load_batch(tokens, ptr, order[begin:end], multiplicity[begin:end], space)
-        fill_inside(rules, space, n)
+        batch, times, has_limits = order[begin:end], multiplicity[begin:end], firsts.shape[0] > 0
+        n = load_batch(tokens, ptr, firsts, lasts, batch, times, space)
+        fill_inside(rules, space, n, has_limits)
         finish_inside(rules, space, log_prob[begin:end])
         is_done = False
         while not is_done:  # repeat without sentences that turn out to be unsafe
             space.count_words[:] = 0.0
             space.count[:] = 0.0
-            fill_outside(rules, space, n)
+            fill_outside(rules, space, n, has_limits)
             is_done = not find_unsafe(rules, space, unsafe[begin:end])
         add_matrix(space.count_words, counts_words)
         add_matrix(space.count, counts)

@@ -49,6 +49,7 @@ from skdp.grammar._chart._kernels_spans import (
     STRIP,
     block_of,
     count_blocks,
+    is_closed,
     unit,
 )
 
@@ -218,7 +219,7 @@ def add_held(space, n_frozen, n_rows, n_pairs, counts):
 
 
 @njit_inlined_source
-def fill_inside(rules, space, words):
+def fill_inside(rules, space, words, firsts, lasts):
     """Fill the chart of inside sums."""
     n, z = words.shape[0], space.own.shape[0]
     p, c = rules.emission.shape[1], rules.n_branching
@@ -237,6 +238,12 @@ def fill_inside(rules, space, words):
         last = min(first + STRIP - 1, n)
         for s in range(last - 2, -1, -1):
             for e in range(max(first, s + 2), last + 1):
+                row, column = s * n + e - 1, (e - 1) * n + s
+                if is_closed(firsts, lasts, s, e):
+                    space.exponents_left[row] = space.exponents_right[column] = NEVER
+                    space.inside_left[row * z : (row + 1) * z] = 0.0
+                    space.inside_right[column * z : (column + 1) * z] = 0.0
+                    continue
                 # Weigh: pairs of children first, then the rules that produce them.
                 n_splits, a, b = e - s - 1, s * n + s, (e - 1) * n + s + 1
                 lefts = space.exponents_left[a : a + n_splits]
@@ -255,7 +262,6 @@ def fill_inside(rules, space, words):
                     largest = x if x > largest else largest
                 d = exponent_of(float(largest))
                 scale = power_of_two(-d)
-                row, column = s * n + e - 1, (e - 1) * n + s
                 space.rises[row] = d
                 space.exponents_left[row] = top + d
                 space.exponents_right[column] = top + d
@@ -279,7 +285,7 @@ def finish_inside(rules, space, n):
 
 
 @njit_inlined_source
-def fill_outside(rules, space, words, share, total):
+def fill_outside(rules, space, words, firsts, lasts, share, total):
     """Fill the chart of outside sums, add counts of binary rules; return the largest own sum."""
     n, z = words.shape[0], space.own.shape[0]
     p, c = rules.emission.shape[1], rules.n_branching
@@ -300,6 +306,8 @@ def fill_outside(rules, space, words, share, total):
         last = min(first + STRIP - 1, n)
         for s in range(last - 1):
             for e in range(last, max(first, s + 2) - 1, -1):
+                if is_closed(firsts, lasts, s, e):
+                    continue
                 row, column, n_splits = s * n + e - 1, (e - 1) * n + s, e - s - 1
                 # Find the span's own sums, and their size.
                 scale = power_of_two(-space.rises[row])
@@ -351,7 +359,7 @@ def fill_outside(rules, space, words, share, total):
 
 
 @njit_inlined_source
-def is_surely_safe(rules, space, n, total):
+def is_surely_safe(rules, space, firsts, lasts, n, total):
     """Return whether upper bounds alone show that the sentence is safe, as in `_kernels_lanes`."""
     lefts, rights, limit = space.bounds_left, space.bounds_right, rules.limit
     if not total * limit >= 1.0:
@@ -365,6 +373,8 @@ def is_surely_safe(rules, space, n, total):
         last = min(first + STRIP - 1, n)
         for s in range(last - 1):
             for e in range(last, max(first, s + 2) - 1, -1):
+                if is_closed(firsts, lasts, s, e):
+                    continue
                 row, column, n_splits = s * n + e - 1, (e - 1) * n + s, e - s - 1
                 bound = (lefts[row] + rights[column]) * power_of_two(-space.rises[row])
                 if not bound <= limit:
@@ -383,12 +393,14 @@ def is_surely_safe(rules, space, n, total):
 
 
 @njit_loop
-def sum_long(tokens, ptr, order, rules, space, log_prob, in_doubt):
+def sum_long(tokens, ptr, firsts, lasts, order, rules, space, log_prob, in_doubt):
     """Write the log probabilities of sentences.
 
     Parameters
     ----------
     tokens, ptr : (N,) int32, (n + 1,) int64
+    firsts, lasts : (N,) int32, or (0,) without brackets
+        See `SpanLimits`.
     order : (m,) int64
         The sentences to process, of at least two words.
     rules : LongRules
@@ -398,22 +410,23 @@ def sum_long(tokens, ptr, order, rules, space, log_prob, in_doubt):
         Sentences whose safety only `count_long` can determine.
     """
     for k in range(order.shape[0]):
-        words = tokens[ptr[order[k]] : ptr[order[k] + 1]]
-        fill_inside(rules, space, words)
+        begin, end = ptr[order[k]], ptr[order[k] + 1]
+        words, low, high = tokens[begin:end], firsts[begin:end], lasts[begin:end]
+        fill_inside(rules, space, words, low, high)
         total, log_prob[k] = finish_inside(rules, space, words.shape[0])
-        in_doubt[k] = not is_surely_safe(rules, space, words.shape[0], total)
+        in_doubt[k] = not is_surely_safe(rules, space, low, high, words.shape[0], total)
 
 
 @njit_loop
 def count_long(
-    tokens, ptr, order, multiplicity, rules, space, log_prob, unsafe,
+    tokens, ptr, firsts, lasts, order, multiplicity, rules, space, log_prob, unsafe,
     root_counts, emission_counts, counts_words, counts, symbol_counts,
 ):  # fmt: skip
     """Write the log probabilities of sentences, and add expected counts.
 
     Parameters
     ----------
-    tokens, ptr, order, rules, space, log_prob
+    tokens, ptr, firsts, lasts, order, rules, space, log_prob
         As in `sum_long`.
     multiplicity : (m,) float64
         Multiplicity of each of these sentences.
@@ -428,14 +441,15 @@ def count_long(
     p, c = rules.emission.shape[1], rules.n_branching
     z, first = space.own.shape[0], rules.first_branching
     for k in range(order.shape[0]):
-        words = tokens[ptr[order[k]] : ptr[order[k] + 1]]
+        begin, end = ptr[order[k]], ptr[order[k] + 1]
+        words, low, high = tokens[begin:end], firsts[begin:end], lasts[begin:end]
         n = words.shape[0]
-        fill_inside(rules, space, words)
+        fill_inside(rules, space, words, low, high)
         total, log_prob[k] = finish_inside(rules, space, n)
         space.count_words[:] = 0.0
         space.count[:] = 0.0
         share = multiplicity[k]
-        worst = fill_outside(rules, space, words, share, total)
+        worst = fill_outside(rules, space, words, low, high, share, total)
         if not ((worst <= rules.limit) & (total * rules.limit >= 1.0)):
             unsafe[k] = True
             continue

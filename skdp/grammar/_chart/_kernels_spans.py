@@ -3,6 +3,9 @@
 The first P symbols emit and the last C branch; if all do both, the first branching symbol is 0. The
 splits of a span of more than two words are in three blocks, in this order: with a word on the left,
 with a word on the right, and without words.
+
+A span is closed if it crosses a bracket of its sentence: it has weight zero, and the exponent
+`NEVER`. The brackets are given by two numbers a word (`SpanLimits`).
 """
 
 # mypy: ignore-errors
@@ -23,6 +26,12 @@ STRIP = 4
 def unit(n):
     """Return 1 as a typed integer: a literal has another type, with an additional compilation."""
     return n - n + 1
+
+
+@njit_forceinline
+def is_closed(firsts, lasts, s, e):
+    """Return whether words s, ..., e - 1 cross a bracket; empty arrays: there are no brackets."""
+    return firsts.shape[0] > 0 and (s < firsts[e - 1] or lasts[s] < e)
 
 
 @njit_forceinline

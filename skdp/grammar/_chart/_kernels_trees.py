@@ -3,6 +3,7 @@
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | words | x | (n,) int32 | a sentence |
+| firsts, lasts | | (n,) int32, or (0,) | limits of spans, see `SpanLimits` |
 | log_root, log_emission, log_binary | | (S,), (P, V), (C, S, S) | logs of the rules' weights |
 | best | | (n n, S) | log weight of the best subtree; row s n + e - 1: words s, ..., e - 1 |
 | best_right | | (n n, S) | the same, in row (e - 1) n + s: right children are contiguous |
@@ -23,7 +24,7 @@ import math
 from skdp._numeric._numba import njit_forceinline, njit_loop
 from skdp._numeric._random import next_double
 from skdp.grammar._chart._kernels_extended_range import bounds, power_of_two, sum_splits
-from skdp.grammar._chart._kernels_spans import STRIP
+from skdp.grammar._chart._kernels_spans import STRIP, is_closed
 
 # The most probable tree
 
@@ -63,7 +64,9 @@ def find_best_rule(log_binary, z, splits, row_best):
 
 
 @njit_loop
-def fill_best(words, log_root, log_emission, log_binary, best, best_right, splits, row_best):
+def fill_best(
+    words, firsts, lasts, log_root, log_emission, log_binary, best, best_right, splits, row_best
+):
     """Fill the charts of best subtrees; return the root's symbol and the log weight of the tree.
 
     The first of equally good symbols wins. The order of the spans is as in `_kernels_long`.
@@ -78,6 +81,9 @@ def fill_best(words, log_root, log_emission, log_binary, best, best_right, split
         end = min(begin + STRIP - 1, n)
         for s in range(end - 2, -1, -1):
             for e in range(max(begin, s + 2), end + 1):
+                if is_closed(firsts, lasts, s, e):
+                    best[s * n + e - 1] = best_right[(e - 1) * n + s] = -math.inf
+                    continue
                 find_splits(best, best_right, n, s, e, n_emitting, first_branching, splits)
                 for z in range(log_binary.shape[0]):
                     top = find_best_rule(log_binary, z, splits, row_best)
@@ -119,7 +125,7 @@ def find_children(best, best_right, log_binary, n, s, e, z, n_emitting, first_br
 
 @njit_loop
 def find_best_tree(
-    words, log_root, log_emission, log_binary, best, best_right, splits, row_best,
+    words, firsts, lasts, log_root, log_emission, log_binary, best, best_right, splits, row_best,
     stack, symbols, lengths,
 ):  # fmt: skip
     """Write the best tree of a sentence; return its log weight, or -inf without a tree.
@@ -127,6 +133,7 @@ def find_best_tree(
     Parameters
     ----------
     words : (n,) int32
+    firsts, lasts : (n,) int32, or (0,) without brackets
     log_root, log_emission, log_binary : (S,), (P, V), (C, S, S) float64
     best, best_right : (at least n n, S) float64, scratch
     splits, row_best : (S, S), (S,) float64, scratch
@@ -141,7 +148,7 @@ def find_best_tree(
     n_emitting = log_emission.shape[0]
     first_branching = n_symbols - log_binary.shape[0]
     root, log_weight = fill_best(
-        words, log_root, log_emission, log_binary, best, best_right, splits, row_best
+        words, firsts, lasts, log_root, log_emission, log_binary, best, best_right, splits, row_best
     )
     if root < 0:
         return log_weight

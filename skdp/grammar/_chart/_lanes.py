@@ -102,6 +102,7 @@ class LaneRules:
             np.empty((n * n, w), dtype=np.int64), np.empty((n * n, w), dtype=np.int64),
             rows(n), rows(n * z), rows(n_pairs), rows(n_pairs), rows(z),
             aligned_zeros((w, n_pairs), self.dtype), rows(3), rows(self.n_symbols),
+            np.empty((n, w), dtype=np.int32), np.empty((n, w), dtype=np.int32),
             np.empty((n, w), dtype=np.int32), np.empty(w, dtype=np.int64),
             np.empty(w), np.empty(w), np.empty(w), np.empty((n * n, w)),
             aligned_zeros((self.n_branching, n_pairs), self.dtype),

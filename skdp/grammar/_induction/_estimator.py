@@ -14,11 +14,13 @@ from skdp._executors import Executor
 from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
-from skdp.data import PartitionedSentences, TokenSequences, check_sentences
+from skdp.data import PartitionedSentences, check_sentences
 from skdp.data._validation import check_partitioned_sentences
 from skdp.grammar._chart._batches import SentenceBatches, without_empty
+from skdp.grammar._chart._limits import Sentences
 from skdp.grammar._coordinate_ascent import Expectation
 from skdp.grammar._induction._ascent import Induction, start_weights
+from skdp.grammar._induction._brackets import add_brackets
 from skdp.grammar._induction._counts import count_active_rules, count_expected
 from skdp.grammar._induction._gibbs import GammaPrior, GrammarSampler, LearnedConcentrations
 from skdp.grammar._induction._layout import GrammarLayout, check_size, read_row
@@ -169,10 +171,11 @@ class GrammarEstimator(ChainEstimator):
 
     def _check_input(
         self, X: Any, y: Any = None, executor: Executor | None = None
-    ) -> TokenSequences | PlacedSentences:
+    ) -> Sentences | PlacedSentences:
         if executor is not None:
-            return self._place(X, executor)
-        sentences, has_words = without_empty(check_sentences(self, X, reset=True))
+            return self._place(X, y, executor)
+        checked = add_brackets(check_sentences(self, X, reset=True), y)
+        sentences, has_words = without_empty(checked)
         self._check_words(bool(has_words.any()))
         self._check_size()
         if self.max_length is None:
@@ -190,7 +193,7 @@ class GrammarEstimator(ChainEstimator):
             sentences = sentences[short]
         return sentences
 
-    def _place(self, X: PartitionedSentences, executor: Executor) -> PlacedSentences:
+    def _place(self, X: PartitionedSentences, y: Any, executor: Executor) -> PlacedSentences:
         """Return sentences in partitions, which are opened by their workers."""
         if self._is_sampled:
             raise TypeError(
@@ -199,7 +202,7 @@ class GrammarEstimator(ChainEstimator):
             )
         check_partitioned_sentences(self, X, reset=True)
         self._check_size()
-        placed = PlacedSentences(X, executor, self.max_length)
+        placed = PlacedSentences(X, executor, self.max_length, y)
         self._check_words(placed.n_with_words > 0)
         self._check_lengths(placed.n_kept, placed.n_with_words)
         return placed
@@ -231,7 +234,7 @@ class GrammarEstimator(ChainEstimator):
 
     # Runs
 
-    def _make_procedure(self, data: TokenSequences | PlacedSentences) -> Any:
+    def _make_procedure(self, data: Sentences | PlacedSentences) -> Any:
         if self._is_sampled:
             return super()._make_procedure(data)
         in_partitions = isinstance(data, PlacedSentences)
@@ -242,7 +245,7 @@ class GrammarEstimator(ChainEstimator):
             self.tol * n_words, self.max_iter, self.n_jobs, in_partitions=in_partitions,
         )  # fmt: skip
 
-    def _start_ascents(self, data: TokenSequences | PlacedSentences) -> FitState:
+    def _start_ascents(self, data: Sentences | PlacedSentences) -> FitState:
         """Return the grammars of all starts."""
         root = make_seed_sequence(self.random_state)
         layout = GrammarLayout(data.n_features, self.n_components, self.n_preterminals)
@@ -265,7 +268,7 @@ class GrammarEstimator(ChainEstimator):
         return FitState(runs, root)
 
     def _start_sampler(
-        self, data: TokenSequences, root: np.random.SeedSequence, c: int
+        self, data: Sentences, root: np.random.SeedSequence, c: int
     ) -> GrammarSampler:
         layout = GrammarLayout(data.n_features, self.n_components, self.n_preterminals)
         return GrammarSampler(data, layout, self._priors(layout), self._learned(), root, c)
@@ -273,17 +276,16 @@ class GrammarEstimator(ChainEstimator):
     def _make_averages(self) -> NoAverages:
         return NoAverages()
 
-    def _expectation(
-        self, layout: GrammarLayout, data: TokenSequences | PlacedSentences
-    ) -> Expectation:
+    def _expectation(self, layout: GrammarLayout, data: Sentences | PlacedSentences) -> Expectation:
         """Return the function that counts rules under given weights."""
         is_best, dtype = self.inference == "viterbi-em", np.dtype(self.dtype)
         if isinstance(data, PlacedSentences):
             return data.best_counts(layout) if is_best else data.expected_counts(dtype)
         n_jobs = self.n_jobs if self.n_init == 1 else 1  # starts use the threads
+        batches = SentenceBatches.of(data)
         if is_best:
-            return partial(count_best_trees, data, layout, n_jobs)
-        return partial(count_expected, SentenceBatches.of(data), dtype, n_jobs)
+            return partial(count_best_trees, batches, layout, n_jobs)
+        return partial(count_expected, batches, dtype, n_jobs)
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         if self._is_sampled:

@@ -23,9 +23,9 @@ from scipy.stats import gamma as gamma_distribution
 from skdp._numeric._random import Role, draw_slice, make_generator
 from skdp._numeric._typing import Floats
 from skdp._part import Part
-from skdp.data import TokenSequences
 from skdp.grammar._chart._batches import SentenceBatches
 from skdp.grammar._chart._engine import sample_trees
+from skdp.grammar._chart._limits import Sentences
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._dirichlet import draw_tables
 from skdp.grammar._induction._ascent import start_weights
@@ -61,7 +61,7 @@ class GrammarSampler(Part):
 
     Parameters
     ----------
-    sentences : TokenSequences
+    sentences : TokenSequences or BracketedSentences
         Sentences of at least one word.
     layout : GrammarLayout
     priors : GrammarPriors
@@ -76,7 +76,7 @@ class GrammarSampler(Part):
 
     def __init__(
         self,
-        sentences: TokenSequences,
+        sentences: Sentences,
         layout: GrammarLayout,
         priors: GrammarPriors,
         learned: LearnedConcentrations,
@@ -97,7 +97,7 @@ class GrammarSampler(Part):
         self.weights: RuleWeights = start_weights(layout, rule_types, np.random.default_rng(init))
         self.grammar = VariationalGrammar(layout, priors)
 
-    def attach(self, sentences: TokenSequences) -> None:
+    def attach(self, sentences: Sentences) -> None:
         """Set the sentences and everything that is derived from them."""
         self._batches = SentenceBatches.of(sentences)
 

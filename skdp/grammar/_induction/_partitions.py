@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from skdp.grammar._chart._batches import SentenceBatches, without_empty
 from skdp.grammar._chart._engine import inside
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._coordinate_ascent import Expectation
+from skdp.grammar._induction._brackets import add_brackets, is_label, read_entries
 from skdp.grammar._induction._counts import RuleCounts, count_expected
 from skdp.grammar._induction._layout import GrammarLayout
 from skdp.grammar._induction._trees import count_best_trees
@@ -38,13 +39,16 @@ class SentencePart(NamedTuple):
 
 @dataclass(frozen=True)
 class MakePart:
-    """Makes the state of a partition from its sentences."""
+    """Makes the state of a partition from its sentences, and from its entry in y."""
 
     max_length: int | None = None
+    y: Any = field(default=None, repr=False)
+    name: str = field(default="y", repr=False)
 
     def __call__(self, sentences: TokenSequences) -> SentencePart:
-        digest = joblib.hash(sentences)
-        kept, has_words = without_empty(sentences)
+        checked = add_brackets(sentences, self.y, self.name)
+        digest = joblib.hash(checked)
+        kept, has_words = without_empty(checked)
         if self.max_length is not None:
             kept = kept[np.diff(kept.ptr) <= self.max_length]
         n_with_words = int(np.count_nonzero(has_words))
@@ -67,7 +71,7 @@ def count_best_part(
     part: SentencePart, weights: RuleWeights, layout: GrammarLayout
 ) -> tuple[Any, ...]:
     """Return the log probability of the best trees and their counts."""
-    log_prob, counts = count_best_trees(part.batches.sentences, layout, 1, weights)
+    log_prob, counts = count_best_trees(part.batches, layout, 1, weights)
     return log_prob, *counts
 
 
@@ -90,13 +94,25 @@ class PlacedSentences:
     executor : Executor
     max_length : int or None, default=None
         Longer sentences are left out.
+    y : list of n_partitions entries, or None, default=None
+        For each partition None, or a list with an entry for each sentence, as in `add_brackets`.
     """
 
-    def __init__(self, X: PartitionedSentences, executor: Executor, max_length: int | None = None):
+    def __init__(
+        self,
+        X: PartitionedSentences,
+        executor: Executor,
+        max_length: int | None = None,
+        y: Any = None,
+    ):
         self.n_features = X.n_features
         self._parts = X._parts
         self._executor = executor
         self._make = MakePart(max_length)
+        self._makes = [
+            replace(self._make, y=entry, name=f"y[{s}]")
+            for s, entry in enumerate(_split(y, len(self._parts)))
+        ]
         self._is_placed = False
         described = self._work(lambda: executor.results(self._call_all(describe)))
         self.n_with_words, self.n_kept, self.n_words = (
@@ -146,7 +162,7 @@ class PlacedSentences:
         for n_losses in count(1):
             try:
                 if not self._is_placed:
-                    self._executor.place(self._parts, self._make)
+                    self._executor.place(self._parts, self._makes)
                     self._is_placed = True
                 return work()
             except LostWorkerError as error:
@@ -154,3 +170,16 @@ class PlacedSentences:
                 if n_losses == _MOST_LOSSES:
                     raise
                 warn_user(f"{error} They are opened again elsewhere.", RuntimeWarning)
+
+
+def _split(y: Any, n_partitions: int) -> list[Any]:
+    """Return the brackets of each partition, or None; the classes of sentences are no brackets."""
+    entries = [None] * n_partitions if y is None else read_entries(y, "y")
+    if len(entries) and all(map(is_label, entries)):
+        return [None] * n_partitions
+    if len(entries) != n_partitions:
+        raise ValueError(
+            f"y must have an entry for each of the {n_partitions} partitions of X, a list with an "
+            f"entry for each sentence or None; it has {len(entries)}."
+        )
+    return list(entries)

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 
 from skdp.data import TokenSequences
 from skdp.data._parse_tree import ParseTree
+from skdp.grammar._chart._batches import SentenceBatches
 from skdp.grammar._chart._engine import TreeArrays, viterbi
 from skdp.grammar._chart._k_best import BestChartTrees
 from skdp.grammar._chart._weights import RuleWeights
@@ -99,12 +100,13 @@ class RankTrees:
 
 
 def count_best_trees(
-    sentences: TokenSequences, layout: GrammarLayout, n_jobs: int | None, weights: RuleWeights
+    sentences: SentenceBatches, layout: GrammarLayout, n_jobs: int | None, weights: RuleWeights
 ) -> tuple[float, RuleCounts]:
     """Return the log probability of the best trees and the counts of their rules."""
     log_prob, trees = viterbi(sentences, weights, n_jobs=n_jobs)
     shapes = tuple(part.shape for part in weights[:3])
-    return float(log_prob.sum()), count_rules(trees, sentences, shapes, layout.branching.start)
+    counts = count_rules(trees, sentences.sentences, shapes, layout.branching.start)
+    return float(log_prob.sum()), counts
 
 
 def make_trees(

@@ -69,7 +69,7 @@ EXHAUSTIVE = {
 }  # fmt: skip
 
 
-def check(params, n_sweeps, step=0.5):
+def check(params, n_sweeps, step=0.5, corpus=CORPUS, brackets=()):
     estimator = HDPPCFG(**params, inference="gibbs", max_iter=n_sweeps, random_state=0)
     plain = HDPPCFG(**{
         **params,
@@ -83,9 +83,9 @@ def check(params, n_sweeps, step=0.5):
         if params.get(f"{name}_concentration") == "auto":
             n = len(model.binary_concentration) if name == "binary" else 0
             learned.update({f"binary{i}": PRIOR for i in range(n)} or {name: PRIOR})
-    expected = posterior(model, CORPUS, learned, step)
+    expected = posterior(model, corpus, learned, step, brackets)
     counts, betas, logs, joints = [], [], [], []
-    for state in estimator.iter_sweeps(CORPUS):
+    for state in estimator.iter_sweeps(corpus, brackets or None):
         tables = state.root_counts, state.emission_counts, state.binary_counts
         counts.append([count_of(model, tables, *event) for event in expected.places])
         betas.append(state.top_weights)
@@ -106,6 +106,21 @@ def check(params, n_sweeps, step=0.5):
 @pytest.mark.parametrize("case", FAST)
 def test_posterior(case):
     check(FAST[case], 4_000)
+
+
+BRACKETED = [[0, 1, 0, 1], [0, 1, 0], [1, 0], [0, 1, 0]], [[(1, 4)], [(0, 2)], [], []]
+"""Of equal sentences, one has a bracket; one of three words within (1, 4) is left open."""
+
+
+@pytest.mark.parametrize("case", ["GEM"])
+def test_posterior_given_brackets(case):
+    check(FAST[case], 4_000, corpus=BRACKETED[0], brackets=BRACKETED[1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["partitioned, Dirichlet", "top learned, GEM"])
+def test_posterior_given_brackets_of_more(case):
+    check(SLOW[case], 8_000, corpus=BRACKETED[0], brackets=BRACKETED[1])
 
 
 @pytest.mark.slow

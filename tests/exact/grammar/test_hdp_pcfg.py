@@ -20,6 +20,7 @@ from numpy.testing import assert_allclose
 
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG
+from skdp.grammar._chart._batches import SentenceBatches
 from skdp.grammar._induction._ascent import start_weights
 from skdp.grammar._induction._counts import count_expected
 from skdp.grammar._induction._layout import GrammarLayout
@@ -220,7 +221,7 @@ def test_bound_never_falls(case, seed):
 def test_likelihood_never_falls(case, pseudo_count, viterbi):
     layout = layout_of(case)
     if viterbi:
-        expect = partial(count_best_trees, sentences(), layout, 1)
+        expect = partial(count_best_trees, SentenceBatches.of(sentences()), layout, 1)
     else:
         expect = partial(count_expected, sentences(), np.dtype(np.float64), 1)
     for seed in range(3):

@@ -45,6 +45,18 @@ def shapes(n):
             yield (n, *first, *second)
 
 
+def spans_of(lengths):
+    """Return the spans (first word, end) of the nodes of a tree, given their lengths."""
+    spans, begins = set(), [0]
+    for length in lengths:
+        begin = begins.pop()
+        spans.add((begin, begin + length))
+        if length > 1:
+            left = lengths[len(spans)]
+            begins += [begin + left, begin]
+    return spans
+
+
 def weigh(grammar, words, lengths, symbols):
     """Return the log weight of a derivation and the rules that it uses."""
     n_leading = grammar.n_preterminals or 0  # symbols that never branch
@@ -75,10 +87,12 @@ def allowed(grammar, length):
     )
 
 
-def enumerate_trees(grammar, words):
-    """Return what all derivations of a sentence say."""
+def enumerate_trees(grammar, words, brackets=()):
+    """Return what all derivations of a sentence say in which every bracket is a constituent."""
     found = []
     for lengths in shapes(len(words)):
+        if not spans_of(lengths).issuperset(brackets):
+            continue
         for symbols in product(*(allowed(grammar, length) for length in lengths)):
             log_weight, rules = weigh(grammar, words, lengths, symbols)
             if log_weight > -math.inf:

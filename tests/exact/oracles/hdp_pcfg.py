@@ -165,8 +165,21 @@ def trees_from(model: Model, words: Sequence[int], symbol) -> Iterator[Tree]:
                     yield symbol, left_tree, right_tree
 
 
-def all_trees(model: Model, words: Sequence[int]) -> list[Tree]:
-    return [tree for symbol in model.symbols for tree in trees_from(model, words, symbol)]
+def spans(tree: Tree, begin: int = 0) -> set[tuple[int, int]]:
+    """Return the spans of the nodes: the first word, and the word after the last."""
+    if len(tree) == 2:
+        return {(begin, begin + 1)}
+    left = spans(tree[1], begin)
+    right = spans(tree[2], max(end for _, end in left))
+    return {(begin, max(end for _, end in right))} | left | right
+
+
+def all_trees(
+    model: Model, words: Sequence[int], brackets: Iterable[tuple[int, int]] = ()
+) -> list[Tree]:
+    """Return all trees in which every bracket is a constituent."""
+    trees = [tree for symbol in model.symbols for tree in trees_from(model, words, symbol)]
+    return [tree for tree in trees if spans(tree).issuperset(brackets)] if brackets else trees
 
 
 def node_events(model: Model, tree: Tree) -> Iterator[tuple[Row, Hashable]]:
@@ -215,9 +228,14 @@ def log_sum(values: Sequence[float]) -> float:
     return top + log(sum(exp(value - top) for value in values)) if top > -np.inf else -np.inf
 
 
-def sentence_posterior(model: Model, words: Sequence[int], log_weights: Rows):
+def sentence_posterior(
+    model: Model,
+    words: Sequence[int],
+    log_weights: Rows,
+    brackets: Iterable[tuple[int, int]] = (),
+):
     """Return all trees of a sentence, their shares under the weights, and the log of their sum."""
-    trees = all_trees(model, words)
+    trees = all_trees(model, words, brackets)
     logs = [log_weight(events(model, tree), log_weights) for tree in trees]
     total = log_sum(logs)
     return trees, np.array([exp(value - total) for value in logs]), total

@@ -28,12 +28,13 @@ class Posterior(NamedTuple):
     log_joint: float  # density in the logits of beta and the logs of concentrations
 
 
-def choices(model: Model, corpus: Sequence[Sequence[int]]):
+def choices(model: Model, corpus: Sequence[Sequence[int]], brackets):
     """Return places of events, counts of each way to choose trees, and how many ways there are."""
     ways = Counter({(): 1})
-    for words in corpus:
+    for words, known in zip(corpus, brackets or [()] * len(corpus), strict=True):
         grouped = Counter(
-            tuple(sorted(events(model, tree).items(), key=repr)) for tree in all_trees(model, words)
+            tuple(sorted(events(model, tree).items(), key=repr))
+            for tree in all_trees(model, words, known)
         )
         joined: Counter = Counter()
         for (old, n_old), (new, n_new) in product(ways.items(), grouped.items()):
@@ -77,9 +78,13 @@ def posterior(
     corpus: Sequence[Sequence[int]],
     learned: dict[str, tuple[float, float]],
     step: float = 0.5,
+    brackets: Sequence[Sequence[tuple[int, int]]] = (),
 ) -> Posterior:
-    """Return posterior means; `learned` has Gamma priors of "top", "root", and "binary0", ...."""
-    places, counts, log_ways = choices(model, corpus)
+    """Return posterior means; `learned` has Gamma priors of "top", "root", and "binary0", ....
+
+    `brackets` has for each sentence the spans that must be constituents.
+    """
+    places, counts, log_ways = choices(model, corpus, brackets)
     n_betas = len(model.n_symbols) if model.top_concentration is not None else 0
     weights, parts, joints = [], [], []
     for point in product(*axes_of(model, learned, step)):
