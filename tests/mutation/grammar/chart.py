@@ -7,6 +7,9 @@ LANES = "grammar/_chart/_kernels_lanes.py"
 LONG = "grammar/_chart/_kernels_long.py"
 TREES = "grammar/_chart/_kernels_trees.py"
 EXTENDED = "grammar/_chart/_kernels_extended_range.py"
+SPANS = "grammar/_chart/_kernels_spans.py"
+BATCHES = "grammar/_chart/_batches.py"
+LIMITS = "grammar/_chart/_limits.py"
 
 
 def _batches(function: str) -> str:
@@ -15,6 +18,10 @@ def _batches(function: str) -> str:
 
 def _trees(function: str, case: str) -> str:
     return f"tests/exact/grammar/test_inside_outside.py::{function}[{case}]"
+
+
+def _brackets(function: str) -> str:
+    return f"tests/exact/grammar/test_brackets.py::{function}"
 
 
 MUTATIONS = [
@@ -45,7 +52,7 @@ MUTATIONS = [
     Mutation(
         "grammar-long-log-probabilities-unchecked",
         LONG,
-        "        in_doubt[k] = not is_surely_safe(rules, space, words.shape[0], total)",
+        "        in_doubt[k] = not is_surely_safe(rules, space, low, high, words.shape[0], total)",
         "        in_doubt[k] = False",
         "Log probabilities alone may have lost something, too.",
         _batches("test_unlikely_words_one_at_a_time"),
@@ -153,5 +160,103 @@ MUTATIONS = [
         'kind="stable")][: (k + 1) // 2]',
         "The k best trees may differ at one node alone.",
         "tests/exact/grammar/test_predictions.py::test_k_best[mean-plain, GEM]",
+    ),
+    Mutation(
+        "grammar-brackets-crossed-on-the-left",
+        LANES,
+        "        if s < firsts[w] or lasts[w] < e:\n",
+        "        if lasts[w] < e:\n",
+        "A span may cross a bracket that begins after it.",
+        _brackets("test_sums[side by side-two symbols]"),
+    ),
+    Mutation(
+        "grammar-brackets-crossed-on-the-right",
+        SPANS,
+        "(s < firsts[e - 1] or lasts[s] < e)",
+        "s < firsts[e - 1]",
+        "A span may cross a bracket that ends before it.",
+        _brackets("test_sums[one at a time-two symbols]"),
+    ),
+    Mutation(
+        "grammar-brackets-closed",
+        SPANS,
+        "or lasts[s] < e)",
+        "or lasts[s] <= e)",
+        "A span that ends with the bracket around it does not cross it.",
+        _brackets("test_best_trees[two symbols]"),
+    ),
+    Mutation(
+        "grammar-brackets-of-the-first-sentence",
+        LANES,
+        "            space.firsts[s, w] = firsts[begin + s] if",
+        "            space.firsts[s, w] = firsts[s] if",
+        "Each sentence of a batch has its own brackets.",
+        _brackets("test_sums[side by side-two symbols]"),
+    ),
+    Mutation(
+        "grammar-brackets-of-the-next-word",
+        LANES,
+        "            space.lasts[s, w] = lasts[begin + s] if",
+        "            space.lasts[s, w] = lasts[begin + s + 1] if s + 1 < space.lengths[w] and",
+        "Limits are those of the word itself.",
+        _brackets("test_sums[side by side-two symbols]"),
+    ),
+    Mutation(
+        "grammar-brackets-of-the-first-long-sentence",
+        LONG,
+        "        n = words.shape[0]\n        fill_inside(rules, space, words, low, high)",
+        "        n = words.shape[0]\n        fill_inside(rules, space, words, firsts, lasts)",
+        "Each long sentence has its own brackets.",
+        _brackets("test_sums[one at a time-two symbols]"),
+    ),
+    Mutation(
+        "grammar-brackets-crossed-on-the-way-down",
+        EXTENDED,
+        "            if is_closed(firsts, lasts, s, e):\n                continue\n"
+        "            normalize",
+        "            normalize",
+        "A closed span has outside sums, but its rules are not used.",
+        _brackets("test_sums[in extended range-two symbols]"),
+    ),
+    Mutation(
+        "grammar-brackets-crossed-by-the-best-tree",
+        TREES,
+        "                if is_closed(firsts, lasts, s, e):\n",
+        "                if n < 0:\n",
+        "The best tree has all brackets, too.",
+        _brackets("test_best_trees[two symbols]"),
+    ),
+    Mutation(
+        "grammar-brackets-ignored-by-unsafe-draws",
+        ENGINE,
+        "                sentence = batches.sentence(place)\n                is_parsed",
+        "                words, low, high = batches.sentence(place)\n"
+        "                sentence = words, low[:0], high[:0]\n                is_parsed",
+        "Trees drawn from sums in extended range have all brackets, too.",
+        _brackets("test_drawn_trees[two symbols--1.0]"),
+    ),
+    Mutation(
+        "grammar-brackets-shared-by-equal-sentences",
+        BATCHES,
+        "            values += limits\n",
+        "",
+        "Sentences of the same words may have different brackets.",
+        _brackets("test_sums[side by side-two symbols]"),
+    ),
+    Mutation(
+        "grammar-brackets-of-another-sentence",
+        BATCHES,
+        "*self.limits.of_sentence(self.sentences.ptr, i)",
+        "*self.limits.of_sentence(self.sentences.ptr, place)",
+        "Distinct sentences are in an order of their own.",
+        _brackets("test_best_trees[two symbols]"),
+    ),
+    Mutation(
+        "grammar-brackets-of-sentences-left-out",
+        LIMITS,
+        "SpanLimits.of(*(limit[words] for limit in self.limits))",
+        "SpanLimits.of(*(limit[: np.count_nonzero(words)] for limit in self.limits))",
+        "Brackets stay with their sentences if others are left out.",
+        "tests/unit/grammar/test_brackets.py::TestFits::test_long_sentences_are_left_out",
     ),
 ]

@@ -20,6 +20,11 @@ def _bound(case: str) -> str:
 PREDICTION_TESTS = "tests/exact/grammar/test_predictions.py"
 PARTITION_TESTS = "tests/unit/grammar/test_partitions.py"
 
+BRACKET_TESTS = "tests/exact/grammar/test_brackets.py"
+LIMIT_TEST = f"{BRACKET_TESTS}::test_a_tree_that_crosses_no_bracket_has_all_of_them"
+BRACKETS = "grammar/_induction/_brackets.py"
+ESTIMATOR = "grammar/_induction/_estimator.py"
+
 PREDICTIONS = "grammar/_induction/_predictions.py"
 PARTITIONS = "grammar/_induction/_partitions.py"
 
@@ -268,5 +273,54 @@ MUTATIONS = [
         "rules = join(next(found)[:, :, None], rules[:, None, :])",
         "Section 2.3: the left child has the first row.",
         f"{BOUND_TESTS}::test_lower_bound[3-independent]",
+    ),
+    Mutation(
+        "grammar-brackets-exclude-spans-with-their-end",
+        BRACKETS,
+        "        firsts[i : j - 1] = i\n",
+        "        firsts[i:j] = i\n",
+        "A span may end with a bracket and begin before it.",
+        LIMIT_TEST,
+    ),
+    Mutation(
+        "grammar-brackets-exclude-spans-with-their-start",
+        BRACKETS,
+        "        lasts[i + 1 : j] = j\n",
+        "        lasts[i:j] = j\n",
+        "A span may begin with a bracket and end after it.",
+        LIMIT_TEST,
+    ),
+    Mutation(
+        "grammar-brackets-widened-by-outer-ones",
+        BRACKETS,
+        "key=lambda span: (span[0], -span[1])",
+        "key=lambda span: (span[0], span[1])",
+        "The limits of a span are those of the innermost brackets.",
+        LIMIT_TEST,
+    ),
+    Mutation(
+        "grammar-brackets-ignored-by-ascents",
+        ESTIMATOR,
+        "        batches = SentenceBatches.of(data)\n",
+        '        batches = SentenceBatches.of(getattr(data, "sentences", data))\n',
+        "Expected counts are those of trees with all brackets.",
+        f"{BRACKET_TESTS}::test_mean_field[plain, GEM]",
+    ),
+    Mutation(
+        "grammar-brackets-ignored-by-chains",
+        GIBBS,
+        "        self._batches = SentenceBatches.of(sentences)\n",
+        '        self._batches = SentenceBatches.of(getattr(sentences, "sentences", sentences))\n',
+        "Drawn trees have all brackets.",
+        f"{GIBBS_TESTS}::test_posterior_given_brackets",
+    ),
+    Mutation(
+        "grammar-brackets-ignored-by-best-trees-of-partitions",
+        PARTITIONS,
+        "count_best_trees(part.batches, layout, 1, weights)",
+        "count_best_trees(SentenceBatches.of(part.batches.sentences), layout, 1, weights)",
+        "The best trees of partitions have all brackets, too.",
+        "tests/unit/grammar/test_brackets.py::TestPartitions::"
+        "test_fit[{'inference': 'viterbi-em'}]",
     ),
 ]
