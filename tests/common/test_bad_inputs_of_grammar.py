@@ -45,6 +45,10 @@ def tagged(tags):
     return refiner().predict(WORDS, tags)
 
 
+def known(y):
+    return HDPPCFG(2, max_iter=1).fit([[0, 1, 1], [1, 0]], y)
+
+
 @faults(
     ("masked", lambda: HDPPCFG(2).fit(HIDDEN), ValueError, "X must not be a masked array"),
     (
@@ -67,6 +71,14 @@ def tagged(tags):
         ValueError,
         "n_components=10{6} subsymbols.*GiB",
     ),
+    # Brackets
+    ("by name", lambda: known({0: [(0, 2)]}), TypeError, "y must be a sequence .*got dict"),
+    ("a text", lambda: known(["(S a b)", None]), TypeError, r"y\[0\] must be a list of spans"),
+    ("a text as a span", lambda: known([["ab"], None]), TypeError, r"y\[0\] must hold spans.*'ab'"),
+    ("a span alone", lambda: known([(0, 2), None]), TypeError, r"y\[0\] must hold spans.*got 0"),
+    ("masked", lambda: known(np.ma.masked_array([1, 2])), ValueError, "y must not be a masked"),
+    ("a vast number", lambda: known([[(0, VAST)], None]), ValueError, r"y\[0\]: .*out of range"),
+    ("a class less", lambda: known([1]), ValueError, "X has 2 sentence.*and y has 1 entries"),
     # Sentences, trees and tags
     ("a scalar", lambda: refine(np.array("a"), TREES), TypeError, "X must.*without dimensions"),
     ("by name", lambda: refine({0: WORDS[0]}, TREES), TypeError, "X must be a sequence.*got dict"),

@@ -56,6 +56,19 @@ def test_bits_are_those_of_one_machine(client, params):
     assert_nothing_is_left(client)
 
 
+@pytest.mark.parametrize("params", [{}, {"inference": "viterbi-em"}], ids=str)
+def test_brackets(client, params):
+    """Each worker gets the brackets of its own partitions."""
+    X = split(3)
+    y = [[[(0, len(words) - 1)] if len(words) > 2 else None for words in part]
+         for part in X.partitions]  # fmt: skip
+    with joblib.parallel_config("threading"):
+        expected = model(**params).fit(X, y)
+    assert_same(model(**params).fit(X, y), expected)
+    assert not np.array_equal(expected.binary_probs_, here(**params).binary_probs_)
+    assert_nothing_is_left(client)
+
+
 @pytest.mark.parametrize("n_partitions", [1, 9])
 def test_bits_do_not_depend_on_workers(client, n_partitions):
     X = split(n_partitions)

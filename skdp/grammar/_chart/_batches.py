@@ -94,8 +94,11 @@ class SentenceBatches(NamedTuple):
 
     def sentence(self, place: int) -> tuple[NDArray[np.int32], ...]:
         """Return words and limits of spans of a distinct sentence."""
-        i = int(self.distinct[place])
-        return self.sentences[i], *self.limits.of_sentence(self.sentences.ptr, i)
+        i = self.distinct[place]
+        words, (firsts, lasts) = self.sentences[i], self.limits
+        if len(firsts):
+            firsts, lasts = self.limits.of_sentence(self.sentences.ptr, i)
+        return words, firsts, lasts
 
     def map(
         self,

@@ -99,7 +99,7 @@ def _read_spans(entry: Any, where: str, n_words: int) -> list[Span]:
         i, j = map(int, span)
         if not 0 <= i < j <= n_words:
             raise ValueError(
-                f"{where}: the span {(i, j)} is out of range: a span (i, j) of the {n_words} words "
+                f"{where}: the span {shorten((i, j))} is out of range: a span (i, j) of the {n_words} words "
                 f"of the sentence must have 0 <= i < j <= {n_words}."
             )
         spans.append((i, j))

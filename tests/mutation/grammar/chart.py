@@ -246,8 +246,8 @@ MUTATIONS = [
     Mutation(
         "grammar-brackets-of-another-sentence",
         BATCHES,
-        "*self.limits.of_sentence(self.sentences.ptr, i)",
-        "*self.limits.of_sentence(self.sentences.ptr, place)",
+        "self.limits.of_sentence(self.sentences.ptr, i)",
+        "self.limits.of_sentence(self.sentences.ptr, place)",
         "Distinct sentences are in an order of their own.",
         _brackets("test_best_trees[two symbols]"),
     ),
