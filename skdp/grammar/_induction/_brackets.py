@@ -99,8 +99,8 @@ def _read_spans(entry: Any, where: str, n_words: int) -> list[Span]:
         i, j = map(int, span)
         if not 0 <= i < j <= n_words:
             raise ValueError(
-                f"{where}: the span {shorten((i, j))} is out of range: a span (i, j) of the {n_words} words "
-                f"of the sentence must have 0 <= i < j <= {n_words}."
+                f"{where}: the span {shorten((i, j))} is out of range: a span (i, j) of the "
+                f"{n_words} words of the sentence must have 0 <= i < j <= {n_words}."
             )
         spans.append((i, j))
     return spans
