@@ -135,11 +135,11 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
         trace, models = attributes["trace_"], attributes["_models"]
+        sampler = state.runs[attributes["_best_chain"]].sampler
         labels = representative_partition(
-            np.array([model.labels for model in models]), self.point_estimate
+            np.array([model.labels for model in models]), self.point_estimate, sampler.known
         )
         learned = {name: float(trace[name].mean()) for name in self._learned}
-        sampler = state.runs[attributes["_best_chain"]].sampler
         model = self._model_of(sampler, labels, learned, state.root)
         n_components = len(model.weights) - 1
         numbers = trace["n_components"].astype(np.int64).ravel()
@@ -175,7 +175,9 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         MergeTree
             With the attributes `merges`, `losses` (nats per row), `sizes` and `linkage` (for
             scipy), and the method `labels`: the merged cluster of every cluster. The merged
-            clusters of new rows are ``model.cluster_tree().labels(n)[model.predict(X)]``.
+            clusters of new rows are ``model.cluster_tree().labels(n)[model.predict(X)]``. After a
+            fit with labels, take ``model.predict_proba(X).argmax(axis=1)`` in place of `predict`:
+            the tree numbers clusters from 0. It also merges clusters of different labels.
 
         See Also
         --------
@@ -198,7 +200,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         Returns
         -------
         labels
-            In the form of `labels_`, numbered by decreasing size.
+            In the form of `labels_`, numbered from 0 by decreasing size.
 
         Raises
         ------
@@ -210,7 +212,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         merged = self.cluster_tree().labels(n_clusters)
         if isinstance(self.labels_, list):
             return [merged[labels] for labels in self.labels_]
-        return merged[self.labels_]
+        return merged[self._representative.labels]
 
     def _warn_of_trace(self, trace: Trace) -> None:
         super()._warn_of_trace(trace)
