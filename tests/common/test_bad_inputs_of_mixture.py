@@ -1,7 +1,11 @@
 """Faults in the use of mixtures are named."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from skdp.data import SequencePanel, TokenSequences
 from skdp.emissions import (
@@ -70,6 +74,58 @@ def test_fault(name):
         model.fit(rows)
     assert message in str(caught.value)
     assert not hasattr(model, "n_features_in_")
+
+
+LABELS = [0, 0, 3, *[-1] * 9]
+"""Labels of three of the rows of X."""
+
+FAULTS_OF_LABELS = {
+    "too few": (LABELS[:-1], ValueError, "y must have shape (12,), a label per row of X"),
+    "a column": (np.reshape(LABELS, (12, 1)), ValueError, "got shape (12, 1)"),
+    "ragged": ([[0], [1, 2], *[0] * 10], ValueError, "got shape ()"),
+    "negative": ([*LABELS[:-1], -2], ValueError, "got y[11]=-2. If y is not of components"),
+    "fractions": ([0.5, *LABELS[1:]], ValueError, "got y[0]=0.5. If y is not of components"),
+    "infinity": ([np.inf, *LABELS[1:]], ValueError, "got y[0]=inf"),
+    "too large": ([2**31, *LABELS[1:]], ValueError, "from 0 to 2147483647, or -1"),
+    "strings": (["a"] * 12, TypeError, "Encode other labels with sklearn.preprocessing"),
+    "a string": ([None, "a", *LABELS[2:]], TypeError, "got y[1]='a'. Encode other labels"),
+    "bits": (np.array(LABELS) > 0, TypeError, "got values of type bool"),
+    "a bit": ([True, None, *LABELS[2:]], TypeError, "got y[0]=True"),
+    "masked": (np.ma.masked_less(LABELS, 0), ValueError, "masked"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS_OF_LABELS)
+@pytest.mark.parametrize("model", [DPMixture(max_iter=4), PitmanYorMixture(max_iter=4)])
+def test_fault_of_labels(model, name):
+    y, error, message = FAULTS_OF_LABELS[name]
+    model = clone(model)
+    for call in (model.fit, model.fit_predict, model.iter_sweeps):
+        with pytest.raises(error) as caught:
+            call(X, y)
+        assert message in str(caught.value)
+        assert not hasattr(model, "n_features_in_")
+
+
+def test_a_first_partition_that_contradicts_the_labels():
+    model = DPMixture(init=np.arange(12) // 2, max_iter=4)
+    with pytest.raises(ValueError, match="init separates rows 1 and 5, which y gives the same lab"):
+        model.fit(X, [-1, 4, -1, -1, -1, 4, *[-1] * 6])
+    with pytest.raises(ValueError, match=r"init joins rows 2 and 3, .* different labels, 8 and 9"):
+        model.fit(X, [-1, -1, 8, 9, *[-1] * 8])
+
+
+@pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
+@pytest.mark.parametrize("y", [np.zeros(12), range(12), [5, *[-1] * 11], [0, *[None] * 10, 0]])
+def test_odd_but_legal_labels(y, sampler):
+    model = DPMixture(sampler=sampler, max_iter=24, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    known = [(i, label) for i, label in enumerate(y) if label not in (None, -1)]
+    assert all(model.labels_[i] == label for i, label in known)
+    assert model.component_labels_[: len({label for _, label in known})].max() == known[-1][1]
+    assert np.isfinite(model.score(X))
 
 
 @pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
