@@ -39,6 +39,11 @@ def test_partitions(step):
     check(OVERLAPPING, A, B, step, 8000, TWO)
 
 
+def test_trades_of_two_labels():
+    """Both labels have more rows than the two by which a move begins."""
+    check(CLOSE, A, B, "split-merge", 4000, [0, 1, 0, 1, 0, -1, -1])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("step", EVERY_STEP)
 def test_partitions_of_one_label(step):

@@ -138,20 +138,27 @@ def test_classes_of_a_metric_are_not_labels():
     assert clone(model[-1]).use_y is False
 
 
+def test_labels_overrule_the_start_of_few_rows():
+    """Partitions by k-means are tried, which separate the rows of label 1."""
+    wide, y = np.tile(X, 3), np.full(90, -1)
+    wide += RNG.normal(scale=0.1, size=wide.shape)
+    y[:3], y[[3, 33, 63]] = 0, 1
+    for seed in range(3):
+        model = DPMixture(max_iter=24, random_state=seed).fit(wide, y)
+        np.testing.assert_array_equal(model.labels_[y >= 0], y[y >= 0])
+
+
 @pytest.mark.parametrize("loss", ["binder", "vi"])
 def test_the_representative_partition_keeps_to_the_labels(loss):
-    """Rows 0 and 1 have one label, row 2 another; without labels the best partition differs."""
-    known = np.array([0, 0, 1, -1, -1, -1, -1, -1])
-    samples = np.array([
-        [1, 1, 0, 1, 1, 1, 0, 0], [0, 0, 1, 1, 1, 1, 1, 1], [0, 0, 1, 0, 0, 0, 0, 0],
-    ], dtype=np.int32)  # fmt: skip
-    labels = representative_partition(samples, loss, known)
-    assert labels[0] == labels[1] == 0
-    assert labels[2] == 1
-    pieces = np.array([0] * 20 + [1] * 20, dtype=np.int32)
-    known = np.where(np.arange(40) % 20, -1, pieces)
-    labels = representative_partition(np.array([pieces] * 4), loss, known)
-    np.testing.assert_array_equal(labels, pieces)
+    """Random samples, which have little in common: without labels, most results would differ."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        known = np.array([0, 0, 1, *[-1] * 8])
+        samples = rng.integers(3, size=(4, 11)).astype(np.int32)
+        samples[:, 1] = samples[:, 0]
+        samples[:, 2] = (samples[:, 0] + 1) % 3
+        labels = representative_partition(samples, loss, known)
+        assert labels[:3].tolist() == [0, 0, 1]
 
 
 def test_clusters_of_labels_come_first_then_large_ones():
