@@ -136,6 +136,6 @@ MUTATIONS = [
         "        end = min(begin + step, n_free)\n",
         "        end = min(begin + step, len(labels))\n",
         "Labeled rows stay together, even if a move of one lowers the loss.",
-        f"{UNIT}::test_the_representative_partition_keeps_to_the_labels[binder]",
+        f"{UNIT}::test_the_representative_partition_keeps_to_the_labels[vi]",
     ),
 ]
