@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._typing import Floats, Places
+from skdp._numeric._typing import Places
 from skdp._part import Part
 from skdp.emissions._clusters import ClusterTerms
 from skdp.inference._interrupt import check_interrupts
 from skdp.mixture._cluster_tree import Summary, summarize
 from skdp.mixture._kernels import kernels_of, shuffle
 from skdp.mixture._kernels_moves import GroupCounts
-from skdp.mixture._labels import restrict_partition
+from skdp.mixture._labels import LabeledRows, restrict_partition
 
 _FIRST_CAPACITY = 16
 _THREE = 3
@@ -61,7 +61,7 @@ class ClusterSampler(Part):
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        "_values", "_terms", "_log_alone", "_order", "known", "_pinned", "_free",
+        "_rows", "_values", "_terms", "_log_alone", "_order", "known", "_pinned", "_free",
     )  # fmt: skip
 
     def __init__(
@@ -74,14 +74,14 @@ class ClusterSampler(Part):
         self.n_clusters = 0
         self._capacity = _FIRST_CAPACITY
 
-    def _attach_rows(self, values: Floats, known: Places | None = None) -> None:
-        """Attach the observations, and the known labels of rows (see `LabeledRows`)."""
-        self._values, self.known = values, known
-        self._order = self._free = np.arange(len(values))
+    def attach(self, rows: LabeledRows) -> None:
+        """Attach the observations and their known labels."""
+        self._rows, self._values, self.known = rows, rows.values, rows.known
+        self._order = self._free = np.arange(len(self._values))
         self._pinned = np.zeros(0, dtype=np.bool_)
-        if known is not None:
-            self._free, self._pinned = np.flatnonzero(known < 0), known >= 0
-        self.emission.attach(values)
+        if self.known is not None:
+            self._free, self._pinned = np.flatnonzero(self.known < 0), self.known >= 0
+        self.emission.attach(self._values)
         self._take_prior()
 
     def _begin(self, rng: NDArray[np.uint64]) -> None:
@@ -188,6 +188,11 @@ class ClusterSampler(Part):
         arguments = room, self._order, scratch, self._log_alone
         if not self._kernels.weigh_alone(rows, prior, *arguments):
             raise ValueError(IMPOSSIBLE)
+
+    @property
+    def names(self) -> Places:
+        """The known labels in ascending order, (C,)."""
+        return self._rows.names
 
     @property
     def _kernels(self) -> Any:

@@ -54,8 +54,8 @@ class DPMixture(RowMixture):
     use_y : bool, default=True
         Whether `fit` reads `y` as known labels of rows. False: it ignores `y`, for a pipeline or
         a search in which `y` holds the classes of a later step or of a metric. After a fit with
-        labels, `predict` and `predict_proba` of the training rows are computed as for new rows,
-        without their labels.
+        labels, predictions for the training rows are computed as for new rows, without their
+        labels.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None

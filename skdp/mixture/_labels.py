@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdp._checks import MAX_INTEGER, as_array, shorten
+from skdp._checks import MAX_INTEGER, as_array, is_list_like, shorten
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
+from skdp.data import SequencePanel
 
 _CURE = "If y is not of components but of a later step or a metric, set use_y=False."
 
@@ -24,11 +25,14 @@ class LabeledRows(NamedTuple):
         Index of each row's label in `names`, -1 if it is unknown. None: all are unknown.
     names : (C,) array of int64
         The labels in ascending order; every one has a row.
+    ptr : (J + 1,) array or None
+        Offsets of groups of rows. None: rows are not in groups.
     """
 
     values: Floats
     known: Places | None = None
     names: Places = np.empty(0, dtype=np.int64)
+    ptr: Places | None = None
 
     def take(self, rows: Places) -> LabeledRows:
         """Return some of the rows."""
@@ -55,17 +59,27 @@ def check_labels(values: Floats, y: Any) -> LabeledRows:
     """
     if y is None:
         return LabeledRows(values)
-    array = as_array(y.to_numpy() if hasattr(y, "to_numpy") else y, "y")
-    if array.shape != (len(values),):
+    return _label_known(values, _check_array(y, len(values), "y", "X"))
+
+
+def _label_known(values: Floats, labels: Places) -> LabeledRows:
+    """Return rows with their labels, -1 if unknown."""
+    return label_rows(values, labels) if (labels >= 0).any() else LabeledRows(values)
+
+
+def _check_array(y: Any, n_rows: int, name: str, place: str) -> Places:
+    """Return the labels of the rows of X or of a group, -1 if unknown."""
+    array = as_array(y.to_numpy() if hasattr(y, "to_numpy") else y, name)
+    if array.shape != (n_rows,):
         raise ValueError(
-            f"y must have shape ({len(values)},), a label per row of X, -1 if it is unknown; got "
-            f"shape {array.shape}. {_CURE}"
+            f"{name} must have shape ({n_rows},), a label per row of {place}, -1 if it is unknown; "
+            f"got shape {array.shape}. {_CURE}"
         )
     if array.dtype.kind == "O":
-        array = np.array([_as_number(value, i) for i, value in enumerate(array)])
+        array = np.array([_as_number(value, f"{name}[{i}]") for i, value in enumerate(array)])
     if array.dtype.kind not in "iuf":
         raise TypeError(
-            f"y must hold integers, -1 if the label of a row is unknown; got values of type "
+            f"{name} must hold integers, -1 if the label of a row is unknown; got values of type "
             f"{array.dtype}. Encode other labels with sklearn.preprocessing.LabelEncoder. {_CURE}"
         )
     if array.dtype.kind == "f":
@@ -73,21 +87,45 @@ def check_labels(values: Floats, y: Any) -> LabeledRows:
     wrong = np.flatnonzero((array < -1) | (array != np.floor(array)) | (array > MAX_INTEGER))
     if len(wrong):
         raise ValueError(
-            f"y must hold integers from 0 to {MAX_INTEGER}, or -1 if the label of a row is "
-            f"unknown; got y[{wrong[0]}]={shorten(array[wrong[0]].item())}. {_CURE}"
+            f"{name} must hold integers from 0 to {MAX_INTEGER}, or -1 if the label of a row is "
+            f"unknown; got {name}[{wrong[0]}]={shorten(array[wrong[0]].item())}. {_CURE}"
         )
-    labels = array.astype(np.int64)
-    return label_rows(values, labels) if (labels >= 0).any() else LabeledRows(values)
+    return np.asarray(array.astype(np.int64))
 
 
-def _as_number(value: Any, i: int) -> float:
+def check_labels_of_groups(panel: SequencePanel, is_single: bool, y: Any) -> LabeledRows:
+    """Return the rows of groups with the labels that `y` gives.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `y` does not hold an array of labels for each group.
+    """
+    if is_single or y is None:
+        return check_labels(panel.values, y)._replace(ptr=panel.ptr)
+    parts = list(y) if is_list_like(y) else []
+    if len(parts) != len(panel):
+        raise ValueError(
+            f"y must have an array of labels for each of the {len(panel)} groups of X, None if "
+            f"none is known; got {shorten(y)}. {_CURE}"
+        )
+    if all(part is None or isinstance(part, str) or np.ndim(part) == 0 for part in parts):
+        return LabeledRows(panel.values, ptr=panel.ptr)  # classes of groups
+    labels = [
+        np.full(n, -1) if part is None else _check_array(part, n, f"y[{j}]", f"group {j}")
+        for j, (part, n) in enumerate(zip(parts, np.diff(panel.ptr), strict=True))
+    ]
+    return _label_known(panel.values, np.concatenate(labels))._replace(ptr=panel.ptr)
+
+
+def _as_number(value: Any, name: str) -> float:
     """Return a label as a float, NaN if it is missing."""
     if value is None or type(value).__name__ == "NAType":  # pandas.NA is not comparable
         return np.nan
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral | Real):
         raise TypeError(
             f"y must hold integers, -1 or None if the label of a row is unknown; got "
-            f"y[{i}]={shorten(value)}. Encode other labels with "
+            f"{name}={shorten(value)}. Encode other labels with "
             f"sklearn.preprocessing.LabelEncoder. {_CURE}"
         )
     return float(value)

@@ -63,8 +63,8 @@ class PitmanYorMixture(RowMixture):
     use_y : bool, default=True
         Whether `fit` reads `y` as known labels of rows. False: it ignores `y`, for a pipeline or
         a search in which `y` holds the classes of a later step or of a metric. After a fit with
-        labels, `predict` and `predict_proba` of the training rows are computed as for new rows,
-        without their labels.
+        labels, predictions for the training rows are computed as for new rows, without their
+        labels.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -149,6 +149,12 @@ class PitmanYorMixture(RowMixture):
     component becomes empty, and none without rows has to be represented. Components are opened and
     removed by Metropolis-Hastings steps of single rows, 20 + sqrt(n_samples) of them. Moves of more
     than 20,000 rows begin with a random subset of a thousand. Nothing is truncated here, either.
+
+    Known labels restrict the posterior to the partitions that have rows of the same label together
+    and rows of different labels apart; both samplers are exact under this restriction. Labeled rows
+    do not move in a sweep. Moves of components keep each label on one side, and are not proposed if
+    they would separate the rows of a label or join two labels. New rows are drawn given the
+    partition as without labels.
 
     For Gaussian components, moving a row updates the factor of the posterior scale in D^2 steps; a
     sweep takes time in proportion to n K D^2.

@@ -12,7 +12,6 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, check_concentration, check_gamma_prior, check_jobs
-from skdp._fit import FitState
 from skdp._numeric._bayes import log_posterior
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats, Places
@@ -36,13 +35,10 @@ class RowMixture(BaseMixture):
     concentration: Any
     concentration_prior: Any
     sampler: str
-    use_y: bool
-    component_labels_: NDArray[np.int64]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseMixture._parameter_constraints,
         "sampler": [StrOptions({"collapsed", "blocked"})],
-        "use_y": ["boolean"],
     }
 
     _learned = ("discount", "concentration")
@@ -122,18 +118,6 @@ class RowMixture(BaseMixture):
         model: MixtureModel = sampler.model_of(labels, **learned)
         return model
 
-    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(state, final=final)
-        names = state.runs[0].sampler.names
-        n_others = attributes["n_components_"] - len(names)
-        others = names.max(initial=-1) + 1 + np.arange(n_others)
-        component_labels = np.concatenate([names, others])
-        return {
-            **attributes,
-            "component_labels_": component_labels,
-            "labels_": component_labels[attributes["labels_"]],
-        }
-
     # Public methods
 
     @with_callbacks
@@ -171,19 +155,6 @@ class RowMixture(BaseMixture):
             If chains plainly disagree; compare them in `trace_` then.
         """
         return self._fit(X, y)
-
-    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
-        """Fit the mixture and return `labels_`.
-
-        Parameters
-        ----------
-        X, y : as in `fit`
-
-        Returns
-        -------
-        (n_samples,) array of int
-        """
-        return np.asarray(self.fit(X, y).labels_)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the most probable component of each row under the representative partition.

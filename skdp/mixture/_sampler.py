@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,6 @@ class MixtureSampler(ClusterSampler):
     n_clusters : int
     """
 
-    _data_attributes: ClassVar[tuple[str, ...]] = (*ClusterSampler._data_attributes, "_rows")
-
     def __init__(
         self,
         rows: LabeledRows,
@@ -76,16 +74,6 @@ class MixtureSampler(ClusterSampler):
 
     def _take_above(self, part: MixtureSampler) -> None:
         self.discount, self.concentration = part.discount, part.concentration
-
-    def attach(self, rows: LabeledRows) -> None:
-        """Attach the observations and their known labels."""
-        self._rows = rows
-        self._attach_rows(rows.values, rows.known)
-
-    @property
-    def names(self) -> Places:
-        """The known labels in ascending order, (C,)."""
-        return self._rows.names
 
     def _seat(self, order: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Draw the clusters of the given rows in order."""

@@ -281,13 +281,42 @@ FAULTS_OF_GROUPS = {
 }  # fmt: skip
 
 
-def test_groups_of_rows_are_no_y():
+def test_classes_of_groups_are_no_labels():
     model = HDPMixture(max_iter=24, random_state=0)
-    with pytest.warns(UserWarning, match=r"one group, and y is ignored.*from_frame"):
-        model.fit(X, [0, 1] * 6)
-    model.fit(X)
-    model.fit([X, X], [0, 1])  # labels of groups
-    model.fit(X, [[0], [0, 1]])  # ignored like anything else
+    expected = model.fit([X, X]).labels_
+    for y in ([0, 1], ["a", "b"], [None, None]):  # classes of groups
+        np.testing.assert_array_equal(model.fit([X, X], y).labels_, expected)
+    with pytest.raises(ValueError, match="y holds what look like the lengths of groups"):
+        model.fit(X, [5, 7])
+
+
+FAULTS_OF_LABELED_GROUPS = {
+    "too few groups": ([[0] * 5], ValueError, "an array of labels for each of the 2 groups of X"),
+    "a number": (3, ValueError, "an array of labels for each of the 2 groups of X"),
+    "too few rows": ([[0] * 5, [0] * 6], ValueError, "y[1] must have shape (7,), a label per row"),
+    "a class and labels": ([1, [0] * 7], ValueError, "y[0] must have shape (5,), a label per row"),
+    "negative": ([[0] * 5, [-2] * 7], ValueError, "got y[1][0]=-2. If y is not of components"),
+    "fractions": ([[0.5] * 5, None], ValueError, "got y[0][0]=0.5"),
+    "strings": ([None, ["a"] * 7], TypeError, "Encode other labels with sklearn"),
+    "a string": ([None, [1, "a", *[None] * 5]], TypeError, "got y[1][1]='a'"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS_OF_LABELED_GROUPS)
+def test_fault_of_labeled_groups(name):
+    y, error, message = FAULTS_OF_LABELED_GROUPS[name]
+    model = HDPMixture(max_iter=4)
+    with pytest.raises(error) as caught:
+        model.fit(GROUPS, y)
+    assert message in str(caught.value)
+    assert not hasattr(model, "n_features_in_")
+    assert not hasattr(model, "_is_single")
+
+
+def test_first_components_that_contradict_the_labels():
+    model = HDPMixture(init=[[0, 0, 1, 1, 1], [1] * 7], max_iter=4)
+    with pytest.raises(ValueError, match="init separates rows 0 and 6, which y gives the same lab"):
+        model.fit(GROUPS, [[2, -1, -1, -1, -1], [-1, 2, *[-1] * 5]])
 
 
 @pytest.mark.parametrize("name", FAULTS_OF_GROUPS)

@@ -99,6 +99,14 @@ MUTATIONS = [
         f"{EXACT}::test_partitions[stir]",
     ),
     Mutation(
+        "hdp-mixture-labels-drawn-in-passes",
+        "mixture/_hdp/_kernels_moves.py",
+        "            kind, n_free, n, members, sides,",
+        "            kind, n - 2, n, members, sides,",
+        "Passes would draw the sides of labeled rows one by one.",
+        "tests/exact/mixture/test_grouped_partitions.py::test_partitions_with_labels[split-merge]",
+    ),
+    Mutation(
         "mixture-labels-drawn-in-sweeps",
         "mixture/_cluster_sampler.py",
         "        self._seat(self._free, self.stream)\n        if self.split_merge",

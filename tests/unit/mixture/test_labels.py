@@ -12,8 +12,9 @@ from sklearn.preprocessing import StandardScaler
 
 from skdp._numeric._numba import as_readonly
 from skdp.callback import Checkpoint
-from skdp.mixture import DPMixture, PitmanYorMixture
-from skdp.mixture._labels import check_labels, restrict_partition
+from skdp.data import SequencePanel
+from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
+from skdp.mixture._labels import check_labels, check_labels_of_groups, restrict_partition
 from skdp.mixture._partition import _improved, representative_partition
 
 RNG = np.random.default_rng(0)
@@ -143,9 +144,8 @@ def test_labels_overrule_the_start_of_few_rows():
     wide, y = np.tile(X, 3), np.full(90, -1)
     wide += RNG.normal(scale=0.1, size=wide.shape)
     y[:3], y[[3, 33, 63]] = 0, 1
-    for seed in range(3):
-        model = DPMixture(max_iter=24, random_state=seed).fit(wide, y)
-        np.testing.assert_array_equal(model.labels_[y >= 0], y[y >= 0])
+    model = DPMixture(max_iter=24, random_state=0).fit(wide, y)
+    np.testing.assert_array_equal(model.labels_[y >= 0], y[y >= 0])
 
 
 @pytest.mark.parametrize("loss", ["binder", "vi"])
@@ -178,8 +178,66 @@ def test_partitions_of_a_start_are_made_consistent():
     assert restrict_partition(labels, None) is labels
 
 
-@SAMPLERS
-@pytest.mark.parametrize("n_labels", [9, 3000])
+GROUPS, TRUTH = [X[::2], X[:60:3]], [Z[::2], Z[:60:3]]
+"""The first group has rows of all three clusters, the second of two."""
+
+LABELS = [np.where(np.arange(45) % 9, -1, np.array([7, 2, 4])[Z[::2]]), None]
+
+
+class TestGroups:
+    """Rows in groups."""
+
+    def fit(self, y, **params):
+        return HDPMixture(**{**QUICK, **params}).fit(GROUPS, y)
+
+    def test_components_have_the_numbers_of_labels(self):
+        model = self.fit([np.where(LABELS[0] == 4, -1, LABELS[0]), None])
+        np.testing.assert_array_equal(model.component_labels_, [2, 7, 8])
+        names = np.array([7, 2, 8])
+        for found, predicted, at, z in zip(
+            model.labels_, model.predict(GROUPS), model.labels_at(3), TRUTH, strict=True
+        ):
+            np.testing.assert_array_equal(found, names[z])
+            np.testing.assert_array_equal(predicted, names[z])
+            assert adjusted_rand_score(at, z) == 1.0
+        shares = np.array([np.bincount(z, minlength=3)[[1, 0, 2]] / len(z) for z in TRUTH])
+        np.testing.assert_allclose(model.transform(GROUPS), shares, atol=0.02)
+        np.testing.assert_allclose(model.group_weights_, shares, atol=0.1)
+        assert model.transform(GROUPS).shape == (2, 3)
+
+    def test_labels_overrule_the_data(self):
+        """One label in clusters of both groups, and another in the same cluster as it."""
+        y = [np.full(45, -1), np.full(20, -1)]
+        y[0][[0, 1, 44]], y[0][2], y[1][[0, 19]] = 3, 9, [9, 3]
+        found = self.fit(y).labels_
+        for labels, known in zip(found, y, strict=True):
+            np.testing.assert_array_equal(labels[known >= 0], known[known >= 0])
+
+    def test_unknown_labels_are_no_labels(self):
+        model = self.fit(None)
+        for y in ([None, None], [None, [-1] * 20], [0, 1]):
+            assert self.fit(y).trace_ == model.trace_
+        ignored = self.fit([["a"] * 45, [0]], use_y=False)
+        assert ignored.trace_ == model.trace_
+        single = HDPMixture(**QUICK).fit(X, Y)
+        np.testing.assert_array_equal(single.labels_, np.array([7, 2, 8])[Z])
+        np.testing.assert_array_equal(HDPMixture(**QUICK).fit_predict(X, Y), single.labels_)
+
+    def test_a_warm_start_is_one_long_chain(self):
+        model = self.fit(LABELS, max_iter=10, burn_in=4, warm_start=True)
+        model = pickle.loads(pickle.dumps(model)).set_params(max_iter=40)
+        model.fit(GROUPS, LABELS)
+        assert model.trace_ == self.fit(LABELS, burn_in=4).trace_
+        with pytest.raises(ValueError, match="needs the same X and y; got others"):
+            model.fit(GROUPS)
+
+    def test_all_labels_are_known(self):
+        model = self.fit(TRUTH)
+        np.testing.assert_array_equal(model.component_labels_, [0, 1, 2])
+        np.testing.assert_array_equal(np.concatenate(model.labels_), np.concatenate(TRUTH))
+
+
+@pytest.mark.parametrize(("sampler", "n_labels"), [("collapsed", 9), ("blocked", 3000)])
 def test_many_rows_begin_with_some(sampler, n_labels):
     """Most or none of the labels are in the subset that comes first."""
     rng = np.random.default_rng(0)
@@ -195,3 +253,20 @@ def test_many_rows_begin_with_some(sampler, n_labels):
     np.testing.assert_array_equal(found[:, None] == found, z[chosen][:, None] == z[chosen])
     assert np.unique(start.labels).tolist() == list(range(start.n_clusters))
     assert adjusted_rand_score(start.labels, z) > 0.9
+
+
+def test_many_rows_of_groups_begin_with_some():
+    """Label 9 has one row, most likely not in the subset, so it opens a component later."""
+    rng = np.random.default_rng(0)
+    z = rng.integers(9, size=7000)
+    rows = 10.0 * np.column_stack([z // 3, z % 3]) + rng.normal(size=(7000, 2))
+    y = np.where(rng.random(7000) < 0.4, z, -1)
+    y[-1] = 9
+    panel = SequencePanel(rows, [0, 3000, 7000])
+    data = check_labels_of_groups(panel, False, [y[:3000], y[3000:]])
+    start = HDPMixture(random_state=0)._start_sampler(data, np.random.SeedSequence(0), 0)
+    known = y >= 0
+    found = start.labels[known]
+    np.testing.assert_array_equal(found[:, None] == found, y[known][:, None] == y[known])
+    assert len(start.top.weights) == start.n_clusters >= 10
+    assert start.top.weights.sum() + start.top.rest == pytest.approx(1.0)
