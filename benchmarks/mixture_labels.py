@@ -152,6 +152,8 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
+    # Label spreading divides by 0 for rows that no label reaches in its graph of neighbors.
+    warnings.filterwarnings("ignore", category=RuntimeWarning, module="sklearn.semi_supervised")
     print_header()
     sets = load_sets()
     for part in options.parts:
