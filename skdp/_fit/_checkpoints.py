@@ -121,7 +121,9 @@ class Checkpoints:
                     f"got {name}={shorten(value)}. {_CURE}"
                 )
         if content.state.digest != joblib.hash(data):
-            raise ValueError(f"The checkpoint {checkpoint.path} is of a fit to another X. {_CURE}")
+            raise ValueError(
+                f"The checkpoint {checkpoint.path} is of a fit to another X or y. {_CURE}"
+            )
         n_steps = max(map(procedure.n_steps, content.state.runs))
         if n_steps > procedure.max_steps:
             raise ValueError(

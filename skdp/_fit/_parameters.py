@@ -48,6 +48,6 @@ def check_same_fit(estimator: Any, state: FitState, data: Any) -> None:
             )
     if state.digest != joblib.hash(data):
         raise ValueError(
-            "With warm_start=True, fit continues where the last fit stopped and needs the same X; "
-            "got another. Use warm_start=False to start over."
+            "With warm_start=True, fit continues where the last fit stopped and needs the same X "
+            "and y; got others. Use warm_start=False to start over."
         )

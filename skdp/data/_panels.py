@@ -38,14 +38,6 @@ def check_no_lengths(
         )
 
 
-def holds_labels(y: Any, n: int) -> bool:
-    """Return whether y holds n values, one for each row of an array."""
-    try:
-        return np.asarray(y).shape == (n,)
-    except ValueError:  # ragged
-        return False
-
-
 def split(rows: NDArray[Any], ptr: NDArray[np.int64], is_single: bool) -> Any:
     """Return a list with the rows of each sequence, or all rows for a single array."""
     return rows if is_single else np.split(rows, ptr[1:-1])

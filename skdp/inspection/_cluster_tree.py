@@ -99,7 +99,9 @@ class ClusterTreeDisplay(TreeDisplay):
         n_own = estimator.n_components_
         n_clusters = count_leaves(n_clusters, n_own, "n_clusters", "clusters")
         tree = estimator.cluster_tree()
+        numbers = getattr(estimator, "component_labels_", range(n_own))
         if n_clusters != n_own:
+            numbers = range(n_clusters)
             tree = tree.coarse(check_at_most(n_clusters, "n_clusters", n_own, "components"))
-        names = [with_count(str(k), int(n)) for k, n in enumerate(tree.sizes)]
+        names = [with_count(str(k), int(n)) for k, n in zip(numbers, tree.sizes, strict=True)]
         return cls(tree.linkage, names=names).plot(ax)

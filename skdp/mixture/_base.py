@@ -54,6 +54,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         "split_merge": ["boolean"],
         "point_estimate": [StrOptions({"binder", "vi"})],
         "init": [StrOptions({"sequential"}), "array-like"],
+        "use_y": ["boolean"],
     }
 
     _feature_attributes = (*ChainEstimator._feature_attributes, "categories_")
@@ -63,6 +64,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
     split_merge: bool
     point_estimate: str
     init: Any
+    use_y: bool
     n_features_in_: int
 
     _learned: ClassVar[tuple[str, ...]]
@@ -72,6 +74,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
     _representative: Any
     _summary: Summary
     labels_: Any
+    component_labels_: Places
     n_components_: int
 
     # Validation
@@ -135,13 +138,15 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
         trace, models = attributes["trace_"], attributes["_models"]
+        sampler = state.runs[attributes["_best_chain"]].sampler
         labels = representative_partition(
-            np.array([model.labels for model in models]), self.point_estimate
+            np.array([model.labels for model in models]), self.point_estimate, sampler.known
         )
         learned = {name: float(trace[name].mean()) for name in self._learned}
-        sampler = state.runs[attributes["_best_chain"]].sampler
         model = self._model_of(sampler, labels, learned, state.root)
-        n_components = len(model.weights) - 1
+        n_components, names = len(model.weights) - 1, sampler.names
+        others = names.max(initial=-1) + 1 + np.arange(n_components - len(names))
+        component_labels = np.concatenate([names, others])
         numbers = trace["n_components"].astype(np.int64).ravel()
         geometry = {}
         if isinstance(model.emission, GaussianModel):
@@ -154,7 +159,8 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
             **geometry,
             "_representative": model,
             "_summary": sampler.summarize(labels),
-            "labels_": labels,
+            "labels_": component_labels[labels],
+            "component_labels_": component_labels,
             "n_components_": n_components,
             "n_components_distribution_": np.bincount(numbers) / len(numbers),
             "weights_": model.weights[:-1].copy(),
@@ -163,6 +169,20 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         }
 
     # Public methods
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
+        """Fit the mixture and return `labels_`.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        labels
+            `labels_`.
+        """
+        return self.fit(X, y).labels_
 
     def cluster_tree(self) -> MergeTree:
         """Return the tree of the clusters: which are merged first if there should be fewer.
@@ -175,7 +195,9 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         MergeTree
             With the attributes `merges`, `losses` (nats per row), `sizes` and `linkage` (for
             scipy), and the method `labels`: the merged cluster of every cluster. The merged
-            clusters of new rows are ``model.cluster_tree().labels(n)[model.predict(X)]``.
+            clusters of new rows are ``model.cluster_tree().labels(n)[model.predict(X)]``. After a
+            fit with labels, take ``model.predict_proba(X).argmax(axis=1)`` in place of `predict`:
+            the tree numbers clusters from 0. It also merges clusters of different labels.
 
         See Also
         --------
@@ -198,7 +220,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         Returns
         -------
         labels
-            In the form of `labels_`, numbered by decreasing size.
+            In the form of `labels_`, numbered from 0 by decreasing size.
 
         Raises
         ------
@@ -207,10 +229,10 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         """
         check_is_fitted(self)
         n_clusters = check_at_most(n_clusters, "n_clusters", self.n_components_, "components")
-        merged = self.cluster_tree().labels(n_clusters)
+        merged = self.cluster_tree().labels(n_clusters)[self._representative.labels]
         if isinstance(self.labels_, list):
-            return [merged[labels] for labels in self.labels_]
-        return merged[self.labels_]
+            return np.split(merged, np.cumsum([len(labels) for labels in self.labels_])[:-1])
+        return merged
 
     def _warn_of_trace(self, trace: Trace) -> None:
         super()._warn_of_trace(trace)

@@ -74,7 +74,7 @@ class BlockedSampler(MixtureSampler):
         n_rows, n_sample = len(self.labels), large_moves.SAMPLE + 2
         n_clusters = self._blocked.move_large(
             n_tries, rows, prior, clusters, self._terms.make_clusters(_FIVE), self.n_clusters,
-            self.labels, np.empty(n_rows, dtype=np.int64),
+            self.labels, self._pinned, np.empty(n_rows, dtype=np.int64),
             np.empty(self._capacity + 1, dtype=np.int64), self.discount, self.concentration,
             self._one_group(), np.empty((2, self._capacity + 1)), np.empty(_FIVE),
             np.empty((2, n_sample), dtype=np.int64), np.empty((3, n_sample), dtype=np.int8),
@@ -97,9 +97,9 @@ class BlockedSampler(MixtureSampler):
                 clusters = type(clusters)(*map(_widen, clusters))
                 row_sums = _widen(row_sums)
             n_tries, self.n_clusters = self._blocked.stir(
-                n_tries, rows, prior, clusters, self.n_clusters, self.labels, self._log_alone,
-                self.discount, self.concentration, np.empty(self._capacity + 1), members, row_sums,
-                self._terms.make_scratch(self._capacity), rng,
+                n_tries, rows, prior, clusters, self.n_clusters, self.labels, self._pinned,
+                self._log_alone, self.discount, self.concentration, np.empty(self._capacity + 1),
+                members, row_sums, self._terms.make_scratch(self._capacity), rng,
             )  # fmt: skip
             if self.n_clusters < 0:
                 raise ValueError(IMPOSSIBLE)
@@ -122,12 +122,14 @@ class BlockedSampler(MixtureSampler):
 
         def find(begin: int, n_blocks: int) -> Floats:
             firsts = np.empty(n)
-            kernels.find_firsts(begin, n_blocks, self.labels, key, firsts, np.empty_like(key))
+            kernels.find_firsts(
+                begin, n_blocks, self.labels, self._pinned, key, firsts, np.empty_like(key)
+            )
             return firsts
 
         def draw(begin: int, n_blocks: int) -> None:
             self._blocked.draw_rows(
-                begin, n_blocks, self._terms.rows, drawn, self.labels, firsts, key,
+                begin, n_blocks, self._terms.rows, drawn, self.labels, self._pinned, firsts, key,
                 np.empty((3, n)), np.empty_like(key), np.empty_like(key),
             )  # fmt: skip
 

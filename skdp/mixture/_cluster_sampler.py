@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._typing import Floats, Places
+from skdp._numeric._typing import Places
 from skdp._part import Part
 from skdp.emissions._clusters import ClusterTerms
 from skdp.inference._interrupt import check_interrupts
 from skdp.mixture._cluster_tree import Summary, summarize
 from skdp.mixture._kernels import kernels_of, shuffle
 from skdp.mixture._kernels_moves import GroupCounts
+from skdp.mixture._labels import LabeledRows, restrict_partition
 
 _FIRST_CAPACITY = 16
 _THREE = 3
@@ -60,7 +61,7 @@ class ClusterSampler(Part):
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        "_values", "_terms", "_log_alone", "_order",
+        "_rows", "_values", "_terms", "_log_alone", "_order", "known", "_pinned", "_free",
     )  # fmt: skip
 
     def __init__(
@@ -73,35 +74,59 @@ class ClusterSampler(Part):
         self.n_clusters = 0
         self._capacity = _FIRST_CAPACITY
 
-    def _attach_rows(self, values: Floats) -> None:
-        """Attach the observations."""
-        self._values = values
-        self._order = np.arange(len(values))
-        self.emission.attach(values)
+    def attach(self, rows: LabeledRows) -> None:
+        """Attach the observations and their known labels."""
+        self._rows, self._values, self.known = rows, rows.values, rows.known
+        self._order = self._free = np.arange(len(self._values))
+        self._pinned = np.zeros(0, dtype=np.bool_)
+        if self.known is not None:
+            self._free, self._pinned = np.flatnonzero(self.known < 0), self.known >= 0
+        self.emission.attach(self._values)
         self._take_prior()
 
     def _begin(self, rng: NDArray[np.uint64]) -> None:
         """Draw the first partition: rows choose their clusters one by one, in random order.
 
         If there are many rows, a subset is clustered first. If there are few for their columns,
-        other partitions are tried, too.
+        other partitions are tried, too. Rows with known labels come before the others.
         """
-        order = np.arange(len(self.labels))
+        order = self._free.copy()
         shuffle(order, rng)
         stages = [stage for stage in _STAGES if 2 * stage[0] <= len(order)]
         if stages:
             n_rows, n_sweeps = stages[-1]
-            rows = np.sort(order[:n_rows])
+            rows = np.sort(np.append(order[:n_rows], self._some_pinned(n_rows, rng)))
             part = self._part(rows, self.emission.copy(), None, rng)
             for _ in range(n_sweeps):
                 check_interrupts()
                 part.sweep()
             self._take_part(rows, part)
+            self._seat_pinned()
             self._seat_others(order[n_rows:], rng)
             return
+        self._seat_pinned()
         self._seat(order, rng)
         if getattr(self.emission, "draws_dof", False) and self.emission.has_few_rows:
             self._take_part(self._order, self._find_best_start(rng))
+
+    def _some_pinned(self, n_rows: int, rng: NDArray[np.uint64]) -> Places:
+        """Return at most `n_rows` random rows with known labels."""
+        pinned = np.flatnonzero(self._pinned)
+        if len(pinned) > n_rows:
+            shuffle(pinned, rng)
+        return pinned[:n_rows]
+
+    def _seat_pinned(self) -> None:
+        """Assign all rows with known labels: to the cluster of other such rows, or to a new one."""
+        if self.known is None:
+            return
+        clusters = np.full(int(self.known.max()) + 1, -1)
+        seated = self._pinned & (self.labels >= 0)
+        clusters[self.known[seated]] = self.labels[seated]
+        new = np.flatnonzero(clusters < 0)
+        clusters[new] = self.n_clusters + np.arange(len(new))
+        self.n_clusters += len(new)
+        self.labels[self._pinned] = clusters[self.known[self._pinned]]
 
     def _find_best_start(self, rng: NDArray[np.uint64]) -> Self:
         """Return a sampler that began with the present clusters or with those of k-means.
@@ -111,6 +136,7 @@ class ClusterSampler(Part):
         """
         best, highest = None, -math.inf
         for labels in (self.labels, *self.emission.find_clusters(rng)):
+            labels = restrict_partition(labels, self.known)
             part = self._part(self._order, self.emission.copy(), labels, rng)
             logs = []
             for _ in range(_SWEEPS):
@@ -164,13 +190,18 @@ class ClusterSampler(Part):
             raise ValueError(IMPOSSIBLE)
 
     @property
+    def names(self) -> Places:
+        """The known labels in ascending order, (C,)."""
+        return self._rows.names
+
+    @property
     def _kernels(self) -> Any:
         """Return the kernels. They are not pickled, because each process would recompile them."""
         return kernels_of(self._terms.kind)
 
     def sweep(self) -> None:
         """Draw the clusters of all rows, then their hyperparameters, and shared parameters."""
-        self._seat(self._order, self.stream)
+        self._seat(self._free, self.stream)
         if self.split_merge and len(self.labels) > 1:
             self._split_and_merge()
         self._draw_above()
@@ -229,8 +260,8 @@ class ClusterSampler(Part):
         three, pair = self._terms.make_clusters(_THREE), np.empty(2)
         weights = np.empty((2, len(weights)))
         n_clusters = split_and_merge(
-            n_tries, rows, prior, room, three, self.n_clusters, self.labels, *first, group_counts,
-            *others, weights, pair, members, ends, sides, scratch,
+            n_tries, rows, prior, room, three, self.n_clusters, self.labels, self._pinned, *first,
+            group_counts, *others, weights, pair, members, ends, sides, scratch,
             self.stream if rng is None else rng,
         )  # fmt: skip
         if n_clusters < 0:

@@ -51,6 +51,11 @@ class DPMixture(RowMixture):
         of freedom ("gaussian" does) and there are fewer than 20 rows per column, partitions into 2
         to 13 clusters by k-means are tried as well: each is moved by 15 sweeps, and the chain goes
         on from the one with the highest mean log joint. Or your own labels.
+    use_y : bool, default=True
+        Whether `fit` reads `y` as known labels of rows. False: it ignores `y`, for a pipeline or
+        a search in which `y` holds the classes of a later step or of a metric. After a fit with
+        labels, predictions for the training rows are computed as for new rows, without their
+        labels.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -79,9 +84,15 @@ class DPMixture(RowMixture):
     Attributes
     ----------
     labels_ : (n_samples,) array of int
-        Component, by decreasing size, of each row in the representative partition.
+        Number (see `component_labels_`) of the component of each row in the representative
+        partition.
     n_components_ : int
         Their number K.
+    component_labels_ : (K,) array of int
+        Number of each component, in the order of `weights_` and of the columns of `predict_proba`.
+        Without known labels: 0 to K - 1, by decreasing size. Otherwise first the labels in
+        ascending order, then, by decreasing size, the components without a label, whose numbers
+        follow the largest label.
     n_components_distribution_ : array
         Posterior distribution of the number of components: entry k is P(K = k), over the kept
         sweeps of all chains.
@@ -134,6 +145,7 @@ class DPMixture(RowMixture):
         split_merge: bool = True,
         point_estimate: str = "binder",
         init: Any = "sequential",
+        use_y: bool = True,
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 5,
@@ -151,6 +163,7 @@ class DPMixture(RowMixture):
         self.split_merge = split_merge
         self.point_estimate = point_estimate
         self.init = init
+        self.use_y = use_y
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin

@@ -18,11 +18,11 @@ from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import SequencePanel, check_panel
-from skdp.data._panels import check_no_lengths, holds_labels, split
-from skdp.inference._convergence import warn_user
+from skdp.data._panels import check_no_lengths, split
 from skdp.mixture._base import BaseMixture
 from skdp.mixture._hdp._model import HDPMixtureModel, split_groups
 from skdp.mixture._hdp._sampler import HDPMixtureSampler
+from skdp.mixture._labels import LabeledRows, check_agreement, check_labels_of_groups
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 
 _LEAST = 1e-200
@@ -84,6 +84,11 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         to 13 clusters by k-means are tried as well: each is moved by 15 sweeps, and the chain goes
         on from the one with the highest mean log joint. Or your own labels, an array for each group
         (for a single array X: one array).
+    use_y : bool, default=True
+        Whether `fit` reads `y` as known labels of rows. False: it ignores `y`, for a pipeline or
+        a search in which `y` holds the classes of a later step or of a metric. After a fit with
+        labels, predictions for the training rows are computed as for new rows, without their
+        labels.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -112,10 +117,15 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     Attributes
     ----------
     labels_ : list of (n_rows_j,) arrays of int
-        Component of each row in the representative partition, by group; components are sorted by
-        decreasing size. If X was a single array, one array.
+        Number (see `component_labels_`) of the component of each row in the representative
+        partition, by group. If X was a single array, one array.
     n_components_ : int
         Their number K.
+    component_labels_ : (K,) array of int
+        Number of each component, in the order of `weights_` and of the columns of `predict_proba`.
+        Without known labels: 0 to K - 1, by decreasing size. Otherwise first the labels in
+        ascending order, then, by decreasing size, the components without a label, whose numbers
+        follow the largest label.
     n_components_distribution_ : array
         Posterior distribution of the number of components: entry k is P(K = k), over the kept
         sweeps of all chains.
@@ -221,6 +231,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         split_merge: bool = True,
         point_estimate: str = "binder",
         init: Any = "sequential",
+        use_y: bool = True,
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 5,
@@ -239,6 +250,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         self.split_merge = split_merge
         self.point_estimate = point_estimate
         self.init = init
+        self.use_y = use_y
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin
@@ -265,24 +277,19 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         for name in self._learned:
             self._concentration(name)
 
-    def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
+    def _check_input(self, X: Any, y: Any = None) -> LabeledRows:
         panel, is_single = check_panel(self, self._with_codes(X, reset=True), reset=True)
         check_no_lengths(y, panel, is_single, "group")
-        if is_single and len(panel.values) > 1 and holds_labels(y, len(panel.values)):
-            warn_user(
-                f"{type(self).__name__}: X is one group, and y is ignored. If y says which group "
-                "each row is in, pass SequencePanel.from_frame(frame, by=column), or "
-                "[X[y == group] for group in np.unique(y)].",
-                UserWarning,
-            )
+        rows = check_labels_of_groups(panel, is_single, y if self.use_y else None)
         self._is_single = is_single
-        return panel
+        return rows
 
-    def _first_labels(self, panel: SequencePanel) -> Places | None:
+    def _first_labels(self, rows: LabeledRows) -> Places | None:
         """Return the given first partition with labels without gaps, or None if none is given."""
         if isinstance(self.init, str):
             return None
-        lengths = np.diff(panel.ptr)
+        assert rows.ptr is not None
+        lengths = np.diff(rows.ptr)
         parts = self.init if isinstance(self.init, list | tuple) else [self.init]
         arrays = [as_array(part, "init") for part in parts]
         if len(lengths) == 1 and all(array.ndim == 0 for array in arrays):
@@ -298,23 +305,25 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
                     f"init must hold integers, a label per row: {length} for group {j}, got "
                     f"{array.dtype} of shape {array.shape}."
                 )
-        return np.unique(np.concatenate(arrays), return_inverse=True)[1].astype(np.int64)
+        first = np.unique(np.concatenate(arrays), return_inverse=True)[1].astype(np.int64)
+        check_agreement(first, rows)
+        return first
 
     # Chains
 
     def _start_sampler(
-        self, panel: SequencePanel, root: np.random.SeedSequence, c: int
+        self, rows: LabeledRows, root: np.random.SeedSequence, c: int
     ) -> HDPMixtureSampler:
-        self._check_memory(panel.values)
+        self._check_memory(rows.values)
         concentration, prior = self._concentration("concentration")
         top_concentration, top_prior = self._concentration("top_concentration")
         return HDPMixtureSampler(
-            panel,
-            self._make_emission(panel.values),
+            rows,
+            self._make_emission(rows.values),
             TopPriors(prior, top_prior),
             concentration,
             top_concentration,
-            self._first_labels(panel),
+            self._first_labels(rows),
             derive_stream(root, Role.INIT, c),
             derive_stream(root, Role.SWEEP, c),
             split_merge=bool(self.split_merge),
@@ -331,11 +340,12 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         attributes = super()._fitted_attributes(state, final=final)
         trace, labels = attributes["trace_"], attributes["labels_"]
         sampler, model = state.runs[0].sampler, attributes["_representative"]
+        indicators = np.eye(len(model.weights))[model.labels]
         return {
             **attributes,
             "_key": derive_stream(state.root, Role.TRANSFORM),
             "labels_": split(labels, sampler.ptr, self._is_single),
-            "group_weights_": model.shares(sampler.ptr, np.eye(len(model.weights))[labels])[:, :-1],
+            "group_weights_": model.shares(sampler.ptr, indicators)[:, :-1],
             "top_concentration_": float(trace["top_concentration"].mean()),
         }
 
@@ -350,9 +360,14 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         X : SequencePanel, list of groups, or (n_rows, n_features) array
             Each group in a list is a (n_rows_j, n_features) or (n_rows_j,) array, or a data frame.
             An array or data frame is one group.
-        y : ignored
-            Present by scikit-learn's convention. Sizes of groups are refused, and group names are
-            ignored: pass ``SequencePanel.from_frame(df, by="group")``, or
+        y : list of (n_rows_j,) arrays of int, default=None
+            Known labels of rows, for each group an array, or None if it has none; for a single
+            array X, one array. Labels are from 0, with or without gaps; -1, None or NaN: unknown.
+            Rows with the same label are always of the same component, and rows with different
+            labels never are, in whatever groups; the other rows may join any of these components or
+            open new ones. A list of numbers or names, one for each group, is ignored, because it
+            holds classes of groups. Sizes of groups are refused, and y does not define groups:
+            pass ``SequencePanel.from_frame(df, by="group")``, or
             ``[X[names == name] for name in np.unique(names)]``, as X.
 
         Returns
@@ -362,8 +377,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid, a group has no rows, or y holds the sizes of groups. The
-            estimator is left unchanged.
+            If X, y or a parameter is invalid, a group has no rows, y holds the sizes of groups, or
+            `init` contradicts y. The estimator is left unchanged.
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. It is fitted with the samples so far,
             in the burn-in with the current state unless it was fitted before; another `fit` with
@@ -375,8 +390,6 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             If the log joint of a chain still climbs, the number of components still grows or falls,
             or there are fewer than 12 sweeps after the burn-in; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
-        UserWarning
-            If X is an array, one group, and y has a value for each of its rows.
         """
         return self._fit(X, y)
 
@@ -390,12 +403,15 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Returns
         -------
         list of (n_rows_j,) arrays of int
-            From 0 to ``n_components_ - 1``, under the representative partition; for a single array,
-            one array. Training rows may have another component than in `labels_`, because each row
-            is itself one of the rows that it is compared to.
+            Numbers from `component_labels_`, under the representative partition: the label of a
+            component, or without labels a number from 0 to ``n_components_ - 1``; for a single
+            array, one array. Training rows may have another component than in `labels_`, because
+            each row is itself one of the rows that it is compared to; a label in `y` makes no
+            difference here.
         """
         known, _, panel, is_single = self._responsibilities(X)
-        return split(np.argmax(known, axis=1), panel.ptr, is_single)
+        found = self.component_labels_[np.argmax(known, axis=1)]
+        return split(found, panel.ptr, is_single)
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the known components for each row.
@@ -408,7 +424,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         -------
         list of (n_rows_j, K) arrays
             Probabilities given all rows of the group and that the row is of a known component,
-            under the representative partition; for a single array, one array.
+            under the representative partition; for a single array, one array. Column k is the
+            component with the number ``component_labels_[k]``.
         """
         known, _, panel, is_single = self._responsibilities(X)
         return split(known, panel.ptr, is_single)

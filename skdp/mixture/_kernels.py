@@ -71,7 +71,7 @@ def kernels_of(kind: int) -> MixtureKernels:
 
     @njit_loop
     def split_and_merge(
-        n_tries, rows, prior, clusters, three, n_clusters, labels, most_rows, discount,
+        n_tries, rows, prior, clusters, three, n_clusters, labels, pinned, most_rows, discount,
         concentration, group_counts, weights, pair, members, ends, sides, scratch, rng,
     ):  # fmt: skip
         """Build the clusters, then propose `n_tries` moves; the arrays must have room.
@@ -88,7 +88,7 @@ def kernels_of(kind: int) -> MixtureKernels:
         for _ in range(n_tries):
             if n_clusters >= 0:
                 n_clusters = _move_clusters(
-                    kind, rows, prior, clusters, three, n_clusters, labels, most_rows,
+                    kind, rows, prior, clusters, three, n_clusters, labels, pinned, most_rows,
                     discount, concentration, group_counts, weights, pair, members, sides, scratch,
                     rng,
                 )  # fmt: skip

@@ -3,7 +3,8 @@ r"""Blocked sweeps: the clusters of all rows at once, given parameters and weigh
 Rows have random times. The first row of a cluster stays; every other one is drawn among the
 clusters whose first rows come before it. The draws cannot change which rows come first: no cluster
 becomes empty, no new cluster is needed, and all rows are independent given the parameters and
-weights of the existing clusters.
+weights of the existing clusters. Pinned rows stay. They keep their cluster from becoming empty, so
+its first row may leave it: the time of a pinned row is 0 here, before all others.
 
 Separate steps open and remove singleton clusters. A random row leaves its cluster, or a random
 cluster, if it has one row, is merged with another, chosen by the densities of the row. With
@@ -16,6 +17,7 @@ for its reverse move.
 | kind, rows, prior, clusters, scratch | | | see `skdp.emissions._kernels_clusters` |
 | drawn | | | see `skdp.emissions._kernels_cluster_draws` |
 | labels | z_i | (N,) int64 | cluster of a row; -1: none yet |
+| pinned | | (N,) bool | rows with a known label, see `is_pinned` |
 | firsts | | (K,) | times of the first rows of the clusters |
 | first_block, n_blocks | | scalars | blocks of BLOCK rows, each with its own streams |
 | key | | (4,) uint64 | key of the streams of blocks |
@@ -48,6 +50,7 @@ from skdp.emissions._kernels_clusters import (
 from skdp.mixture._kernels_large_moves import move_large_clusters as _move_large_clusters
 from skdp.mixture._kernels_sections import (
     draw_below,
+    is_pinned,
     list_all_members,
     list_members,
     rename,
@@ -67,14 +70,15 @@ class BlockedKernels(NamedTuple):
 
 
 @njit_loop
-def find_firsts(first_block, n_blocks, labels, key, firsts, rng):
+def find_firsts(first_block, n_blocks, labels, pinned, key, firsts, rng):
     """Write the times of the first rows of all clusters in some blocks; 1.0 if there is none."""
     for k in range(firsts.shape[0]):
         firsts[k] = 1.0
     for block in range(first_block, first_block + n_blocks):
         stream_of_number(key, 2 * block, rng)
         for i in range(block * BLOCK, min((block + 1) * BLOCK, labels.shape[0])):
-            firsts[labels[i]] = min(firsts[labels[i]], next_double(rng))
+            time = next_double(rng)
+            firsts[labels[i]] = min(firsts[labels[i]], 0.0 if is_pinned(i, pinned) else time)
 
 
 @njit_loop
@@ -218,7 +222,7 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
 
     @njit_loop
     def move_large(
-        n_tries, rows, prior, clusters, five, n_clusters, labels, members, ends, discount,
+        n_tries, rows, prior, clusters, five, n_clusters, labels, pinned, members, ends, discount,
         concentration, group_counts, weights, five_logs, sample, sample_sides, found, sides,
         scratch, rng,
     ):  # fmt: skip
@@ -233,16 +237,16 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
         for _ in range(n_tries):
             if n_clusters >= 0:
                 n_clusters = _move_large_clusters(
-                    kind, rows, prior, clusters, five, n_clusters, labels, members, ends, discount,
-                    concentration, group_counts, weights, five_logs, sample, sample_sides, found,
-                    sides, scratch, rng,
+                    kind, rows, prior, clusters, five, n_clusters, labels, pinned, members, ends,
+                    discount, concentration, group_counts, weights, five_logs, sample, sample_sides,
+                    found, sides, scratch, rng,
                 )  # fmt: skip
         return n_clusters
 
     @njit_loop
     def stir(
-        n_tries, rows, prior, clusters, n_clusters, labels, log_alone, discount, concentration,
-        weights, members, row_sums, scratch, rng,
+        n_tries, rows, prior, clusters, n_clusters, labels, pinned, log_alone, discount,
+        concentration, weights, members, row_sums, scratch, rng,
     ):  # fmt: skip
         """Propose to open or remove singleton clusters, `n_tries` times or until arrays are full.
 
@@ -256,14 +260,14 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
             n_tries -= 1
             if next_double(rng) < 0.5:
                 i = draw_below(labels.shape[0], rng)
-                if sizes[labels[i]] > 1.5:
+                if sizes[labels[i]] > 1.5 and not is_pinned(i, pinned):
                     n_clusters = leave(
                         kind, i, rows, prior, clusters, n_clusters, labels, log_alone, discount,
                         concentration, weights, members, row_sums, scratch, rng,
                     )  # fmt: skip
             else:
                 k = draw_below(n_clusters, rng)
-                if sizes[k] < 1.5 and n_clusters > 1:
+                if sizes[k] < 1.5 and n_clusters > 1 and not is_pinned(row_sums[k], pinned):
                     n_clusters = join(
                         kind, k, rows, prior, clusters, n_clusters, labels, log_alone, discount,
                         concentration, weights, members, row_sums, scratch, rng,
@@ -282,7 +286,9 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
             drawn.heads[k] += draw_log_gamma(clusters.vectors[SIZE, k] - discount, rng)
 
     @njit_loop
-    def draw_rows(first_block, n_blocks, rows, drawn, labels, firsts, key, lines, times, rng):
+    def draw_rows(
+        first_block, n_blocks, rows, drawn, labels, pinned, firsts, key, lines, times, rng
+    ):
         """Draw the clusters of the rows of some blocks.
 
         Parameters
@@ -298,7 +304,7 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
             stream_of_number(key, 2 * block + 1, rng)
             for i in range(block * BLOCK, min((block + 1) * BLOCK, labels.shape[0])):
                 time, own = next_double(times), labels[i]
-                if own >= 0 and (firsts[own] < 0.0 or firsts[own] == time):
+                if own >= 0 and (firsts[own] < 0.0 or firsts[own] == time or is_pinned(i, pinned)):
                     continue
                 weigh_row_given(kind, i, rows, drawn, lines)
                 labels[i] = draw_among(n, time, firsts, lines[0], rng)

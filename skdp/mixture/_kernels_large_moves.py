@@ -11,15 +11,18 @@ choice is fixed to the current clusters.
 The probability of these choices can only reduce the acceptance ratio of a merge: it is rejected
 before any choice is made if the ratio is already too small.
 
+The side of pinned rows depends on the first two rows drawn, as in `_kernels_moves`.
+
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | kind, rows, prior, clusters, scratch | | | see `skdp.emissions._kernels_clusters` |
 | labels | z_i | (N,) int64 | cluster of a row, from 0 to K - 1 |
+| pinned | | (N,) bool | rows with a known label, see `is_pinned` |
 | members, ends | | (N,), (C + 1,) int64 | rows of all clusters, see `list_all_members` |
 | discount, concentration | a, b | scalars | |
 | five | | C = 5 | the initial pair, the two clusters of a split, and both together |
 | weights, five_logs | | (2, C + 1), (5,) | scratch |
-| sample, sample_sides | | (2, S + 2) int64, (3, S + 2) int8 | rows of the initial pair, the first two drawn come last; scratch |
+| sample, sample_sides | | (2, S + 2) int64, (3, S + 2) int8 | rows of the initial pair: free rows, pinned rows, and last the first two drawn; scratch |
 | found, sides | | (N,) int64, (N,) int8 | scratch |
 | rng | | (4,) uint64 | stream, advanced in place |
 """  # noqa: E501
@@ -39,6 +42,7 @@ from skdp.mixture._kernels_moves import (
     log_choice_of_split,
     log_prior_and_evidence,
     pass_over,
+    settle_pinned,
     split_chance,
     weigh_partners,
 )
@@ -46,6 +50,7 @@ from skdp.mixture._kernels_sections import (
     bring_in_random_order,
     draw_below,
     drop_cluster,
+    is_pinned,
     list_all_members,
 )
 
@@ -100,10 +105,33 @@ def draw_sample(n, i, j, first, second, members, ends, sample, rng):
     return m + 2
 
 
+@njit_internal_nogc
+def bring_free_to_front(m, sample, pinned):
+    """Put the pinned ones of the first m rows of a sample last; return the number of the others."""
+    n_free = 0
+    for place in range(m):
+        if not is_pinned(sample[place], pinned):
+            sample[n_free], sample[place] = sample[place], sample[n_free]
+            n_free += 1
+    return n_free
+
+
+@njit_internal_nogc
+def may_move_large(is_merge, n, i, j, first, second, members, ends, pinned):
+    """Return whether the pinned rows allow a split or merge, and its reverse can be proposed."""
+    side, size = is_pinned(j, pinned), ends[first + 1] - ends[first]
+    possible = not (is_pinned(i, pinned) and side)
+    if is_merge:
+        for place in range(n):
+            if pinned[find_row(place, first, second, members, ends)]:
+                possible &= (place >= size) == side
+    return possible
+
+
 @njit_inlined_source
 def choose_sides(
-    kind, n, i, j, first, second, members, ends, is_merge, rows, prior, five, discount, scratch,
-    pair, sides, rng,
+    kind, n, i, j, first, second, members, ends, is_merge, rows, prior, five, discount, pinned,
+    scratch, pair, sides, rng,
 ):  # fmt: skip
     """Draw the sides of n rows given two fixed clusters; return the log probability.
 
@@ -124,6 +152,8 @@ def choose_sides(
             side = int(place >= size)
         if row in (i, j):
             side = int(row == j)
+        elif is_pinned(row, pinned):
+            side = int(pinned[j])
         else:
             odds = odds if side == 1 else -odds
             log_chance -= max(-odds, 0.0) + math.log1p(math.exp(-abs(odds)))
@@ -149,8 +179,9 @@ def build_sides(
 
 @njit_inlined_source
 def move_large_clusters(
-    kind, rows, prior, clusters, five, n_clusters, labels, members, ends, discount, concentration,
-    group_counts, weights, five_logs, sample, sample_sides, found, sides, scratch, rng,
+    kind, rows, prior, clusters, five, n_clusters, labels, pinned, members, ends, discount,
+    concentration, group_counts, weights, five_logs, sample, sample_sides, found, sides, scratch,
+    rng,
 ):  # fmt: skip
     """Propose a split or merge; return the number of clusters, or -1 if that is impossible.
 
@@ -171,6 +202,10 @@ def move_large_clusters(
         j = members[ends[second] + draw_below(ends[second + 1] - ends[second], rng)]
     n_merged = n_clusters - is_merge
     n = int(sizes[first] + is_merge * sizes[second])
+    if pinned.shape[0] > 0 and not may_move_large(
+        is_merge, n, i, j, first, second, members, ends, pinned
+    ):
+        return n_clusters
     log_weight = math.log(concentration + discount * n_merged)
     log_ratio = 0.0  # of a merge, without the choices of the rows
     if is_merge:
@@ -186,11 +221,14 @@ def move_large_clusters(
             return n_clusters if possible else -1
 
     m = draw_sample(n, i, j, first, second, members, ends, sample[0], rng)
+    n_free = bring_free_to_front(m - 2, sample[0], pinned)
     halve(kind, m, sample[0], next_double(rng) < 0.5, rows, prior, five, sample_sides[0])
+    settle_pinned(n_free, m, sample[0], pinned, sample_sides[0])
     log_way = 0.0
     for _ in range(FEW_PASSES if next_double(rng) < 0.5 else MANY_PASSES):
         fits, log_way = pass_over(
             kind,
+            n_free,
             m,
             sample,
             sample_sides,
@@ -219,7 +257,7 @@ def move_large_clusters(
         is_last = number == n_rounds - 1
         log_way = choose_sides(
             kind, n, i, j, first, second, members, ends, is_merge and is_last, rows, prior, five,
-            discount, scratch, five_logs, sides, rng,
+            discount, pinned, scratch, five_logs, sides, rng,
         )  # fmt: skip
         if not (is_merge and is_last):
             possible &= build_sides(

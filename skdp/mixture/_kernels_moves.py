@@ -5,10 +5,11 @@ r"""Moves that split, merge and reshape clusters: inlined sections of kernels.
 | kind, rows, prior, clusters, scratch | | | see `skdp.emissions._kernels_clusters` |
 | labels | z_i | (N,) int64 | cluster of a row, from 0 to K - 1 |
 | discount, concentration | a, b | scalars | |
+| pinned | | (N,) bool | rows with a known label, see `is_pinned` |
 | group_counts | | | see `GroupCounts` |
 | weights | | (2, C + 1) | scratch |
 | pair | | (2,) | scratch |
-| members | | (2, N) int64 | rows of the move, the first two drawn come last; scratch |
+| members | | (2, N) int64 | rows of the move: free rows, pinned rows, and last the first two drawn; scratch |
 | three | | C = 3 | clusters of the first row of a move, of the second, and of both |
 | sides | | (3, N) int8 | side of each member (-1: none); current side, except in a split; and sides at the start of the last pass; scratch |
 | rng | | (4,) uint64 | stream, advanced in place |
@@ -20,6 +21,10 @@ rows are unassigned. Passes of Gibbs sampling over the two clusters follow (Jain
 The last one is the proposal of a split; for a merge the same pass is forced to end in the current
 clusters, which gives the probability of the reverse move. A trade does both: it redistributes the
 rows of two clusters. With one pass over unassigned rows this would be Dahl's sampler (2005).
+
+Pinned rows are not drawn in passes. In a trade they stay on their sides. In a split they all go
+with the second row if it is pinned, otherwise with the first. A merge that no such split would undo
+is not proposed, nor is a split whose two rows are pinned.
 """  # noqa: E501
 
 # mypy: ignore-errors
@@ -45,6 +50,7 @@ from skdp.mixture._kernels_sections import (
     bring_in_random_order,
     draw_below,
     drop_cluster,
+    is_pinned,
     rename,
 )
 
@@ -152,22 +158,55 @@ def draw_partner(n, chances, rng):
 
 
 @njit_internal_nogc
-def gather(labels, i, j, members, goal, rng):
-    """Write the rows of the clusters of i and j, with i and j last; return their number.
+def gather(labels, i, j, pinned, members, goal, rng):
+    """Write the rows of the clusters of i and j, with i and j last.
 
-    The others are in random order. `goal` is whether a row's label differs from that of i.
+    The others are in random order, except for pinned rows, which follow. `goal` is whether a row's
+    label differs from that of i.
+
+    Returns
+    -------
+    n_free, n : int
+        Numbers of rows without i, j and pinned rows, and of all rows.
     """
     n, first, second = 0, labels[i], labels[j]
     for row in range(labels.shape[0]):
-        if (labels[row] == first or labels[row] == second) and row != i and row != j:
+        is_other = (labels[row] == first or labels[row] == second) and row != i and row != j
+        if is_other and not is_pinned(row, pinned):
             members[n] = row
             n += 1
     bring_in_random_order(members[:n], rng)
+    n_free = n
+    for row in range(pinned.shape[0]):
+        if pinned[row] and (labels[row] == first or labels[row] == second) and row not in (i, j):
+            members[n] = row
+            n += 1
     members[n], members[n + 1] = i, j
     for place in range(n):
         goal[place] = labels[members[place]] != first
     goal[n], goal[n + 1] = 0, 1
-    return n + 2
+    return n_free, n + 2
+
+
+@njit_internal_nogc
+def may_move(move, n_free, n, members, goal, pinned):
+    """Return whether the pinned rows allow a move, and its reverse can be proposed."""
+    i_is_pinned, side = is_pinned(members[n - 2], pinned), is_pinned(members[n - 1], pinned)
+    possible = move == TRADE or not (i_is_pinned and side)
+    if move == MERGE:
+        for place in range(n_free, n - 2):
+            possible &= goal[place] == side
+    return possible
+
+
+@njit_internal_nogc
+def settle_pinned(n_free, n, members, pinned, sides):
+    """Put the pinned rows of a split or merge on the side of the second row, if it is pinned.
+
+    Otherwise they are on the side of the first row. The rows are at ``n_free`` to ``n - 3``.
+    """
+    for place in range(n_free, n - 2):
+        sides[place] = is_pinned(members[n - 1], pinned)
 
 
 @njit_internal_nogc
@@ -201,9 +240,9 @@ def count_sides(n, members, sides, group_counts):
 
 @njit_inlined_source
 def pass_over(
-    kind, n, members, sides, has_goal, rows, prior, three, group_counts, scratch, pair, rng
+    kind, n_free, n, members, sides, has_goal, rows, prior, three, group_counts, scratch, pair, rng
 ):
-    """Draw the sides of all rows except the last two, each given the others.
+    """Draw the sides of the first `n_free` of n rows, each given the others.
 
     Parameters
     ----------
@@ -221,7 +260,7 @@ def pass_over(
     """
     possible, log_chance, place, worn = True, 0.0, 0, True
     count_sides(n, members[0], sides[0], group_counts)
-    while worn or place < n - 2:
+    while worn or place < n_free:
         if worn:
             for side in range(2):
                 m = list_side(side, n, members[0], sides[0], members[1])
@@ -229,7 +268,7 @@ def pass_over(
                     kind, side, members[1][:m], rows, prior, three, scratch
                 )  # fmt: skip
         worn = False
-        if place < n - 2:
+        if place < n_free:
             i, own = members[0, place], int(sides[0, place])
             counts, chosen = group_counts.counts[:, group_counts.groups[i]], own
             if weigh_row(kind, i, rows, prior, three, 2, own, scratch, pair):
@@ -294,8 +333,8 @@ def settle(n, first, second, members, sides, labels):
 
 @njit_inlined_source
 def begin_move(
-    kind, rows, prior, clusters, three, n_clusters, labels, most_rows, weights, members, sides,
-    scratch, rng,
+    kind, rows, prior, clusters, three, n_clusters, labels, pinned, most_rows, weights, members,
+    sides, scratch, rng,
 ):  # fmt: skip
     """Draw a move, its two rows, and the initial sides of the passes.
 
@@ -305,8 +344,9 @@ def begin_move(
         i is the first row.
     first, second : int
         The clusters; the second row's cluster is new in a split.
-    n : int
-        Number of members; 0 if it exceeds `most_rows`, so that nothing is proposed.
+    n_free, n : int
+        Number of members whose sides are drawn, and of all; 0 if there are more than `most_rows` or
+        pinned rows forbid the move, so that nothing is proposed.
     n_passes : int
     """
     sizes = clusters.vectors[SIZE]
@@ -321,14 +361,20 @@ def begin_move(
         weigh_partners(n_clusters, first, weights)
         second, left_out = draw_partner(n_clusters, weights[1], rng), labels.shape[0]
     if sizes[first] + (move != SPLIT) * sizes[second] > most_rows:
-        return move, i, first, second, 0, 0
+        return move, i, first, second, 0, 0, 0
     j = find_member(labels, second, draw_below(int(sizes[second]) - (move == SPLIT), rng), left_out)
-    n = gather(labels, i, j, members[0], sides[1], rng)
+    n_free, n = gather(labels, i, j, pinned, members[0], sides[1], rng)
+    if pinned.shape[0] > 0 and not may_move(move, n_free, n, members[0], sides[1], pinned):
+        return move, i, first, second, 0, 0, 0
     halve(kind, n, members[0], next_double(rng) < 0.5, rows, prior, three, sides[0])
+    if move == TRADE:
+        copy_sides(n - n_free, sides[1][n_free:], sides[0][n_free:])
+    else:
+        settle_pinned(n_free, n, members[0], pinned, sides[0])
     n_passes = FEW_PASSES if next_double(rng) < 0.5 else MANY_PASSES
     if move == SPLIT:
         second = n_clusters
-    return move, i, first, second, n, n_passes
+    return move, i, first, second, n_free, n, n_passes
 
 
 @njit_inlined_source
@@ -376,8 +422,8 @@ def make_move(
 
 @njit_inlined_source
 def move_clusters(
-    kind, rows, prior, clusters, three, n_clusters, labels, most_rows, discount, concentration,
-    group_counts, weights, pair, members, sides, scratch, rng,
+    kind, rows, prior, clusters, three, n_clusters, labels, pinned, most_rows, discount,
+    concentration, group_counts, weights, pair, members, sides, scratch, rng,
 ):  # fmt: skip
     """Propose a split, merge or trade; return the number of clusters, or -1 if impossible.
 
@@ -385,9 +431,9 @@ def move_clusters(
     proposed for more than `most_rows`.
     """
     n_rows = labels.shape[0]
-    move, i, first, second, n, n_passes = begin_move(
-        kind, rows, prior, clusters, three, n_clusters, labels, most_rows, weights, members, sides,
-        scratch, rng,
+    move, i, first, second, n_free, n, n_passes = begin_move(
+        kind, rows, prior, clusters, three, n_clusters, labels, pinned, most_rows, weights, members,
+        sides, scratch, rng,
     )  # fmt: skip
     if n == 0:
         return n_clusters
@@ -402,8 +448,9 @@ def move_clusters(
             log_way_back, log_pair_before = log_way, log_pair
         has_goal = number == n_passes - 1 and move != SPLIT
         fits, log_way = pass_over(
-            kind, n, members, sides, has_goal, rows, prior, three, group_counts, scratch, pair, rng
-        )
+            kind, n_free, n, members, sides, has_goal, rows, prior, three, group_counts, scratch,
+            pair, rng,
+        )  # fmt: skip
         possible &= fits
         log_pair = 0.0
         for side in range(2):

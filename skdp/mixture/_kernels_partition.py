@@ -7,6 +7,7 @@ The loss defines g: see `representative_partition`.
 | samples | | (S, N) int32 | sampled partitions, labels from 0 |
 | labels | | (N,) int64 | a partition, labels below C |
 | begin, end | | int | the rows to move |
+| has_label | | (C,) bool | whether a cluster has rows of a known label |
 | is_vi | | bool | whether g(x) is x log x, not x^2 / 2 |
 | sizes | n_k | (C,) int64 | scratch |
 | tables | n_lk | (S, M, C) int64 | scratch |
@@ -92,10 +93,10 @@ def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
 
 
 @njit_loop
-def merge(k, labels, is_vi, sizes, tables, changes):
+def merge(k, labels, has_label, is_vi, sizes, tables, changes):
     """Merge cluster k of a tabulated partition with another; return False if none is better.
 
-    It is merged with the cluster that minimizes the loss.
+    It is merged with the cluster that minimizes the loss, but no two clusters with labels are.
     """
     n_samples, n = tables.shape[0], sizes.shape[0]
     for other in range(n):
@@ -111,7 +112,7 @@ def merge(k, labels, is_vi, sizes, tables, changes):
                         changes[other] += both - alone - growth(shared[other], is_vi)
     best, least = k, 0.0
     for other in range(n):
-        if other != k and sizes[other] > 0:
+        if other != k and sizes[other] > 0 and not (has_label[k] and has_label[other]):
             both = growth(sizes[k] + sizes[other], is_vi)
             change = both - growth(sizes[k], is_vi) - growth(sizes[other], is_vi)
             change -= 2.0 * changes[other] / n_samples

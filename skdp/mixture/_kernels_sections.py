@@ -4,6 +4,7 @@ r"""Collapsed Gibbs sweeps: inlined sections of kernels.
 |---|---|---|---|
 | kind, rows, prior, clusters, scratch | | | see `skdp.emissions._kernels_clusters` |
 | labels | z_i | (N,) int64 | cluster of a row, from 0 to K - 1; -1: none yet |
+| pinned | | (N,) bool | rows that stay with others, see `is_pinned`; empty: none |
 | log_alone | log f(x_i) | (N,) | log density of each row in its own cluster |
 | discount, concentration | a, b | scalars | |
 | weights | | (C + 1,) | scratch |
@@ -40,6 +41,15 @@ def bring_in_random_order(numbers, rng):
     for place in range(numbers.shape[0] - 1, 0, -1):
         other = draw_below(place + 1, rng)
         numbers[place], numbers[other] = numbers[other], numbers[place]
+
+
+@njit_internal_nogc
+def is_pinned(i, pinned):
+    """Return whether row i has a known label, so that no step may move it on its own.
+
+    Pinned rows of a cluster have the same label, and no other cluster has that label.
+    """
+    return pinned.shape[0] > 0 and pinned[i]
 
 
 @njit_internal_nogc

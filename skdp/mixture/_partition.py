@@ -10,6 +10,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Places
 from skdp.inference._interrupt import is_interrupted
 from skdp.mixture import _kernels_partition as kernels
+from skdp.mixture._labels import labeled_first
 
 _MOST_PASSES = 50
 _FEW = 1e-4
@@ -25,7 +26,9 @@ _MOST_PAIRS = 10_000_000
 """Largest number of cluster pairs to count in a table; more of them are sorted."""
 
 
-def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
+def representative_partition(
+    samples: NDArray[np.int32], loss: str, known: Places | None = None
+) -> Places:
     """Return the sampled partition with the least mean loss to all samples, after improvement.
 
     With g(x) = x^2 / 2 (Binder) or x log x (variation of information, times N), the loss of a
@@ -47,12 +50,26 @@ def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
     samples : (S, N) array
         Labels from 0.
     loss : {"binder", "vi"}
+    known : (N,) array or None
+        Labels from 0 of some rows, -1 if unknown. All samples have the rows of a label together
+        and those of different labels apart, and so has the result. None: all are unknown.
 
     Returns
     -------
     (N,) array
-        Clusters by decreasing size; ties are ordered by their first rows.
+        Clusters of the labels, then the others by decreasing size; ties are ordered by their first
+        rows.
     """
+    if known is None:
+        return _improved(samples, loss, samples.shape[1])
+    order = np.argsort(known >= 0, kind="stable")  # rows without a label come first
+    labels = np.empty(len(order), dtype=np.int64)
+    labels[order] = _improved(samples[:, order], loss, int((known < 0).sum()))
+    return labeled_first(by_size(labels), known)
+
+
+def _improved(samples: NDArray[np.int32], loss: str, n_free: int) -> Places:
+    """Return the best partition, by decreasing size; only the first `n_free` rows may move."""
     is_vi, samples = loss == "vi", as_readonly(samples)
     counts = np.array([len(np.unique(labels)) for labels in samples])
     n_samples, n_places, n_labels = len(samples), int(np.median(counts)), int(samples.max()) + 1
@@ -71,8 +88,8 @@ def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
         )
         kernels.tabulate(labels, samples, *scratch)
         for _ in range(_MOST_PASSES):
-            n_moved = _improve(labels, samples, is_vi, *scratch)
-            has_merged = _merge(labels, is_vi, *scratch)
+            n_moved = _improve(labels, samples, n_free, is_vi, *scratch)
+            has_merged = _merge(labels, n_free, is_vi, *scratch)
             if n_moved <= _FEW * len(labels) and not has_merged:
                 break
     return by_size(labels)
@@ -81,16 +98,17 @@ def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
 def _improve(
     labels: Places,
     samples: NDArray[np.int32],
+    n_free: int,
     is_vi: bool,
     sizes: NDArray[np.int64],
     tables: NDArray[np.int64],
 ) -> int:
-    """Move each row to where the loss is least; return how many moved, 0 after a Ctrl-C."""
+    """Move each free row to where the loss is least; return how many moved, 0 after a Ctrl-C."""
     step, n_moved = max(_WORK // (len(samples) * len(sizes)), 1), 0
-    for begin in range(0, len(labels), step):
+    for begin in range(0, n_free, step):
         if is_interrupted():
             return 0
-        end = min(begin + step, len(labels))
+        end = min(begin + step, n_free)
         n_moved += kernels.improve(
             begin, end, labels, samples, is_vi, sizes, tables, np.empty(len(sizes))
         )
@@ -98,15 +116,25 @@ def _improve(
 
 
 def _merge(
-    labels: Places, is_vi: bool, sizes: NDArray[np.int64], tables: NDArray[np.int64]
+    labels: Places,
+    n_free: int,
+    is_vi: bool,
+    sizes: NDArray[np.int64],
+    tables: NDArray[np.int64],
 ) -> bool:
-    """Merge clusters if that lowers the loss; return whether any were merged."""
+    """Merge clusters if that lowers the loss; return whether any were merged.
+
+    A cluster has at most one label, so two clusters with labeled rows are not merged.
+    """
     has_merged = False
     for k in np.argsort(sizes):
         if is_interrupted():
             return False
         if sizes[k] > 0:
-            has_merged |= kernels.merge(k, labels, is_vi, sizes, tables, np.empty(len(sizes)))
+            has_label = np.zeros(len(sizes), dtype=np.bool_)
+            has_label[labels[n_free:]] = True
+            changes = np.empty(len(sizes))
+            has_merged |= kernels.merge(k, labels, has_label, is_vi, sizes, tables, changes)
     return has_merged
 
 

@@ -60,6 +60,11 @@ class PitmanYorMixture(RowMixture):
         of freedom ("gaussian" does) and there are fewer than 20 rows per column, partitions into 2
         to 13 clusters by k-means are tried as well: each is moved by 15 sweeps, and the chain goes
         on from the one with the highest mean log joint. Or your own labels.
+    use_y : bool, default=True
+        Whether `fit` reads `y` as known labels of rows. False: it ignores `y`, for a pipeline or
+        a search in which `y` holds the classes of a later step or of a metric. After a fit with
+        labels, predictions for the training rows are computed as for new rows, without their
+        labels.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -88,9 +93,15 @@ class PitmanYorMixture(RowMixture):
     Attributes
     ----------
     labels_ : (n_samples,) array of int
-        Component, by decreasing size, of each row in the representative partition.
+        Number (see `component_labels_`) of the component of each row in the representative
+        partition.
     n_components_ : int
         Their number K.
+    component_labels_ : (K,) array of int
+        Number of each component, in the order of `weights_` and of the columns of `predict_proba`.
+        Without known labels: 0 to K - 1, by decreasing size. Otherwise first the labels in
+        ascending order, then, by decreasing size, the components without a label, whose numbers
+        follow the largest label.
     n_components_distribution_ : array
         Posterior distribution of the number of components: entry k is P(K = k), over the kept
         sweeps of all chains.
@@ -139,6 +150,12 @@ class PitmanYorMixture(RowMixture):
     removed by Metropolis-Hastings steps of single rows, 20 + sqrt(n_samples) of them. Moves of more
     than 20,000 rows begin with a random subset of a thousand. Nothing is truncated here, either.
 
+    Known labels restrict the posterior to the partitions that have rows of the same label together
+    and rows of different labels apart; both samplers are exact under this restriction. Labeled rows
+    do not move in a sweep. Moves of components keep each label on one side, and are not proposed if
+    they would separate the rows of a label or join two labels. New rows are drawn given the
+    partition as without labels.
+
     For Gaussian components, moving a row updates the factor of the posterior scale in D^2 steps; a
     sweep takes time in proportion to n K D^2.
 
@@ -183,6 +200,7 @@ class PitmanYorMixture(RowMixture):
         split_merge: bool = True,
         point_estimate: str = "binder",
         init: Any = "sequential",
+        use_y: bool = True,
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 5,
@@ -202,6 +220,7 @@ class PitmanYorMixture(RowMixture):
         self.split_merge = split_merge
         self.point_estimate = point_estimate
         self.init = init
+        self.use_y = use_y
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin

@@ -21,6 +21,7 @@ from skdp.mixture._base import BaseMixture
 from skdp.mixture._blocked_sampler import BlockedSampler
 from skdp.mixture._draws import draw_rows
 from skdp.mixture._hyper import PartitionPrior
+from skdp.mixture._labels import LabeledRows, check_agreement, check_labels
 from skdp.mixture._model import MixtureModel
 from skdp.mixture._sampler import MixtureSampler
 
@@ -66,42 +67,45 @@ class RowMixture(BaseMixture):
     def _check_hyper(self) -> None:
         self._concentration_and_prior(self._discount_and_prior()[0])
 
-    def _check_input(self, X: Any, y: Any = None) -> Floats:
-        return check_rows(self, self._with_codes(X, reset=True), reset=True)
+    def _check_input(self, X: Any, y: Any = None) -> LabeledRows:
+        values = check_rows(self, self._with_codes(X, reset=True), reset=True)
+        return check_labels(values, y if self.use_y else None)
 
-    def _first_labels(self, n_samples: int) -> NDArray[np.int64] | None:
+    def _first_labels(self, rows: LabeledRows) -> NDArray[np.int64] | None:
         """Return the given first partition with labels without gaps, or None if none is given."""
         if isinstance(self.init, str):
             return None
-        labels = as_array(self.init, "init")
+        n_samples, labels = len(rows.values), as_array(self.init, "init")
         if labels.shape != (n_samples,) or labels.dtype.kind not in "iu":
             raise ValueError(
                 f"init must be 'sequential' or {n_samples} integers, a label per row of X; got "
                 f"{labels.dtype} of shape {labels.shape}."
             )
-        return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+        first = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+        check_agreement(first, rows)
+        return first
 
     # Chains
 
     def _start_sampler(
-        self, values: Floats, root: np.random.SeedSequence, c: int
+        self, rows: LabeledRows, root: np.random.SeedSequence, c: int
     ) -> MixtureSampler:
-        self._check_memory(values)
+        self._check_memory(rows.values)
         discount, discount_prior = self._discount_and_prior()
         concentration, concentration_prior = self._concentration_and_prior(discount)
         make: Any = MixtureSampler
         if self.sampler == "blocked":
             make = partial(BlockedSampler, n_jobs=self._n_jobs_of_chain())
         sampler: MixtureSampler = make(
-            values,
-            self._make_emission(values),
+            rows,
+            self._make_emission(rows.values),
             PartitionPrior(
                 discount_prior if discount is None else None,
                 concentration_prior if concentration is None else None,
             ),
             _FIRST_DISCOUNT if discount is None else discount,
             _FIRST_CONCENTRATION if concentration is None else concentration,
-            self._first_labels(len(values)),
+            self._first_labels(rows),
             derive_stream(root, Role.INIT, c),
             derive_stream(root, Role.SWEEP, c),
             split_merge=bool(self.split_merge),
@@ -123,8 +127,11 @@ class RowMixture(BaseMixture):
         Parameters
         ----------
         X : (n_samples, n_features) array-like
-        y : ignored
-            Present by scikit-learn's convention.
+        y : (n_samples,) array-like of int, default=None
+            Known labels of rows, from 0, with or without gaps; -1, None or NaN: unknown. Rows with
+            the same label are always of the same component, and rows with different labels never
+            are; the other rows may join any of these components or open new ones. None, or
+            ``use_y=False``: all are unknown.
 
         Returns
         -------
@@ -133,7 +140,8 @@ class RowMixture(BaseMixture):
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left unchanged.
+            If X, y or a parameter is invalid, or `init` contradicts y. The estimator is left
+            unchanged.
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. It is fitted with the samples so far,
             in the burn-in with the current state unless it was fitted before; another `fit` with
@@ -158,10 +166,12 @@ class RowMixture(BaseMixture):
         Returns
         -------
         (n_samples,) array of int
-            From 0 to ``n_components_ - 1``. Training rows may have another component than in
-            `labels_`, because each row is itself one of the rows that it is compared to.
+            Numbers from `component_labels_`: the label of a component, or without labels a number
+            from 0 to ``n_components_ - 1``. Training rows may have another component than in
+            `labels_`, because each row is itself one of the rows that it is compared to; a label in
+            `y` makes no difference here.
         """
-        return np.argmax(self._log_proba(X), axis=1)
+        return np.asarray(self.component_labels_[np.argmax(self._log_proba(X), axis=1)])
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of the known components for each row.
@@ -174,8 +184,8 @@ class RowMixture(BaseMixture):
         -------
         (n_samples, K) array
             Probabilities given that the row is of a known component, under the representative
-            partition. A row whose density is 0 in all components has the prior probabilities of any
-            next row.
+            partition. Column k is the component with the number ``component_labels_[k]``. A row
+            whose density is 0 in all components has the prior probabilities of any next row.
         """
         return np.exp(self._log_proba(X))
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import as_readonly
-from skdp._numeric._typing import Floats, Places
+from skdp._numeric._typing import Places
 from skdp.mixture._cluster_sampler import IMPOSSIBLE, ClusterSampler, count_tries
 from skdp.mixture._hyper import PartitionPrior, log_partition
 from skdp.mixture._kernels_moves import GroupCounts, empty_group_counts
+from skdp.mixture._labels import LabeledRows
 from skdp.mixture._model import MixtureModel, log_shares
 from skdp.mixture._state import MixtureState
 
@@ -21,7 +21,8 @@ class MixtureSampler(ClusterSampler):
 
     Parameters
     ----------
-    values : (N, D) array
+    rows : LabeledRows
+        Rows with the same known label are always together, and rows with different ones apart.
     emission : ClusterEmission
         Emission of a single state, which holds the prior.
     prior : PartitionPrior
@@ -43,7 +44,7 @@ class MixtureSampler(ClusterSampler):
 
     def __init__(
         self,
-        values: Floats,
+        rows: LabeledRows,
         emission: Any,
         prior: PartitionPrior,
         discount: float,
@@ -54,10 +55,10 @@ class MixtureSampler(ClusterSampler):
         *,
         split_merge: bool = True,
     ):
-        super().__init__(len(values), emission, stream, split_merge=split_merge)
+        super().__init__(len(rows.values), emission, stream, split_merge=split_merge)
         self.prior = prior
         self.discount, self.concentration = discount, concentration
-        self.attach(values)
+        self.attach(rows)
         if init is None:
             self._begin(init_stream)
         else:
@@ -67,16 +68,12 @@ class MixtureSampler(ClusterSampler):
         self, rows: Places, emission: Any, init: Places | None, rng: NDArray[np.uint64]
     ) -> MixtureSampler:
         return MixtureSampler(
-            as_readonly(self._values[rows]), emission, self.prior, self.discount,
-            self.concentration, init, rng, rng, split_merge=self.split_merge,
+            self._rows.take(rows), emission, self.prior, self.discount, self.concentration, init,
+            rng, rng, split_merge=self.split_merge,
         )  # fmt: skip
 
     def _take_above(self, part: MixtureSampler) -> None:
         self.discount, self.concentration = part.discount, part.concentration
-
-    def attach(self, values: Floats) -> None:
-        """Attach the observations."""
-        self._attach_rows(values)
 
     def _seat(self, order: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Draw the clusters of the given rows in order."""

@@ -1,7 +1,11 @@
 """Faults in the use of mixtures are named."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from skdp.data import SequencePanel, TokenSequences
 from skdp.emissions import (
@@ -70,6 +74,58 @@ def test_fault(name):
         model.fit(rows)
     assert message in str(caught.value)
     assert not hasattr(model, "n_features_in_")
+
+
+LABELS = [0, 0, 3, *[-1] * 9]
+"""Labels of three of the rows of X."""
+
+FAULTS_OF_LABELS = {
+    "too few": (LABELS[:-1], ValueError, "y must have shape (12,), a label per row of X"),
+    "a column": (np.reshape(LABELS, (12, 1)), ValueError, "got shape (12, 1)"),
+    "ragged": ([[0], [1, 2], *[0] * 10], ValueError, "got shape ()"),
+    "negative": ([*LABELS[:-1], -2], ValueError, "got y[11]=-2. If y is not of components"),
+    "fractions": ([0.5, *LABELS[1:]], ValueError, "got y[0]=0.5. If y is not of components"),
+    "infinity": ([np.inf, *LABELS[1:]], ValueError, "got y[0]=inf"),
+    "too large": ([2**31, *LABELS[1:]], ValueError, "from 0 to 2147483647, or -1"),
+    "strings": (["a"] * 12, TypeError, "Encode other labels with sklearn.preprocessing"),
+    "a string": ([None, "a", *LABELS[2:]], TypeError, "got y[1]='a'. Encode other labels"),
+    "bits": (np.array(LABELS) > 0, TypeError, "got values of type bool"),
+    "a bit": ([True, None, *LABELS[2:]], TypeError, "got y[0]=True"),
+    "masked": (np.ma.masked_less(LABELS, 0), ValueError, "masked"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS_OF_LABELS)
+@pytest.mark.parametrize("model", [DPMixture(max_iter=4), PitmanYorMixture(max_iter=4)])
+def test_fault_of_labels(model, name):
+    y, error, message = FAULTS_OF_LABELS[name]
+    model = clone(model)
+    for call in (model.fit, model.fit_predict, model.iter_sweeps):
+        with pytest.raises(error) as caught:
+            call(X, y)
+        assert message in str(caught.value)
+        assert not hasattr(model, "n_features_in_")
+
+
+def test_a_first_partition_that_contradicts_the_labels():
+    model = DPMixture(init=np.arange(12) // 2, max_iter=4)
+    with pytest.raises(ValueError, match="init separates rows 1 and 5, which y gives the same lab"):
+        model.fit(X, [-1, 4, -1, -1, -1, 4, *[-1] * 6])
+    with pytest.raises(ValueError, match=r"init joins rows 2 and 3, .* different labels, 8 and 9"):
+        model.fit(X, [-1, -1, 8, 9, *[-1] * 8])
+
+
+@pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
+@pytest.mark.parametrize("y", [np.zeros(12), range(12), [5, *[-1] * 11], [0, *[None] * 10, 0]])
+def test_odd_but_legal_labels(y, sampler):
+    model = DPMixture(sampler=sampler, max_iter=24, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    known = [(i, label) for i, label in enumerate(y) if label not in (None, -1)]
+    assert all(model.labels_[i] == label for i, label in known)
+    assert model.component_labels_[: len({label for _, label in known})].max() == known[-1][1]
+    assert np.isfinite(model.score(X))
 
 
 @pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
@@ -225,13 +281,42 @@ FAULTS_OF_GROUPS = {
 }  # fmt: skip
 
 
-def test_groups_of_rows_are_no_y():
+def test_classes_of_groups_are_no_labels():
     model = HDPMixture(max_iter=24, random_state=0)
-    with pytest.warns(UserWarning, match=r"one group, and y is ignored.*from_frame"):
-        model.fit(X, [0, 1] * 6)
-    model.fit(X)
-    model.fit([X, X], [0, 1])  # labels of groups
-    model.fit(X, [[0], [0, 1]])  # ignored like anything else
+    expected = model.fit([X, X]).labels_
+    for y in ([0, 1], ["a", "b"], [None, None]):  # classes of groups
+        np.testing.assert_array_equal(model.fit([X, X], y).labels_, expected)
+    with pytest.raises(ValueError, match="y holds what look like the lengths of groups"):
+        model.fit(X, [5, 7])
+
+
+FAULTS_OF_LABELED_GROUPS = {
+    "too few groups": ([[0] * 5], ValueError, "an array of labels for each of the 2 groups of X"),
+    "a number": (3, ValueError, "an array of labels for each of the 2 groups of X"),
+    "too few rows": ([[0] * 5, [0] * 6], ValueError, "y[1] must have shape (7,), a label per row"),
+    "a class and labels": ([1, [0] * 7], ValueError, "y[0] must have shape (5,), a label per row"),
+    "negative": ([[0] * 5, [-2] * 7], ValueError, "got y[1][0]=-2. If y is not of components"),
+    "fractions": ([[0.5] * 5, None], ValueError, "got y[0][0]=0.5"),
+    "strings": ([None, ["a"] * 7], TypeError, "Encode other labels with sklearn"),
+    "a string": ([None, [1, "a", *[None] * 5]], TypeError, "got y[1][1]='a'"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS_OF_LABELED_GROUPS)
+def test_fault_of_labeled_groups(name):
+    y, error, message = FAULTS_OF_LABELED_GROUPS[name]
+    model = HDPMixture(max_iter=4)
+    with pytest.raises(error) as caught:
+        model.fit(GROUPS, y)
+    assert message in str(caught.value)
+    assert not hasattr(model, "n_features_in_")
+    assert not hasattr(model, "_is_single")
+
+
+def test_first_components_that_contradict_the_labels():
+    model = HDPMixture(init=[[0, 0, 1, 1, 1], [1] * 7], max_iter=4)
+    with pytest.raises(ValueError, match="init separates rows 0 and 6, which y gives the same lab"):
+        model.fit(GROUPS, [[2, -1, -1, -1, -1], [-1, 2, *[-1] * 5]])
 
 
 @pytest.mark.parametrize("name", FAULTS_OF_GROUPS)

@@ -1,14 +1,11 @@
 """scikit-learn's checks and ours, on mixtures."""
 
-import pytest
 from scikit_learn_checks import scikit_learn_checks
 
 from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
 from skdp.utils.estimator_checks import parametrize_with_ragged_checks
 
 
-# The checks give labels to everyone, which to HDPMixture are a mistake worth a warning.
-@pytest.mark.filterwarnings("ignore:HDPMixture. X is one group, and y is ignored:UserWarning")
 @scikit_learn_checks(
     [
         PitmanYorMixture(max_iter=20),

@@ -44,8 +44,8 @@ def kernels_of_groups(kind: int) -> HDPMixtureKernels:
 
     @njit_loop
     def split_and_merge_groups(
-        n_tries, rows, prior, clusters, three, n_clusters, labels, top, alpha, gamma, group_counts,
-        shares, weights, pair, members, ends, sides, scratch, rng,
+        n_tries, rows, prior, clusters, three, n_clusters, labels, pinned, top, alpha, gamma,
+        group_counts, shares, weights, pair, members, ends, sides, scratch, rng,
     ):  # fmt: skip
         """Build the clusters, then propose `n_tries` moves; the arrays must have room.
 
@@ -61,8 +61,8 @@ def kernels_of_groups(kind: int) -> HDPMixtureKernels:
         for _ in range(n_tries):
             if n_clusters >= 0:
                 n_clusters = _move_components(
-                    kind, rows, prior, clusters, three, n_clusters, labels, top, alpha, gamma,
-                    group_counts, shares, weights, pair, members, sides, scratch, rng,
+                    kind, rows, prior, clusters, three, n_clusters, labels, pinned, top, alpha,
+                    gamma, group_counts, shares, weights, pair, members, sides, scratch, rng,
                 )  # fmt: skip
         return n_clusters
 

@@ -107,17 +107,19 @@ def give_weights(move, first, second, n_clusters, weight, shares, top):
 
 @njit_inlined_source
 def move_components(
-    kind, rows, prior, clusters, three, n_clusters, labels, top, alpha, gamma, group_counts, shares,
-    weights, pair, members, sides, scratch, rng,
+    kind, rows, prior, clusters, three, n_clusters, labels, pinned, top, alpha, gamma, group_counts,
+    shares, weights, pair, members, sides, scratch, rng,
 ):  # fmt: skip
     """Propose a split, merge or trade; return the number of components, or -1 if impossible.
 
     There must be at least two rows, and room for one more component.
     """
-    move, i, first, second, n, n_passes = begin_move(
-        kind, rows, prior, clusters, three, n_clusters, labels, labels.shape[0], weights, members,
-        sides, scratch, rng,
+    move, i, first, second, n_free, n, n_passes = begin_move(
+        kind, rows, prior, clusters, three, n_clusters, labels, pinned, labels.shape[0], weights,
+        members, sides, scratch, rng,
     )  # fmt: skip
+    if n == 0:
+        return n_clusters
     weight = top[first]
     if move != SPLIT:
         weight += top[second]
@@ -136,8 +138,9 @@ def move_components(
         copy_shares(shares[2 if has_goal else 1], shares[0])
         share_prior(alpha * weight, shares[0], group_counts)
         fits, log_way = pass_over(
-            kind, n, members, sides, has_goal, rows, prior, three, group_counts, scratch, pair, rng
-        )
+            kind, n_free, n, members, sides, has_goal, rows, prior, three, group_counts, scratch,
+            pair, rng,
+        )  # fmt: skip
         possible &= fits
         if number < n_passes - 1:
             m_a, m_b = draw_shares(group_counts, shares[1], rng)

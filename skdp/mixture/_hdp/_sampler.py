@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._numeric._typing import Floats, Places
-from skdp.data import SequencePanel
 from skdp.mixture._cluster_sampler import IMPOSSIBLE, ClusterSampler, count_tries
 from skdp.mixture._hdp._kernels import kernels_of_groups
 from skdp.mixture._hdp._kernels_sections import RowGroups
 from skdp.mixture._hdp._model import HDPMixtureModel
 from skdp.mixture._hdp._state import HDPMixtureState
 from skdp.mixture._kernels_moves import empty_group_counts
+from skdp.mixture._labels import LabeledRows
 from skdp.processes._kernels_top_level import log_density_of_weights
 from skdp.processes._top_level import TopLevel, TopPriors
 
@@ -28,8 +28,9 @@ class HDPMixtureSampler(ClusterSampler):
 
     Parameters
     ----------
-    panel : SequencePanel
-        Groups of rows.
+    rows : LabeledRows
+        Groups of rows. Rows with the same known label are always together, and rows with different
+        ones apart.
     emission : ClusterEmission
         Emission of a single state, which holds the prior.
     priors : TopPriors
@@ -59,7 +60,7 @@ class HDPMixtureSampler(ClusterSampler):
 
     def __init__(
         self,
-        panel: SequencePanel,
+        rows: LabeledRows,
         emission: Any,
         priors: TopPriors,
         concentration: float,
@@ -70,10 +71,10 @@ class HDPMixtureSampler(ClusterSampler):
         *,
         split_merge: bool = True,
     ):
-        super().__init__(len(panel.values), emission, stream, split_merge=split_merge)
+        super().__init__(len(rows.values), emission, stream, split_merge=split_merge)
         self.priors = priors
         self.top = TopLevel(np.empty(0), 1.0, concentration, top_concentration)
-        self.attach(panel)
+        self.attach(rows)
         if init is None:
             self._begin(init_stream)
         else:
@@ -90,18 +91,27 @@ class HDPMixtureSampler(ClusterSampler):
         lengths = np.bincount(self._groups[rows], minlength=n_groups)
         ptr = np.concatenate([[0], np.cumsum(lengths)])
         return HDPMixtureSampler(
-            SequencePanel(self._values[rows], ptr), emission, self.priors, self.top.concentration,
+            self._rows.take(rows)._replace(ptr=ptr), emission, self.priors, self.top.concentration,
             self.top.top_concentration, init, rng, rng, split_merge=self.split_merge,
         )  # fmt: skip
 
     def _take_above(self, part: HDPMixtureSampler) -> None:
         self.top = part.top
 
-    def attach(self, panel: SequencePanel) -> None:
-        """Attach the observations."""
-        self.ptr = panel.ptr
-        self._groups = np.repeat(np.arange(len(panel)), np.diff(panel.ptr))
-        self._attach_rows(panel.values)
+    def _seat_pinned(self) -> None:
+        """Assign all rows with known labels; new components share the remaining weight evenly."""
+        super()._seat_pinned()
+        n_new = self.n_clusters - len(self.top.weights)
+        if n_new > 0:
+            share = self.top.rest / (n_new + 1.0)
+            self.top = self._weighted(np.append(self.top.weights, np.full(n_new, share)), share)
+
+    def attach(self, rows: LabeledRows) -> None:
+        """Attach the observations and their known labels."""
+        assert rows.ptr is not None
+        self.ptr = rows.ptr
+        self._groups = np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+        super().attach(rows)
 
     @property
     def _group_kernels(self) -> Any:

@@ -13,6 +13,7 @@ from skdp.emissions import (
     PoissonEmission,
 )
 from skdp.mixture._hyper import PartitionPrior
+from skdp.mixture._labels import check_labels
 from skdp.mixture._sampler import MixtureSampler
 
 SCALE = [[0.7, 0.2], [0.2, 0.5]]
@@ -98,14 +99,23 @@ A, B = 0.4, 0.7
 
 
 def make_chain_sampler(
-    problem, a=A, b=B, init=None, *, seed=0, prior=None, split_merge=True, sampler=MixtureSampler
+    problem,
+    a=A,
+    b=B,
+    init=None,
+    *,
+    y=None,
+    seed=0,
+    prior=None,
+    split_merge=True,
+    sampler=MixtureSampler,
 ):
     """Return a sampler over the rows of a problem; numbers that are drawn have a `prior`."""
     values = np.array(problem.rows, dtype=float)
     values.flags.writeable = False
     root = make_seed_sequence(seed)
     return sampler(
-        values,
+        check_labels(values, y),
         problem.emission.make_sampler(values, 1),
         PartitionPrior(None, None) if prior is None else prior,
         a,

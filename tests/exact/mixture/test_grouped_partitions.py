@@ -7,7 +7,7 @@ taken together: too few visits to tell their spread.
 
 import numpy as np
 import pytest
-from exact.mixture.problems import PAIRS, PROBLEMS, Problem, in_order
+from exact.mixture.problems import CLOSE, PAIRS, PROBLEMS, Problem, in_order
 from exact.oracles import hdp_mixtures
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 
@@ -15,10 +15,12 @@ from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SequencePanel
 from skdp.mixture._hdp import _kernels_moves as moves
 from skdp.mixture._hdp._sampler import HDPMixtureSampler
+from skdp.mixture._labels import check_labels
 from skdp.processes._top_level import TopPriors
 
 ALPHA, GAMMA = 1.3, 0.8
 RARE = 0.005
+LABELS = [4, -1, 1, -1, 4, -1]
 
 SIXTH = {"full": [0.3, 1.4], "diag": [0.3, 1.4], "poisson": [4, 8], "multinomial": [1, 2, 0]}
 
@@ -33,6 +35,8 @@ def groups_of(name):
     """Return a problem of this name with six rows, and two groups of three."""
     if name == "pairs":
         return PAIRS, [PAIRS.rows[0::2], PAIRS.rows[1::2]]
+    if name == "close":
+        return CLOSE, [CLOSE.rows[:3], CLOSE.rows[3:6]]
     problem = PROBLEMS[name]
     rows = [*problem.rows, SIXTH[name]]
     problem = problem._replace(rows=rows)
@@ -40,13 +44,13 @@ def groups_of(name):
 
 
 def make_chain_sampler(
-    groups, problem: Problem, alpha=ALPHA, gamma=GAMMA, *, init=None, priors=None
+    groups, problem: Problem, alpha=ALPHA, gamma=GAMMA, *, y=None, init=None, priors=None
 ):
     """Return a sampler over groups of rows; numbers that are drawn have `priors`."""
     panel = SequencePanel.from_sequences([np.array(group, dtype=float) for group in groups])
     root = make_seed_sequence(0)
     return HDPMixtureSampler(
-        panel,
+        check_labels(panel.values, y)._replace(ptr=panel.ptr),
         problem.emission.make_sampler(panel.values, 1),
         TopPriors(None, None) if priors is None else priors,
         alpha,
@@ -58,14 +62,14 @@ def make_chain_sampler(
 
 
 def gibbs(sampler):
-    sampler._seat(sampler._order, sampler.stream)
+    sampler._seat(sampler._free, sampler.stream)
     sampler._draw_hyper()
 
 
 def weights_kept(sampler):
     """Weights change only with components that come or go, and every fifth time."""
     for _ in range(5):
-        sampler._seat(sampler._order, sampler.stream)
+        sampler._seat(sampler._free, sampler.stream)
     sampler._draw_hyper()
 
 
@@ -90,7 +94,9 @@ def run(sampler, step, n_sweeps, index):
         STEPS[step](sampler)
         assert sampler.n_clusters == sampler.labels.max() + 1 == len(sampler.top.weights)
         assert sampler.top.weights.sum() + sampler.top.rest == pytest.approx(1.0)
-        found[s] = index[in_order(sampler.labels)]
+        partition = in_order(sampler.labels)
+        assert partition in index
+        found[s] = index[partition]
     return found
 
 
@@ -102,10 +108,10 @@ def take_together(columns, expected):
     )
 
 
-def check(groups, problem, step, n_sweeps, alpha=ALPHA, gamma=GAMMA):
-    every, expected = hdp_mixtures.posterior(groups, problem.family, alpha, gamma)
+def check(groups, problem, step, n_sweeps, alpha=ALPHA, gamma=GAMMA, y=None):
+    every, expected = hdp_mixtures.posterior(groups, problem.family, alpha, gamma, y)
     index = {labels: i for i, labels in enumerate(every)}
-    found = run(make_chain_sampler(groups, problem, alpha, gamma), step, n_sweeps, index)
+    found = run(make_chain_sampler(groups, problem, alpha, gamma, y=y), step, n_sweeps, index)
     draws = np.eye(len(every))[found]
     assert_means(take_together(draws, expected), take_together(expected, expected), "partitions")
     numbers = np.array([max(labels) + 1.0 for labels in every])
@@ -125,6 +131,22 @@ def test_partitions(name, step):
 def test_partitions_of_pairs(step):
     problem, groups = groups_of("pairs")
     check(groups, problem, step, 8000, 0.3, 0.2)
+
+
+@pytest.mark.parametrize("step", ["gibbs", "split-merge"])
+def test_partitions_with_labels(step):
+    """One label is in both groups, the other in one."""
+    problem, groups = groups_of("close")
+    check(groups, problem, step, 8000, y=LABELS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("y", [LABELS, [-1, 0, -1, -1, 0, -1]], ids=["two", "one"])
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("name", ["full", "poisson", "pairs"])
+def test_partitions_with_labels_again(name, step, y):
+    problem, groups = groups_of(name)
+    check(groups, problem, step, N_SWEEPS // 2, 0.7, 0.9, y=y)
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ INDEX = {labels: i for i, labels in enumerate(EVERY)}
 
 
 def gibbs(sampler):
-    sampler._seat(sampler._order, sampler.stream)
+    sampler._seat(sampler._free, sampler.stream)
 
 
 def split_merge(sampler):
@@ -76,20 +76,22 @@ def run(sampler, step, n_sweeps, index):
     for s in range(n_sweeps):
         step(sampler)
         assert set(sampler.labels.tolist()) == set(range(sampler.n_clusters))
-        found[s] = index[in_order(sampler.labels)]
+        partition = in_order(sampler.labels)
+        assert partition in index
+        found[s] = index[partition]
     return found
 
 
-def check(problem, a, b, step, n_sweeps):
-    every = mixtures.partitions(len(problem.rows))
+def check(problem, a, b, step, n_sweeps, y=None):
+    every = mixtures.partitions(len(problem.rows), y)
     index = {labels: i for i, labels in enumerate(every)}
     together = np.array([
         [labels[i] == labels[j] for i in range(len(labels)) for j in range(i)] for labels in every
     ], dtype=float)  # fmt: skip
     kind = BlockedSampler if step in BLOCKED_STEPS else MixtureSampler
-    sampler = make_chain_sampler(problem, a, b, sampler=kind)
+    sampler = make_chain_sampler(problem, a, b, y=y, sampler=kind)
     found = run(sampler, {**STEPS, **BLOCKED_STEPS}[step], n_sweeps, index)
-    expected = mixtures.posterior(problem.rows, problem.family, a, b)
+    expected = mixtures.posterior(problem.rows, problem.family, a, b, y)
     draws = np.eye(len(every))[found]
     assert_means(take_together(draws, expected), take_together(expected, expected), "partitions")
     assert_means(together[found], expected @ together, "pairs in one cluster")

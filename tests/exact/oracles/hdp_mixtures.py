@@ -16,9 +16,9 @@ def log_likelihood(groups, labels, family):
     return mixtures.log_likelihood([row for group in groups for row in group], labels, family)
 
 
-def posterior(groups, family, alpha, gamma):
-    """Return all partitions, and the probability of each given the rows."""
-    every = mixtures.partitions(sum(map(len, groups)))
+def posterior(groups, family, alpha, gamma, y=None):
+    """Return all partitions that `y` allows, and the probability of each given the rows."""
+    every = mixtures.partitions(sum(map(len, groups)), y)
     weights = np.array([
         hdp_topics.prior_of_partition(groups, labels, alpha, gamma)
         * exp(log_likelihood(groups, labels, family))

@@ -6,12 +6,22 @@ import numpy as np
 from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 
 
-def partitions(n):
-    """Return all partitions of n rows as labels, those of new clusters in order."""
+def partitions(n, y=None):
+    """Return all partitions of n rows as labels, those of new clusters in order.
+
+    If `y` is given, they have rows of the same y together and rows of different y apart, except
+    that -1 stands for any.
+    """
     found = [()]
     for _ in range(n):
         found = [(*labels, k) for labels in found for k in range(len(set(labels)) + 1)]
-    return found
+    return found if y is None else [labels for labels in found if is_allowed(labels, y)]
+
+
+def is_allowed(labels, y):
+    """Return whether all pairs of rows with known labels are together or apart as `y` has them."""
+    known = [i for i, label in enumerate(y) if label != -1]
+    return all((labels[i] == labels[j]) == (y[i] == y[j]) for i in known for j in known)
 
 
 def log_prior(labels, a, b):
@@ -113,19 +123,19 @@ def log_likelihood(rows, labels, family):
     return sum(family.log_marginal(rows[labels == k]) for k in np.unique(labels))
 
 
-def posterior(rows, family, a, b):
+def posterior(rows, family, a, b, y=None):
     """Return the probabilities of all partitions, in the order of `partitions`."""
     logs = np.array([
         log_prior(labels, a, b) + log_likelihood(rows, labels, family)
-        for labels in partitions(len(rows))
+        for labels in partitions(len(rows), y)
     ])  # fmt: skip
     weights = np.exp(logs - logs.max())
     return weights / weights.sum()
 
 
-def posterior_of_scales(rows, family, expected, a, b):
+def posterior_of_scales(rows, family, expected, a, b, y=None):
     """Return P(partition) and E[log S] of one column, S / expected chi-square above 1e-4."""
-    every = partitions(len(rows))
+    every = partitions(len(rows), y)
     priors = np.array([log_prior(labels, a, b) for labels in every])
     logs, log_scales = [], []
     for log_q in np.linspace(log(1e-4), log(100.0), 400):
@@ -151,7 +161,7 @@ def log_predictive(row, rows, labels, family, a, b):
     ))  # fmt: skip
 
 
-def hyper_posterior(rows, family, discount, concentration):
+def hyper_posterior(rows, family, discount, concentration, y=None):
     """Return P(partition), E[a] and E[log b]; either is known, or given by its prior."""
     a_nodes = [(discount, 1.0)]
     if not isinstance(discount, float):
@@ -159,7 +169,7 @@ def hyper_posterior(rows, family, discount, concentration):
     b_nodes = [(concentration, 1.0)]
     if not isinstance(concentration, float):
         b_nodes = list(zip(*gamma_quadrature(*concentration), strict=True))
-    every = partitions(len(rows))
+    every = partitions(len(rows), y)
     likelihoods = np.array([log_likelihood(rows, labels, family) for labels in every])
     likelihoods = np.exp(likelihoods - likelihoods.max())
     weights, mean_a, mean_log_b = np.zeros(len(every)), 0.0, 0.0

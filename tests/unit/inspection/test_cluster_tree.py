@@ -49,3 +49,13 @@ def test_bad_arguments(mixture):
         ClusterTreeDisplay.from_estimator(mixture, n_clusters=99)
     with pytest.raises(NotFittedError):
         ClusterTreeDisplay.from_estimator(DPMixture())
+
+
+def test_clusters_have_the_numbers_of_labels():
+    y = np.full(90, -1)
+    y[[0, 30]] = 8, 4
+    model = DPMixture(max_iter=24, random_state=0).fit(X, y)
+    display = ClusterTreeDisplay.from_estimator(model)
+    assert sorted(labels_of(display)) == [named(k, 30) for k in (4, 8, 9)]
+    display = ClusterTreeDisplay.from_estimator(model, n_clusters=2)
+    assert sorted(labels_of(display)) == [named(0, 60), named(1, 30)]

@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from skdp._numeric._numba import as_readonly
 from skdp.emissions import GaussianEmission
 from skdp.mixture import DPMixture, PitmanYorMixture
+from skdp.mixture._labels import LabeledRows
 from skdp.mixture._sampler import MixtureSampler
 
 CENTRES = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
@@ -204,7 +205,7 @@ def test_many_rows_begin_with_some(sampler):
 
 def make_chain_sampler(rows, sampler):
     model = DPMixture(sampler=sampler, random_state=0)
-    return model._start_sampler(as_readonly(rows), np.random.SeedSequence(0), 0)
+    return model._start_sampler(LabeledRows(as_readonly(rows)), np.random.SeedSequence(0), 0)
 
 
 def test_clear_components_of_many_columns():

@@ -113,11 +113,11 @@ def test_pieces_of_a_cluster_are_put_together(loss):
     labels = np.repeat([0, 1], 20)
     sizes, tables = np.empty(2, dtype=np.int64), np.empty((4, 1, 2), dtype=np.int64)
     _partition.kernels.tabulate(labels, samples, sizes, tables)
-    assert _partition._merge(labels, loss == "vi", sizes, tables)
+    assert _partition._merge(labels, 40, loss == "vi", sizes, tables)
     assert count_clusters(labels) == 1
     np.testing.assert_array_equal(np.sort(sizes), [0, 40])
     np.testing.assert_array_equal(np.sort(tables[:, 0]), [[0, 40]] * 4)
-    assert not _partition._merge(labels, loss == "vi", sizes, tables)
+    assert not _partition._merge(labels, 40, loss == "vi", sizes, tables)
 
 
 def test_clusters_are_named_by_size():

@@ -1,0 +1,188 @@
+"""Rows of which some labels are known: they restrict the partitions of a mixture."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skdp._checks import MAX_INTEGER, as_array, is_list_like, shorten
+from skdp._numeric._numba import as_readonly
+from skdp._numeric._typing import Floats, Places
+from skdp.data import SequencePanel
+
+_CURE = "If y is not of components but of a later step or a metric, set use_y=False."
+
+
+class LabeledRows(NamedTuple):
+    """Rows and their known labels.
+
+    Attributes
+    ----------
+    values : (N, D) array
+    known : (N,) array of int64 or None
+        Index of each row's label in `names`, -1 if it is unknown. None: all are unknown.
+    names : (C,) array of int64
+        The labels in ascending order; every one has a row.
+    ptr : (J + 1,) array or None
+        Offsets of groups of rows. None: rows are not in groups.
+    """
+
+    values: Floats
+    known: Places | None = None
+    names: Places = np.empty(0, dtype=np.int64)
+    ptr: Places | None = None
+
+    def take(self, rows: Places) -> LabeledRows:
+        """Return some of the rows."""
+        values = as_readonly(self.values[rows])
+        if self.known is None or (self.known[rows] < 0).all():
+            return LabeledRows(values)
+        return label_rows(values, self.known[rows])
+
+
+def label_rows(values: Floats, labels: Places) -> LabeledRows:
+    """Return rows with their labels, -1 if unknown; at least one is known."""
+    names = np.unique(labels[labels >= 0])
+    known = np.where(labels >= 0, np.searchsorted(names, labels), -1)
+    return LabeledRows(values, known, names)
+
+
+def check_labels(values: Floats, y: Any) -> LabeledRows:
+    """Return rows with the labels that `y` gives.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `y` is not a label per row.
+    """
+    if y is None:
+        return LabeledRows(values)
+    return _label_known(values, _check_array(y, len(values), "y", "X"))
+
+
+def _label_known(values: Floats, labels: Places) -> LabeledRows:
+    """Return rows with their labels, -1 if unknown."""
+    return label_rows(values, labels) if (labels >= 0).any() else LabeledRows(values)
+
+
+def _check_array(y: Any, n_rows: int, name: str, place: str) -> Places:
+    """Return the labels of the rows of X or of a group, -1 if unknown."""
+    array = as_array(y.to_numpy() if hasattr(y, "to_numpy") else y, name)
+    if array.shape != (n_rows,):
+        raise ValueError(
+            f"{name} must have shape ({n_rows},), a label per row of {place}, -1 if it is unknown; "
+            f"got shape {array.shape}. {_CURE}"
+        )
+    if array.dtype.kind == "O":
+        array = np.array([_as_number(value, f"{name}[{i}]") for i, value in enumerate(array)])
+    if array.dtype.kind not in "iuf":
+        raise TypeError(
+            f"{name} must hold integers, -1 if the label of a row is unknown; got values of type "
+            f"{array.dtype}. Encode other labels with sklearn.preprocessing.LabelEncoder. {_CURE}"
+        )
+    if array.dtype.kind == "f":
+        array = np.where(np.isnan(array), -1.0, array)
+    wrong = np.flatnonzero((array < -1) | (array != np.floor(array)) | (array > MAX_INTEGER))
+    if len(wrong):
+        raise ValueError(
+            f"{name} must hold integers from 0 to {MAX_INTEGER}, or -1 if the label of a row is "
+            f"unknown; got {name}[{wrong[0]}]={shorten(array[wrong[0]].item())}. {_CURE}"
+        )
+    return np.asarray(array.astype(np.int64))
+
+
+def check_labels_of_groups(panel: SequencePanel, is_single: bool, y: Any) -> LabeledRows:
+    """Return the rows of groups with the labels that `y` gives.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `y` does not hold an array of labels for each group.
+    """
+    if is_single or y is None:
+        return check_labels(panel.values, y)._replace(ptr=panel.ptr)
+    parts = list(y) if is_list_like(y) else []
+    if len(parts) != len(panel):
+        raise ValueError(
+            f"y must have an array of labels for each of the {len(panel)} groups of X, None if "
+            f"none is known; got {shorten(y)}. {_CURE}"
+        )
+    if all(part is None or isinstance(part, str) or np.ndim(part) == 0 for part in parts):
+        return LabeledRows(panel.values, ptr=panel.ptr)  # classes of groups
+    labels = [
+        np.full(n, -1) if part is None else _check_array(part, n, f"y[{j}]", f"group {j}")
+        for j, (part, n) in enumerate(zip(parts, np.diff(panel.ptr), strict=True))
+    ]
+    return _label_known(panel.values, np.concatenate(labels))._replace(ptr=panel.ptr)
+
+
+def _as_number(value: Any, name: str) -> float:
+    """Return a label as a float, NaN if it is missing."""
+    if value is None or type(value).__name__ == "NAType":  # pandas.NA is not comparable
+        return np.nan
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral | Real):
+        raise TypeError(
+            f"y must hold integers, -1 or None if the label of a row is unknown; got "
+            f"{name}={shorten(value)}. Encode other labels with "
+            f"sklearn.preprocessing.LabelEncoder. {_CURE}"
+        )
+    return float(value)
+
+
+def check_agreement(init: Places, rows: LabeledRows) -> None:
+    """Raise ValueError if a first partition contradicts the known labels."""
+    if rows.known is None:
+        return
+    pinned = np.flatnonzero(rows.known >= 0)
+    first = pinned[np.unique(rows.known[pinned], return_index=True)[1]]  # a row of each label
+    apart = pinned[init[pinned] != init[first[rows.known[pinned]]]]
+    if len(apart):
+        label = rows.known[apart[0]]
+        raise ValueError(
+            f"init separates rows {first[label]} and {apart[0]}, which y gives the same label, "
+            f"{rows.names[label]}."
+        )
+    for label, k in enumerate(init[first]):
+        other = int(np.flatnonzero(init[first] == k)[0])
+        if other < label:
+            raise ValueError(
+                f"init joins rows {first[other]} and {first[label]}, which y gives different "
+                f"labels, {rows.names[other]} and {rows.names[label]}."
+            )
+
+
+def restrict_partition(labels: Places, known: Places | None) -> Places:
+    """Return a partition that differs only in labeled rows and is consistent with their labels.
+
+    Common labels come first. Each keeps the cluster of most of its rows, unless that has another
+    label already; then it opens a new cluster.
+    """
+    if known is None:
+        return labels
+    n, pinned = int(labels.max()) + 1, known >= 0
+    n_labels = int(known.max()) + 1
+    table = np.bincount(known[pinned] * n + labels[pinned], minlength=n_labels * n)
+    table = table.reshape(n_labels, n)
+    clusters = n + np.arange(n_labels)
+    for label in np.argsort(-table.sum(axis=1), kind="stable"):
+        k = int(np.argmax(table[label]))
+        if table[label, k] > 0:
+            clusters[label] = k
+            table[:, k] = 0
+    restricted = labels.copy()
+    restricted[pinned] = clusters[known[pinned]]
+    return np.unique(restricted, return_inverse=True)[1].astype(np.int64)
+
+
+def labeled_first(labels: Places, known: Places | None) -> Places:
+    """Return the same partition with the clusters of labels first, in the order of the labels."""
+    if known is None:
+        return labels
+    pinned, n = known >= 0, int(labels.max()) + 1
+    clusters = np.empty(int(known.max()) + 1, dtype=np.int64)
+    clusters[known[pinned]] = labels[pinned]
+    place = np.empty(n, dtype=np.int64)
+    place[np.concatenate([clusters, np.setdiff1d(np.arange(n), clusters)])] = np.arange(n)
+    return np.asarray(place[labels])
