@@ -127,9 +127,9 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             each sequence of a list; -1 (or None, or NaN) is unknown, and None in a list is a
             sequence of unknown states. The fit never changes a known state, and known states keep
             their numbers in the results; other steps may be in other states, too, unless
-            `n_components` is the number of known states. One number or string per sequence of a list is not a
-            state: such classes, which a Pipeline passes, are ignored. `FactorialHMM` takes no known
-            states. Lengths of sequences are refused.
+            `n_components` is the number of known states. One number or string per sequence of a
+            list is not a state: such classes, which a Pipeline passes, are ignored. `FactorialHMM`
+            takes no known states. Lengths of sequences are refused.
 
         Returns
         -------

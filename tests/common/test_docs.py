@@ -75,6 +75,7 @@ OTHER_MEANING = {
         **dict.fromkeys(MIXTURES, "partitions"),
         "HDPMixture": "partitions of groups",
     },
+    "use_y": {"HDPHMMLT": "known states of steps, not labels of rows"},
     "max_iter": {
         "HDPPCFG": "iterations of each start, not sweeps",
         "HDPPCFGRefiner": "iterations, not sweeps",
