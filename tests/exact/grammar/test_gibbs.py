@@ -109,15 +109,15 @@ def test_posterior(case):
 
 
 def test_posterior_given_brackets():
-    """Only one of two equal sentences has a bracket."""
-    check(FAST["GEM"], 2_000, corpus=[[0, 1, 0], [0, 1, 0]], brackets=[[(0, 2)], []])
+    """Only one of two equal sentences has a bracket, which determines its types of rules."""
+    corpus, brackets = [[0, 1, 0], [0, 1, 0], [1]], [[(0, 2)], [], []]
+    check(EXHAUSTIVE["beta known"], 4_000, corpus=corpus, brackets=brackets)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ["partitioned, Dirichlet", "top learned, GEM"])
-def test_posterior_given_brackets_of_more(case):
+def test_posterior_given_a_long_bracket():
     """How the words of the bracket are joined is left open."""
-    check(SLOW[case], 8_000, corpus=[[0, 1, 0, 1]], brackets=[[(1, 4)]])
+    check(SLOW["partitioned, Dirichlet"], 8_000, corpus=[[0, 1, 0, 1]], brackets=[[(1, 4)]])
 
 
 @pytest.mark.slow
