@@ -108,6 +108,7 @@ def test_posterior(case):
     check(FAST[case], 4_000)
 
 
+@pytest.mark.slow
 def test_posterior_given_brackets():
     """Only one of two equal sentences has a bracket, which determines its types of rules."""
     corpus, brackets = [[0, 1, 0], [0, 1, 0], [1]], [[(0, 2)], [], []]
