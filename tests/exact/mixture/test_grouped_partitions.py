@@ -1,7 +1,7 @@
 """Each step of HDPMixture draws partitions from their posterior: two groups of three rows, or more.
 
-By batch means (see `batch_means`): |z| < 5 for at most 60 numbers of each of 34 cases, a false
-alarm for one in 40 choices of the seeds; these are fixed. Partitions of less than 1 in 200 are
+By batch means (see `batch_means`): |z| < 5 for at most 60 numbers of each of 60 cases, a false
+alarm for one in 23 choices of the seeds; these are fixed. Partitions of less than 1 in 200 are
 taken together: too few visits to tell their spread.
 """
 
@@ -143,7 +143,7 @@ def test_partitions_with_labels(step):
 @pytest.mark.slow
 @pytest.mark.parametrize("y", [LABELS, [-1, 0, -1, -1, 0, -1]], ids=["two", "one"])
 @pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("name", ["full", "poisson", "pairs"])
+@pytest.mark.parametrize("name", ["full", "multinomial", "pairs"])
 def test_partitions_with_labels_again(name, step, y):
     problem, groups = groups_of(name)
     check(groups, problem, step, N_SWEEPS // 2, 0.7, 0.9, y=y)

@@ -2,6 +2,8 @@
 
 from mutation.mutation import Mutation
 
+LABELS = "tests/exact/mixture/test_labels.py"
+FITS_WITH_LABELS = "tests/unit/mixture/test_labels.py"
 WALKER = "mixture/_cluster_sampler.py"
 
 MUTATIONS = [
@@ -44,5 +46,21 @@ MUTATIONS = [
         "",
         "Under the scale of all rows, clusters are merged.",
         "tests/unit/mixture/test_mixtures.py::TestFewRows::test_given_clusters_stay",
+    ),
+    Mutation(
+        "mixture-labels-drawn-in-sweeps",
+        WALKER,
+        "        self._seat(self._free, self.stream)\n        if self.split_merge",
+        "        self._seat(self._order, self.stream)\n        if self.split_merge",
+        "Sweeps leave labeled rows where they are.",
+        f"{LABELS}::test_partitions_of_one_label[both]",
+    ),
+    Mutation(
+        "mixture-labels-forgotten-by-k-means",
+        WALKER,
+        "            labels = restrict_partition(labels, self.known)\n",
+        "",
+        "A start may not contradict the labels: no sweep would move their rows.",
+        f"{FITS_WITH_LABELS}::test_labels_overrule_the_start_of_few_rows",
     ),
 ]

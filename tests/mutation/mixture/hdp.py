@@ -227,4 +227,12 @@ MUTATIONS = [
         "Densities are averaged over the stored samples.",
         f"{UNIT}::TestScores::test_average_over_samples",
     ),
+    Mutation(
+        "hdp-mixture-labels-drawn-in-passes",
+        MOVES,
+        "            kind, n_free, n, members, sides,",
+        "            kind, n - 2, n, members, sides,",
+        "Passes would draw the sides of labeled rows one by one.",
+        "tests/exact/mixture/test_grouped_partitions.py::test_partitions_with_labels[split-merge]",
+    ),
 ]

@@ -2,6 +2,7 @@
 
 from mutation.mutation import Mutation
 
+LABELS = "tests/exact/mixture/test_labels.py"
 PARTITIONS = "tests/exact/mixture/test_partitions.py"
 BLOCKED = "mixture/_kernels_blocked.py"
 STIR = f"{PARTITIONS}::test_partitions[full-stir]"
@@ -56,5 +57,29 @@ MUTATIONS = [
         "math.log(concentration + discount * n_clusters)",
         "b + a (K - 1), where a cluster ends.",
         STIR,
+    ),
+    Mutation(
+        "mixture-labels-drawn-given-parameters",
+        BLOCKED,
+        " or is_pinned(i, pinned)):\n",
+        "):\n",
+        "A labeled row stays in the cluster of its label.",
+        f"{LABELS}::test_partitions[blocked]",
+    ),
+    Mutation(
+        "mixture-labels-left-by-a-row",
+        BLOCKED,
+        "                if sizes[labels[i]] > 1.5 and not is_pinned(i, pinned):\n",
+        "                if sizes[labels[i]] > 1.5:\n",
+        "A labeled row would open a cluster on its own.",
+        f"{LABELS}::test_partitions[stir]",
+    ),
+    Mutation(
+        "mixture-labels-joined-by-a-singleton",
+        BLOCKED,
+        " and n_clusters > 1 and not is_pinned(row_sums[k], pinned):\n",
+        " and n_clusters > 1:\n",
+        "The only row of a label would join the cluster of another.",
+        f"{LABELS}::test_partitions[stir]",
     ),
 ]

@@ -2,6 +2,7 @@
 
 from mutation.mutation import Mutation
 
+LABELS = "tests/exact/mixture/test_labels.py"
 PARTITIONS = "tests/exact/mixture/test_partitions.py"
 LARGE = "mixture/_kernels_large_moves.py"
 MOVES_OF_FEW = f"{PARTITIONS}::test_partitions_of_few_clusters[large]"
@@ -39,5 +40,21 @@ MUTATIONS = [
         "log_choice_of_split(n_rows, n_clusters, sizes[first] + sizes[second])",
         "The way back begins with one cluster less: alone, it is always split.",
         MOVES_OF_FEW,
+    ),
+    Mutation(
+        "mixture-labels-merged-by-a-large-move",
+        LARGE,
+        "                possible &= (place >= size) == side\n",
+        "                possible &= True\n",
+        "A merge would join two labels.",
+        f"{LABELS}::test_partitions[large]",
+    ),
+    Mutation(
+        "mixture-labels-choose-sides",
+        LARGE,
+        "        elif is_pinned(row, pinned):\n",
+        "        elif row < 0:\n",
+        "Rows with one label would choose different sides.",
+        f"{LABELS}::test_partitions[large]",
     ),
 ]

@@ -2,6 +2,7 @@
 
 from mutation.mutation import Mutation
 
+LABELS = "tests/exact/mixture/test_labels.py"
 PARTITIONS = "tests/exact/mixture/test_partitions.py"
 SECTIONS = "mixture/_kernels_moves.py"
 MOVES = f"{PARTITIONS}::test_partitions[full-split-merge]"
@@ -87,6 +88,54 @@ MUTATIONS = [
         "0.5",
         "A row alone is never split, so its merges are twice as probable.",
         MOVES,
+    ),
+    Mutation(
+        "mixture-labels-split-between-two-rows-of-one",
+        SECTIONS,
+        "    possible = move == TRADE or not (i_is_pinned and side)\n",
+        "    possible = True or i_is_pinned\n",
+        "A split would separate two rows with the same label.",
+        f"{LABELS}::test_partitions[split-merge]",
+    ),
+    Mutation(
+        "mixture-labels-merged",
+        SECTIONS,
+        "            possible &= goal[place] == side\n",
+        "            possible &= True\n",
+        "A merge would join two labels.",
+        f"{LABELS}::test_partitions[split-merge]",
+    ),
+    Mutation(
+        "mixture-labels-merged-by-a-move-without-reverse",
+        SECTIONS,
+        "            possible &= goal[place] == side\n",
+        "            possible &= goal[place] == side or not side\n",
+        "No split puts the label on the side of a second row that does not have it.",
+        f"{LABELS}::test_partitions_of_one_label[split-merge]",
+    ),
+    Mutation(
+        "mixture-labels-drawn-in-passes",
+        SECTIONS,
+        "    return move, i, first, second, n_free, n, n_passes\n",
+        "    return move, i, first, second, n - 2, n, n_passes\n",
+        "Passes would draw the sides of labeled rows one by one.",
+        f"{LABELS}::test_partitions[split-merge]",
+    ),
+    Mutation(
+        "mixture-labels-always-with-the-first-row",
+        SECTIONS,
+        "        sides[place] = is_pinned(members[n - 1], pinned)\n",
+        "        sides[place] = 0\n",
+        "The second row has the label, and the others with the label go with it.",
+        f"{LABELS}::test_partitions[split-merge]",
+    ),
+    Mutation(
+        "mixture-labels-change-sides-in-a-trade",
+        SECTIONS,
+        "        copy_sides(n - n_free, sides[1][n_free:], sides[0][n_free:])\n",
+        "        settle_pinned(n_free, n, members[0], pinned, sides[0])\n",
+        "In a trade both clusters can have a label, and each keeps its own.",
+        f"{LABELS}::test_trades_of_two_labels",
     ),
 ]
 
