@@ -25,6 +25,7 @@ from skdp.topics._partitioned import (
     place_corpus,
     without_partitions,
 )
+from skdp.topics._seed_words import SeedWordsMixin, names_of_topics
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._completion import score_documents, score_partitions
 from skdp.topics._shared._fold_in import FoldIn, Shares, fold_in_documents
@@ -45,6 +46,7 @@ _OF_DOCUMENTS = "doc_topic_", "segment_topic_", "segment_mixing_", "_saved"
 class BaseTopicModel(
     WordsOfTopicsMixin,
     CoarseViewsMixin,
+    SeedWordsMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ChainEstimator,
@@ -60,6 +62,8 @@ class BaseTopicModel(
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "topic_word_prior": [PRIOR, StrOptions({"auto"})],
         "dirichlet_prior": [tuple, list],
+        "seed_words": [dict, None],
+        "seed_weight": [Interval(Integral, 1, 2**20, closed="both")],
         "init": [StrOptions({"random"}), "array-like"],
         "n_shards": [Interval(Integral, 1, None, closed="left")],
         "transform_max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -72,7 +76,11 @@ class BaseTopicModel(
     _free_in_warm_start = ChainEstimator._free_in_warm_start | _of_fold_in
     _free_in_checkpoints = ChainEstimator._free_in_checkpoints | _of_fold_in
 
-    _optional_attributes = ChainEstimator._optional_attributes | OF_PARTITIONS | {"_topic_names"}
+    _optional_attributes = (
+        ChainEstimator._optional_attributes | OF_PARTITIONS | {"_topic_names", "topic_names_"}
+    )
+
+    _feature_attributes = (*ChainEstimator._feature_attributes, "_seeds")
 
     _takes_partitions: ClassVar[bool] = True
     """Whether `fit` takes a `PartitionedCorpus`."""
@@ -110,6 +118,7 @@ class BaseTopicModel(
         super()._validate_parameters()
         self._transform_burn_in()
         check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
+        self._seeded_topics()
 
     def _topic_word_prior(self) -> float | str:
         """Return the prior of words as a float, or the name of the learning method."""
@@ -174,6 +183,7 @@ class BaseTopicModel(
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         self._check_size(corpus)
         self._check_init(corpus.n_features)
+        self._check_seeds(corpus._names)
         return corpus
 
     # Chains
@@ -225,6 +235,9 @@ class BaseTopicModel(
         attributes = super()._fitted_attributes(state, final=final)
         best = state.runs[attributes["_best_chain"]]
         means = best.averages.means(in_place=final)
+        names = names_of_topics(self._seeded_topics(), len(means["components_"]))
+        if names is not None:
+            attributes["topic_names_"] = names
         if "segment_topic_" in means and "_topic_tokens" not in means:
             means["_topic_tokens"] = best.sampler.segment_lengths @ means["segment_topic_"]
         if is_over_partitions(state):
@@ -277,6 +290,8 @@ class BaseTopicModel(
 
         Warns
         -----
+        UserWarning
+            If a seed word is not in the vocabulary; it is named.
         RuntimeWarning
             If a worker is lost: the fit returns to the last checkpoint and continues with the same
             bits. If a checkpoint could not be written.

@@ -86,8 +86,13 @@ class LDASampler(TopicSampler):
         self._take(corpus)
         self.shards = [NodeTopics(np.full(len(c.tokens), -1, np.int32)) for c in self._corpora]
         if isinstance(init, str):
-            for shard, stream in zip(self.shards, init_streams, strict=True):
-                seat_randomly(shard.topics, n_topics, stream)
+            for part, shard, stream in zip(self._corpora, self.shards, init_streams, strict=True):
+                if self.seeds is None:
+                    seat_randomly(shard.topics, n_topics, stream)
+                else:
+                    self.seeds.seat(
+                        shard.topics, part.tokens, n_topics, self.topic_word_prior, stream
+                    )
         else:
             self._sweep_words(fixed_words(init), init_streams)
         self._count_words()
@@ -132,8 +137,15 @@ class LDASampler(TopicSampler):
             super()._count_words()
             return
         topics = self.topics
-        lists = list_words(self._whole.tokens, topics, self._whole.n_features, self.n_topics)
         totals = np.bincount(topics, minlength=self.n_topics).astype(np.float64)
+        if self.seeds is None:
+            lists = list_words(self._whole.tokens, topics, self._whole.n_features, self.n_topics)
+        else:
+            dense = empty_counts(self._whole.n_features, self.n_topics)
+            np.add.at(dense.counts, (self._whole.tokens, topics), 1)
+            self.seeds.add_to(dense)
+            lists = lists_of_counts(dense.counts, self.n_topics)
+            totals += self.seeds.totals(self.n_topics)
         self._words = ListedWords(lists, totals)
         self._check_counts()
 
@@ -163,10 +175,10 @@ class LDASampler(TopicSampler):
         if len(self.shards) > 1 and isinstance(words, ListedWords):
             self._count_words()
 
-    def hand_over(self, words: WordCounts) -> WordCounts:
+    def hand_over(self, words: WordCounts, *, is_first: bool) -> WordCounts:
         """Return the words by topic and replace them by `words`, those of the whole corpus."""
         lists = self._words if self._sparse else None
-        counts = super().hand_over(words)
+        counts = super().hand_over(words, is_first=is_first)
         self._listed = lists
         return counts
 
@@ -178,7 +190,8 @@ class LDASampler(TopicSampler):
         """
         if not self._sparse:
             return super().sweep_placed(words)
-        is_alone = words.totals.sum() == len(self._whole.tokens)
+        n_seeds = 0 if self.seeds is None else self.seeds.n_counts
+        is_alone = words.totals.sum() == len(self._whole.tokens) + n_seeds
         listed = self._listed if is_alone else None
         if listed is None:
             lists = lists_of_counts(words.counts, self.n_topics)

@@ -125,6 +125,10 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             self._parents,
         )
 
+    def _hyper_parameters_of_fit(self) -> HyperParameters:
+        """Return the parameters for samplers, with the seeds for X."""
+        return self._hyper_parameters()._replace(topic_word_prior=self._word_prior())
+
     def _check_partitions(self, X: PartitionedCorpus) -> None:
         super()._check_partitions(X)
         if self._is_open:
@@ -148,7 +152,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             c,
             self.n_components,
             self.sampler,
-            self._hyper_parameters(),
+            self._hyper_parameters_of_fit(),
             self._check_init(data.n_features),
             init_streams,
             streams,
@@ -166,7 +170,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             init = self._topics_by_lda(corpus, root, c, n_topics)
         init_streams = self._streams(root, Role.INIT, c)
         streams = self._streams(root, Role.SWEEP, c)
-        hyper = self._hyper_parameters()
+        hyper = self._hyper_parameters_of_fit()
         if self._is_open:
             return OpenTableSampler(
                 corpus, n_topics, self.sampler, hyper, self._top_level(), self._most_topics, init,
@@ -180,7 +184,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int, n_topics: int
     ) -> NDArray[np.int32]:
         """Return the topics of the words in a short chain of latent Dirichlet allocation."""
-        hyper = self._hyper_parameters()
+        hyper = self._hyper_parameters_of_fit()
         lda = LDASampler(
             corpus,
             n_topics,

@@ -175,6 +175,11 @@ class TableSampler(TopicSampler):
                 end = begin + len(part.tokens)
                 if not isinstance(init, str):
                     self.shards[s].topics[:] = init[begin:end]
+                elif self.seeds is not None:
+                    self.seeds.seat(
+                        self.shards[s].topics, part.tokens, self.n_topics, self.topic_word_prior,
+                        streams[s],
+                    )  # fmt: skip
                 place = np.zeros(1, dtype=np.int64)
                 while n_seats := self._sweeps.seat_randomly(
                     part, self.shards[s], self._prior(s), self._scratch[s].n_k, place, streams[s]

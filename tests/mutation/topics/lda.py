@@ -6,6 +6,9 @@ LIKELIHOODS = "tests/exact/topics/test_log_likelihood.py"
 
 NODES = "topics/_lda/_kernels_nodes.py"
 
+SEED_TESTS = "tests/exact/topics/test_seed_words.py"
+SEED_UNIT = "tests/unit/topics/test_seed_words.py"
+
 MUTATIONS = [
     Mutation(
         "lda-lists-lose-their-order",
@@ -49,5 +52,21 @@ MUTATIONS = [
         "topics[r], words, alpha + 1.0, 0.0, scratch, rng)",
         "A move leaves the posterior of the topics so far invariant.",
         f"{LIKELIHOODS}::test_mean_is_the_probability_lda[1-document]",
+    ),
+    Mutation(
+        "seed-totals-are-not-listed",
+        "topics/_lda/_sampler.py",
+        "            totals += self.seeds.totals(self.n_topics)\n",
+        "",
+        "The word factor of the sparse sweep, too, has s_k in its denominator.",
+        f"{SEED_TESTS}::test_lda[sparse]",
+    ),
+    Mutation(
+        "a-partition-with-seeds-is-never-alone",
+        "topics/_lda/_sampler.py",
+        "len(self._whole.tokens) + n_seeds\n",
+        "len(self._whole.tokens)\n",
+        "A partition that has all words continues with its lists.",
+        f"{SEED_UNIT}::test_partitions_of_lists_have_the_bits_of_shards[1]",
     ),
 ]
