@@ -11,7 +11,7 @@ the share of held-back words among the twenty top words other than seed words; "
 of the test addresses, with its change. All are means over subjects and random states.
 
     python benchmarks/seeded_topics.py --data DATA
-    python benchmarks/seeded_topics.py --data DATA --model SegmentedTopicModel --weights 50
+    python benchmarks/seeded_topics.py --data DATA --model SegmentedTopicModel --weights 100
 """
 
 import argparse
@@ -98,7 +98,7 @@ def main():
     parser.add_argument("--data", required=True)
     parser.add_argument("--model", default="GibbsLDA")
     parser.add_argument("--components", type=int, nargs="+", default=[20, 50])
-    parser.add_argument("--weights", type=int, nargs="+", default=[5, 50, 500])
+    parser.add_argument("--weights", type=int, nargs="+", default=[50, 100, 200])
     parser.add_argument("--seeds", type=int, default=3, help="number of random states")
     parser.add_argument("--sweeps", type=int, default=400)
     options = parser.parse_args()

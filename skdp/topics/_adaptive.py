@@ -57,7 +57,7 @@ class AdaptiveTopicModel(BaseTableModel):
         corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
         words keep their numbers; if the number of topics is inferred, they come first, and exist
         without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int, default=50
+    seed_weight : int, default=100
         Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
         word in the topic the prior is worth.
     discount : float in [0, 1) or "auto", default=0.0
@@ -108,7 +108,7 @@ class AdaptiveTopicModel(BaseTableModel):
         chains rarely split large topics and lose superfluous topics slowly.
     max_components : int or None, default=None
         Largest number of topics, for tables that people read: the posterior is that of the model
-        given that no more topics have words. None: no bound.
+        given that no more topics have words or seed words. None: no bound.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -161,7 +161,8 @@ class AdaptiveTopicModel(BaseTableModel):
         Weight of the document as a parent of each training segment, E[rho]: near 0, the segment
         continues the previous one. 1 for the first segment of a document or part.
     n_components_ : int
-        With ``n_components="auto"``: number of topics that have words, in the sample that is shown.
+        With ``n_components="auto"``: number of topics that have words or seed words, in the sample
+        that is shown.
     n_components_distribution_ : array
         With ``n_components="auto"``: entry k is P(K = k), over the kept sweeps of all chains.
     n_effective_components_ : float
@@ -257,7 +258,7 @@ class AdaptiveTopicModel(BaseTableModel):
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         seed_words: dict[Any, Any] | None = None,
-        seed_weight: int = 50,
+        seed_weight: int = 100,
         discount: Any = 0.0,
         discount_prior: tuple[float, float] = (1.0, 1.0),
         concentration: Any = "auto",

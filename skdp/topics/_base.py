@@ -19,6 +19,7 @@ from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
 from skdp.data._validation import check_partitions
 from skdp.topics._coarse_views import CoarseViewsMixin
+from skdp.topics._labels import check_labels, has_sets
 from skdp.topics._partitioned import (
     OF_PARTITIONS,
     InPartitions,
@@ -26,6 +27,7 @@ from skdp.topics._partitioned import (
     without_partitions,
 )
 from skdp.topics._seed_words import SeedWordsMixin, names_of_topics
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._completion import score_documents, score_partitions
 from skdp.topics._shared._fold_in import FoldIn, Shares, fold_in_documents
@@ -114,6 +116,11 @@ class BaseTopicModel(
 
     # Validation
 
+    @property
+    def _level_of_labels(self) -> str | None:
+        """The units whose topics y may restrict; None if y is not read."""
+        return None
+
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
         self._transform_burn_in()
@@ -177,14 +184,25 @@ class BaseTopicModel(
                 f"n_partitions={X.n_partitions}, got n_shards={self.n_shards}."
             )
 
+    def _refuse_labels(self, y: Any, whom: str) -> None:
+        """Raise if `y` has sets of topics."""
+        if has_sets(y):
+            raise ValueError(f"y has sets of topics, which are no input for {whom}.")
+
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
         if executor is not None:
             return place_corpus(self, X, executor)
+        level = self._level_of_labels
+        if level is None:
+            self._refuse_labels(y, f"this {type(self).__name__}")
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         self._check_size(corpus)
         self._check_init(corpus.n_features)
         self._check_seeds(corpus._names)
-        return corpus
+        if level is None or not has_sets(y):
+            return corpus
+        names = {topic.name: topic.number for topic in self._seeded_topics() if topic.name}
+        return LabeledCorpus(corpus, check_labels(y, corpus, level, self.n_components, names))
 
     # Chains
 
@@ -265,8 +283,13 @@ class BaseTopicModel(
             document of one segment. Except for `HDPTopicModel`, X may also be a PartitionedCorpus:
             the partitions are the shards of the fit (`n_shards` is 1 or their number), in threads
             or, with ``joblib.parallel_config("dask")``, in the workers of a cluster.
-        y : ignored
-            Present by scikit-learn's convention.
+        y : list of n_documents sets or None, default=None
+            Labels: for each document the set of topics that its words may have, as numbers or as
+            names in `seed_words`. None or an empty set: all topics. With ``level="segment"``
+            (`GibbsLDA`) an entry may also be a list of such sets, one for each segment of the
+            document. Labels are read if X is in memory and the number of topics is given; other
+            fits, and those of `LatentDirichletCoClustering`, refuse them. Single numbers or
+            strings, such as the classes that a pipeline passes to all of its steps, are ignored.
 
         Returns
         -------
@@ -275,7 +298,7 @@ class BaseTopicModel(
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left unchanged.
+            If X, y or a parameter is invalid. The estimator is left unchanged.
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. It is fitted with the samples so far,
             in the burn-in with the current state unless it was fitted before; another `fit` with
@@ -301,8 +324,9 @@ class BaseTopicModel(
             If chains plainly disagree; compare them in `trace_` then.
         """
         if isinstance(X, PartitionedCorpus) and self._takes_partitions:
+            self._refuse_labels(y, f"a {type(X).__name__}: use X.compute()")
             return fit_partitions(self, X)
-        return self._fit(X)
+        return self._fit(X, y)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
         """Fit topics to X, then return ``transform(X)``.
@@ -312,8 +336,7 @@ class BaseTopicModel(
 
         Parameters
         ----------
-        X : as in `fit`
-        y : ignored
+        X, y : as in `fit`
 
         Returns
         -------

@@ -15,6 +15,7 @@ from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._lda._model import LDAModel
 from skdp.topics._lda._placed_sampler import PlacedLDASampler
 from skdp.topics._lda._sampler import LDASampler
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._likelihood import LikelihoodMixin
 from skdp.topics._shared._placed import PlacedCorpus
 
@@ -59,7 +60,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
         words keep their numbers; if the number of topics is inferred, they come first, and exist
         without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int, default=50
+    seed_weight : int, default=100
         Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
         word in the topic the prior is worth.
     init : "random" or (n_components, n_features) array, default="random"
@@ -165,7 +166,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         seed_words: dict[Any, Any] | None = None,
-        seed_weight: int = 50,
+        seed_weight: int = 100,
         init: Any = "random",
         max_iter: int = 500,
         burn_in: int | None = None,
@@ -221,8 +222,12 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             streams,
         )
 
+    @property
+    def _level_of_labels(self) -> str:
+        return self.level
+
     def _start_local_sampler(
-        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+        self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int
     ) -> LDASampler:
         return LDASampler(
             corpus,
@@ -231,7 +236,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
             self._word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            self._check_init(corpus.n_features),
+            self._check_init(self.n_features_in_),
             self._streams(root, Role.INIT, c),
             self._streams(root, Role.SWEEP, c),
             self.n_jobs,

@@ -134,10 +134,8 @@ class InferredNumberModel(BaseTopicModel):
             options = {"start_sampler": PilotedStart(self), **options}
         return super()._make_sampling(kind, data, **options)
 
-    def _start_local_sampler(
-        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> Any:
-        init = self._check_init(corpus.n_features)
+    def _start_local_sampler(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
+        init = self._check_init(self.n_features_in_)
         return self._start_from(corpus, root, c, self._n_first_topics(corpus), init)
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:

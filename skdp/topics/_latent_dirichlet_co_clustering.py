@@ -68,7 +68,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
         words keep their numbers; if the number of topics is inferred, they come first, and exist
         without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int, default=50
+    seed_weight : int, default=100
         Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
         word in the topic the prior is worth.
     init : "random" or (n_components, n_features) array, default="random"
@@ -186,7 +186,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         seed_words: dict[Any, Any] | None = None,
-        seed_weight: int = 50,
+        seed_weight: int = 100,
         init: Any = "random",
         max_iter: int = 500,
         burn_in: int | None = None,
@@ -326,8 +326,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
 
         Parameters
         ----------
-        X : as in `fit`
-        y : ignored
+        X, y : as in `fit`
 
         Returns
         -------

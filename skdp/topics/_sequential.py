@@ -49,7 +49,7 @@ class SequentialLDA(BaseTableModel):
         corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
         words keep their numbers; if the number of topics is inferred, they come first, and exist
         without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int, default=50
+    seed_weight : int, default=100
         Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
         word in the topic the prior is worth.
     discount : float in [0, 1) or "auto", default=0.0
@@ -194,7 +194,7 @@ class SequentialLDA(BaseTableModel):
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         seed_words: dict[Any, Any] | None = None,
-        seed_weight: int = 50,
+        seed_weight: int = 100,
         discount: Any = 0.0,
         discount_prior: tuple[float, float] = (1.0, 1.0),
         concentration: Any = "auto",

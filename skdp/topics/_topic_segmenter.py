@@ -76,7 +76,7 @@ class TopicSegmenter(BaseTopicModel):
         corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
         words keep their numbers; if the number of topics is inferred, they come first, and exist
         without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int, default=50
+    seed_weight : int, default=100
         Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
         word in the topic the prior is worth.
     concentration : float or "auto", default=100.0
@@ -212,7 +212,7 @@ class TopicSegmenter(BaseTopicModel):
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         seed_words: dict[Any, Any] | None = None,
-        seed_weight: int = 50,
+        seed_weight: int = 100,
         concentration: Any = 100.0,
         concentration_prior: tuple[float, float] = (1.0, 0.1),
         cut_probability: Any = 0.1,
@@ -409,6 +409,8 @@ class TopicSegmenter(BaseTopicModel):
 
         Warns
         -----
+        UserWarning
+            If a seed word is not in the vocabulary; it is named.
         ConvergenceWarning
             If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
             burn-in, too few to judge; raise `max_iter` then.

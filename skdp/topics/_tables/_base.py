@@ -17,6 +17,7 @@ from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 from skdp.topics._base import PRIOR, check_dirichlet
 from skdp.topics._inferred_number import InferredNumberModel
 from skdp.topics._lda._sampler import LDASampler
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._likelihood import LikelihoodMixin
 from skdp.topics._shared._placed import PlacedCorpus
 from skdp.topics._tables._kernels_sweeps import (
@@ -85,6 +86,10 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         return isinstance(self.n_components, str)
 
     # Validation
+
+    @property
+    def _level_of_labels(self) -> str | None:
+        return None if self._is_open else "document"
 
     def _validate_parameters(self) -> None:
         if self._may_be_open:
@@ -186,7 +191,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         """Return the topics of the words in a short chain of latent Dirichlet allocation."""
         hyper = self._hyper_parameters_of_fit()
         lda = LDASampler(
-            corpus,
+            corpus.by_segment() if isinstance(corpus, LabeledCorpus) else corpus,
             n_topics,
             "segment",
             hyper.doc_topic_prior,

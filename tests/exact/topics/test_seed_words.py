@@ -5,6 +5,7 @@ alarm for one in 25 choices of the seeds; these are fixed.
 """
 
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
 from skdp.processes._top_level import TopPriors, draw_top_concentration
 from skdp.topics import GibbsLDA, LatentDirichletCoClustering
+from skdp.topics._hdp import _kernels_moves as moves
 from skdp.topics._hdp._sampler import HDPSampler
 from skdp.topics._lda import _sampler as lda_sampler
 from skdp.topics._segmenter._divide import check_known
@@ -194,18 +196,18 @@ def streams(*roles):
 HDP_DOCUMENTS = [[0, 0, 1], [2, 0]]
 
 
-def make_hdp_sampler(priors=KNOWN, most=None):
+def make_hdp_sampler(priors=KNOWN, most=None, gamma=1.6, seeds=OPEN_SEEDS):
     corpus = SegmentedCorpus.from_documents([[d] for d in HDP_DOCUMENTS], n_features=3)
     return HDPSampler(
-        corpus, min(3, most or 3), "document", 1.3, 1.6, priors,
-        WordPrior(0.4, seeds_of(OPEN_SEEDS)), (1.0, 0.1), "random", True, most,
+        corpus, min(3, most or 3), "document", 1.3, gamma, priors,
+        WordPrior(0.4, seeds_of(seeds)), (1.0, 0.1), "random", True, most,
         *streams(Role.INIT, Role.SWEEP),
     )  # fmt: skip
 
 
 def check_partitions(sampler, every, expected, n_sweeps):
     """Compare the partitions after sweeps, and the topics of words, to their probabilities."""
-    index, n_seeded = {labels: i for i, labels in enumerate(every)}, len(OPEN_SEEDS)
+    index, n_seeded = {labels: i for i, labels in enumerate(every)}, sampler.n_seeded
     found = np.empty(n_sweeps, dtype=int)
     for i in range(n_sweeps):
         sampler.sweep()
@@ -225,6 +227,18 @@ def check_partitions(sampler, every, expected, n_sweeps):
 def test_hdp(most):
     sampler = make_hdp_sampler(most=most)
     posterior = hdp_topics.posterior(HDP_DOCUMENTS, 3, 1.3, 1.6, 0.4, most, OPEN_SEEDS)
+    check_partitions(sampler, *posterior, 10_000)
+
+
+ONE_SEED = ((0, 1, 0),)
+
+
+@pytest.mark.slow
+def test_pairs_by_topic_of_hdp(monkeypatch):
+    """Most topics have no seeds, and the first place of a pair is always one of a random topic."""
+    monkeypatch.setattr(moves, "toss", lambda rng: True)
+    sampler = make_hdp_sampler(gamma=4.0, seeds=ONE_SEED)
+    posterior = hdp_topics.posterior(HDP_DOCUMENTS, 3, 1.3, 4.0, 0.4, seeds=ONE_SEED)
     check_partitions(sampler, *posterior, 10_000)
 
 
@@ -288,6 +302,18 @@ def test_table_models_with_inferred_numbers(model, most, sampler, monkeypatch):
     problem = replace(OPEN_PROBLEM, model=model)
     every, expected, _ = open_segmented.posterior(problem, most)
     check_partitions(make_open_sampler(problem, sampler, most=most), every, expected, 8000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by_topic", [False, True])
+def test_moves_of_table_models(by_topic, monkeypatch):
+    """Most topics have no seeds, and the first place of a pair is any, or of a random topic."""
+    monkeypatch.setattr(_open_sampler, "MOST_MOVES", 5)
+    coins = cycle([True, by_topic])
+    monkeypatch.setattr(_open_sampler.moves, "toss", lambda rng: next(coins))
+    problem = replace(OPEN_PROBLEM, gamma=4.0, seeds=ONE_SEED)
+    every, expected, _ = open_segmented.posterior(problem)
+    check_partitions(make_open_sampler(problem, "btigs"), every, expected, 8000)
 
 
 def test_learned_concentrations_of_table_models():

@@ -15,7 +15,7 @@ MUTATIONS = [
         "ptr, dishes, self.concentration * self.weights,",
         "ptr, dishes, self.concentration + 0.0 * self.weights,",
         "The customers of a topic sit in a restaurant of concentration alpha beta_k.",
-        f"{EXACT}::test_learned_concentrations[words]",
+        f"{EXACT}::test_learned_concentrations[words-None]",
     ),
     Mutation(
         "top-level-top-concentration-of-words",
@@ -23,7 +23,7 @@ MUTATIONS = [
         "draw_top_concentration(tables, n_given,",
         "draw_top_concentration(np.bincount(dishes, minlength=n_dishes), n_given,",
         "The customers of the top level are tables, not words.",
-        f"{EXACT}::test_learned_concentrations[words]",
+        f"{EXACT}::test_learned_concentrations[words-None]",
     ),
     Mutation(
         "top-level-concentration-of-topics",
@@ -31,7 +31,7 @@ MUTATIONS = [
         "np.diff(ptr), own_tables, 0.0, alpha,",
         "np.diff(ptr), np.minimum(own_tables, 1), 0.0, alpha,",
         "alpha is drawn given all tables of the documents.",
-        f"{EXACT}::test_learned_concentrations[words]",
+        f"{EXACT}::test_learned_concentrations[words-None]",
     ),
     Mutation(
         "top-level-mean-of-one-draw",

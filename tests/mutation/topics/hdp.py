@@ -172,7 +172,7 @@ MUTATIONS = [
         "hdp-seeded-topics-split",
         "topics/_hdp/_sampler.py",
         "        if min(a, b) < n_seeded:\n            return\n",
-        "",
+        "        if a != b and min(a, b) < n_seeded:\n            return\n",
         "The acceptance ratio of a move holds for topics without seeds.",
         f"{SEED_TESTS}::test_hdp[None]",
     ),
@@ -182,7 +182,7 @@ MUTATIONS = [
         "    drawn = first_topic + int((n_topics - first_topic) * next_double(rng))\n",
         "    drawn = int(n_topics * next_double(rng))\n",
         "The ratio of picks counts topics without seeds.",
-        f"{SEED_TESTS}::test_hdp[None]",
+        f"{SEED_TESTS}::test_pairs_by_topic_of_hdp",
     ),
     Mutation(
         "hdp-ratio-of-picks-of-all-topics",
@@ -190,6 +190,6 @@ MUTATIONS = [
         "            n_unseeded = self.n_topics - n_seeded\n",
         "            n_unseeded = self.n_topics\n",
         "Pairs are picked by topics without seeds.",
-        f"{SEED_TESTS}::test_hdp[None]",
+        f"{SEED_TESTS}::test_pairs_by_topic_of_hdp",
     ),
 ]

@@ -9,6 +9,10 @@ NODES = "topics/_lda/_kernels_nodes.py"
 SEED_TESTS = "tests/exact/topics/test_seed_words.py"
 SEED_UNIT = "tests/unit/topics/test_seed_words.py"
 
+LABELS = "topics/_lda/_kernels_labels.py"
+LABEL_TESTS = "tests/exact/topics/test_labels.py"
+LABEL_UNIT = "tests/unit/topics/test_labels.py"
+
 MUTATIONS = [
     Mutation(
         "lda-lists-lose-their-order",
@@ -68,5 +72,37 @@ MUTATIONS = [
         "len(self._whole.tokens)\n",
         "A partition that has all words continues with its lists.",
         f"{SEED_UNIT}::test_partitions_of_lists_have_the_bits_of_shards[1]",
+    ),
+    Mutation(
+        "lda-labels-without-effect-on-weights",
+        LABELS,
+        "            own_alpha[k] = alpha[k] if allowed[k] else 0.0\n",
+        "            own_alpha[k] = alpha[k]\n",
+        "Topics outside the set of a node have no weight.",
+        f"{LABEL_TESTS}::test_posterior[document-plain]",
+    ),
+    Mutation(
+        "lda-labels-of-the-first-node",
+        LABELS,
+        "        while last < n_nodes and set_of[last] == set_of[first]:\n",
+        "        while last < n_nodes:\n",
+        "Every node has a set of its own.",
+        f"{LABEL_TESTS}::test_posterior[segment-plain]",
+    ),
+    Mutation(
+        "lda-strays-leave-their-counts-behind",
+        LABELS,
+        "                words.totals[last] += 1.0\n",
+        "",
+        "A word that moves is counted in its new topic.",
+        f"{LABEL_TESTS}::test_strays",
+    ),
+    Mutation(
+        "lda-labeled-topics-trade-places",
+        "topics/_lda/_sampler.py",
+        "not (self._is_labeled or tells_apart(doc_topic_prior))",
+        "not tells_apart(doc_topic_prior)",
+        "Labels name topics, so these keep their numbers in the averages.",
+        f"{LABEL_UNIT}::test_words_and_documents_obey[GibbsLDA-1]",
     ),
 ]

@@ -28,6 +28,8 @@ PILOT_TESTS = "tests/unit/topics/shared/test_pilots.py"
 SEED_TESTS = "tests/exact/topics/test_seed_words.py"
 SEED_UNIT = "tests/unit/topics/test_seed_words.py"
 
+LABEL_TESTS = "tests/exact/topics/test_labels.py"
+
 MUTATIONS = [
     Mutation(
         "warm-starts-look-into-the-means",
@@ -426,5 +428,13 @@ MUTATIONS = [
         "            pass\n",
         "Topics with seed words come first.",
         f"{SEED_UNIT}::test_seeded_topics_never_die[hdp]",
+    ),
+    Mutation(
+        "shares-of-topics-outside-labels",
+        "topics/_shared/_allowed.py",
+        "        shares = np.where(self.sets[self.set_of], shares, 0.0)\n",
+        "        shares = shares.copy()\n",
+        "Another word of the document has no topic outside its set.",
+        f"{LABEL_TESTS}::test_posterior[document-plain]",
     ),
 ]

@@ -162,7 +162,7 @@ def test_names_of_words():
         np.int64(0): np.array([ids["war"], ids["army"]]), np.int32(1): (np.int8(ids["teacher"]),)
     }  # fmt: skip
     params = {"random_state": 0, "max_iter": 20}
-    by_number = GibbsLDA(3, seed_words=numbers, seed_weight=np.int64(50), **params).fit(X)
+    by_number = GibbsLDA(3, seed_words=numbers, seed_weight=np.int64(100), **params).fit(X)
     assert_array_equal(by_name.components_, by_number.components_)
     assert not hasattr(by_number, "topic_names_")
     frame = pd.DataFrame(X.to_bow().toarray(), columns=pipeline[0].get_feature_names_out())
@@ -231,3 +231,16 @@ def test_hash_has_no_names_of_objects():
     X = SegmentVectorizer().fit_transform(TEXTS)
     again = SegmentVectorizer().fit_transform(list(TEXTS))
     assert joblib.hash(X) == joblib.hash(again)
+
+
+@pytest.mark.parametrize("cls", [GibbsLDA, SegmentedTopicModel])
+def test_resumed_partitions(cls, tmp_path):
+    """A restored state has the seeds once."""
+    straight = make(cls, n_jobs=2).fit(split(3))
+    half = make(cls, max_iter=6, n_jobs=2)
+    half.set_callbacks(Checkpoint(tmp_path / "fit.ckpt")).fit(split(3))
+    half.set_params(max_iter=12).fit(split(3))
+    assert half.trace_["log_joint"][0, -1] == straight.trace_["log_joint"][0, -1]
+    warm = make(cls, max_iter=6, n_jobs=2, warm_start=True).fit(split(3))
+    warm.set_params(max_iter=12).fit(split(3))
+    assert warm.trace_["log_joint"][0, -1] == straight.trace_["log_joint"][0, -1]

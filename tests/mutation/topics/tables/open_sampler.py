@@ -121,9 +121,9 @@ MUTATIONS = [
         "open-seeded-topics-split",
         "topics/_tables/_open_sampler.py",
         "        if min(a, b) < n_seeded:\n            return\n",
-        "",
+        "        if a != b and min(a, b) < n_seeded:\n            return\n",
         "The acceptance ratio of a move holds for topics without seeds.",
-        f"{SEED_TESTS}::test_table_models_with_inferred_numbers[btigs-None-segmented]",
+        f"{SEED_TESTS}::test_moves_of_table_models[False]",
     ),
     Mutation(
         "open-ratio-of-picks-of-all-topics",
@@ -131,7 +131,7 @@ MUTATIONS = [
         "            n_unseeded = self.n_topics - n_seeded\n",
         "            n_unseeded = self.n_topics\n",
         "Pairs are picked by topics without seeds.",
-        f"{SEED_TESTS}::test_table_models_with_inferred_numbers[btigs-None-segmented]",
+        f"{SEED_TESTS}::test_moves_of_table_models[True]",
     ),
     Mutation(
         "open-seeded-topics-with-two-tables",
