@@ -21,6 +21,8 @@ def is_equal(value: Any, other: Any) -> bool:
             return False
         mine, others = (part.get_params(deep=False) for part in (value, other))
         return all(is_equal(mine[name], others[name]) for name in mine)
+    if isinstance(value, dict) and isinstance(other, dict) and list(value) != list(other):
+        return False  # the order of names may matter
     with suppress(ValueError):  # lists of arrays of different lengths cannot become arrays
         if np.array_equal(np.asarray(value), np.asarray(other)):
             return True

@@ -88,10 +88,13 @@ class SegmentedCorpus(RaggedTokens):
     array([0, 1, 2, 3])
     """
 
-    __slots__ = ("_part_ptr",)
+    __slots__ = ("_names", "_part_ptr")
 
     _level_names = ("document", "segment")
     _ptr_names = ("doc_ptr", "segment_ptr")
+
+    _names: tuple[str, ...] | None
+    """The words of the vocabulary, which a vectorizer knows; files do not hold them."""
 
     _part_ptr: Offsets | None
 
@@ -296,7 +299,7 @@ class SegmentedCorpus(RaggedTokens):
         return checked
 
     def _set(self, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
-        self._part_ptr = None
+        self._part_ptr = self._names = None
         return super()._set(values, ptrs, n_features)
 
     def _set_parts(self, part_ptr: Offsets | None) -> Self:
@@ -304,11 +307,16 @@ class SegmentedCorpus(RaggedTokens):
         self._part_ptr = None if part_ptr is None else freeze(part_ptr)
         return self
 
+    def _with_names(self, names: tuple[str, ...] | None) -> Self:
+        """Name the words of a new corpus, and return it."""
+        self._names = names
+        return self
+
     def _like(self, values: NDArray[Any], ptrs: tuple[Offsets, ...]) -> Self:
-        return super()._like(values, ptrs)._set_parts(self._part_ptr)
+        return super()._like(values, ptrs)._set_parts(self._part_ptr)._with_names(self._names)
 
     def _take(self, samples: Selection) -> Self:
-        taken = super()._take(samples)
+        taken = super()._take(samples)._with_names(self._names)
         if self._part_ptr is None:
             return taken
         _, parts = select(self._parts_of_documents, samples)
@@ -356,9 +364,10 @@ class SegmentedCorpus(RaggedTokens):
     __hash__ = None  # type: ignore[assignment]  # marks the class as unhashable
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._part_ptr is None:
+        if self._part_ptr is None and self._names is None:
             return super().__reduce__()
-        return _remake, (type(self), self._values, self._ptrs, self._n_features, self._part_ptr)
+        arrays = type(self), self._values, self._ptrs, self._n_features, self._part_ptr
+        return _remake, arrays if self._names is None else (*arrays, self._names)
 
     @property
     def part_ptr(self) -> NDArray[np.int64] | None:
@@ -391,10 +400,11 @@ def _remake(
     tokens: NDArray[np.int32],
     ptrs: tuple[Offsets, ...],
     n_features: int,
-    part_ptr: Offsets,
+    part_ptr: Offsets | None,
+    names: tuple[str, ...] | None = None,
 ) -> SegmentedCorpus:
     """Return the corpus of unpickled attributes."""
-    return cls._make(tokens, ptrs, n_features)._set_parts(part_ptr)
+    return cls._make(tokens, ptrs, n_features)._set_parts(part_ptr)._with_names(names)
 
 
 def _is_in_parts(documents: list[Any]) -> bool:

@@ -212,7 +212,8 @@ class SegmentVectorizer(TextVectorizer):
     def _corpus(self, numbers: WordNumbers, sizes: list[int]) -> SegmentedCorpus:
         ids = [self.vocabulary_.get(word, -1) for word in numbers.types]
         doc_ptr = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
-        return SegmentedCorpus(*numbers.translate(ids), doc_ptr, len(self.vocabulary_))
+        corpus = SegmentedCorpus(*numbers.translate(ids), doc_ptr, len(self.vocabulary_))
+        return corpus._with_names(tuple(self.get_feature_names_out().tolist()))
 
     def fit_transform(self, X: Iterable[Any], y: Any = None) -> SegmentedCorpus | PartitionedCorpus:
         """Learn the vocabulary and return the corpus.

@@ -10,6 +10,12 @@
 If beta is instantiated and the weights of unseen dishes are summed, its density is
 gamma^K beta_u^(gamma - 1) / prod_k beta_k. Its integral against prod_k beta_k^m_.k is the
 probability of the tables' dishes, gamma^K prod_k (m_.k - 1)! / (gamma)_m...
+
+There may be G given dishes, which exist without customers, too. The prior of their weights and of
+the weight of all others together is Dirichlet(1, ..., 1, gamma), as if each already had one table:
+the density of beta is (gamma)_G gamma^(K - G) beta_u^(gamma - 1) / prod_k beta_k, with a product
+over the K - G other dishes, and the tables have probability
+gamma^(K - G) prod_g m_.g! prod_k (m_.k - 1)! / (gamma + G)_m...
 """
 
 # mypy: ignore-errors
@@ -107,7 +113,12 @@ def break_weight(rest, gamma, rng):
     return max(rest * taken, SMALLEST_WEIGHT), max(rest * left, SMALLEST_WEIGHT)
 
 
-def log_density_of_weights(weights, rest, gamma):
-    """Return the log density of beta, in which the weights of unseen dishes are summed."""
-    result = len(weights) * math.log(gamma) + (gamma - 1.0) * math.log(rest)
-    return float(result - np.log(weights).sum())
+def log_density_of_weights(weights, rest, gamma, n_given=0):
+    """Return the log density of beta, in which the weights of unseen dishes are summed.
+
+    The first `n_given` dishes exist without customers, too.
+    """
+    result = (len(weights) - n_given) * math.log(gamma) + (gamma - 1.0) * math.log(rest)
+    if n_given:
+        result += math.lgamma(gamma + n_given) - math.lgamma(gamma)
+    return float(result - np.log(weights[n_given:]).sum())

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_gamma_prior, is_number, shorten
+from skdp._numeric._random import draw_log_beta
 from skdp._numeric._typing import Floats, Places
-from skdp.processes._concentration import draw_concentration
+from skdp.processes._concentration import draw_concentration, draw_given_evidence
 from skdp.processes._kernels_top_level import draw_tables, draw_top_weights
 
 _SMALLEST, _LARGEST = 1e-8, 1e8
@@ -44,6 +45,30 @@ def check_concentration_or_prior(
 def in_range(concentration: float) -> float:
     """Return the nearest concentration under which single-precision weights do not vanish."""
     return min(max(concentration, _SMALLEST), _LARGEST)
+
+
+def draw_top_concentration(
+    tables: Places, n_given: int, gamma: float, prior: tuple[float, float], rng: NDArray[np.uint64]
+) -> float:
+    """Return the next gamma of a chain that leaves its posterior given the tables invariant.
+
+    With G given dishes the likelihood is gamma^(K - G) / (gamma + G)_m, where m is the number of
+    tables. Its denominator is an integral over x ~ Beta(gamma + G, m). Given x, gamma is
+    Gamma(shape + K - G, rate - log x).
+
+    Parameters
+    ----------
+    tables : (K,) array of int
+        Tables of all dishes together, in all restaurants.
+    n_given : int
+        G, the number of dishes that exist without customers, too.
+    """
+    shape, rate = prior
+    if n_given == 0:
+        n_tables, n_dishes = np.array([tables.sum()]), np.array([len(tables)])
+        return float(draw_concentration(n_tables, n_dishes, 0.0, gamma, shape, rate, rng))
+    rate -= draw_log_beta(gamma + n_given, float(tables.sum()), rng)[0]
+    return float(draw_given_evidence(shape + len(tables) - n_given, rate, rng))
 
 
 @dataclass(frozen=True)
@@ -92,7 +117,12 @@ class TopLevel:
         return tables, own_tables
 
     def drawn(
-        self, ptr: Places, dishes: NDArray[Any], priors: TopPriors, rng: NDArray[np.uint64]
+        self,
+        ptr: Places,
+        dishes: NDArray[Any],
+        priors: TopPriors,
+        rng: NDArray[np.uint64],
+        n_given: int = 0,
     ) -> TopLevel:
         """Return the next top level, by drawing tables, then concentrations, then weights.
 
@@ -104,6 +134,8 @@ class TopLevel:
             Dish of every customer.
         priors : TopPriors
         rng : (4,) array of uint64
+        n_given : int
+            The first `n_given` dishes exist without customers, too.
         """
         n_dishes = len(self.weights)
         alpha, gamma = self.concentration, self.top_concentration
@@ -113,12 +145,10 @@ class TopLevel:
                 draw_concentration(np.diff(ptr), own_tables, 0.0, alpha, *priors.concentration, rng)
             )
         if priors.top_concentration is not None:
-            n_tables = np.array([tables.sum()])
             gamma = in_range(
-                draw_concentration(
-                    n_tables, np.array([n_dishes]), 0.0, gamma, *priors.top_concentration, rng
-                )
+                draw_top_concentration(tables, n_given, gamma, priors.top_concentration, rng)
             )
+        tables[:n_given] += 1
         weights = np.empty(n_dishes)
         rest = draw_top_weights(tables, gamma, weights, rng)
         return TopLevel(weights, rest, alpha, gamma)

@@ -19,12 +19,15 @@ from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
 from skdp.data._validation import check_partitions
 from skdp.topics._coarse_views import CoarseViewsMixin
+from skdp.topics._labels import check_labels, has_sets
 from skdp.topics._partitioned import (
     OF_PARTITIONS,
     InPartitions,
     place_corpus,
     without_partitions,
 )
+from skdp.topics._seed_words import SeedWordsMixin, names_of_topics
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._completion import score_documents, score_partitions
 from skdp.topics._shared._fold_in import FoldIn, Shares, fold_in_documents
@@ -45,6 +48,7 @@ _OF_DOCUMENTS = "doc_topic_", "segment_topic_", "segment_mixing_", "_saved"
 class BaseTopicModel(
     WordsOfTopicsMixin,
     CoarseViewsMixin,
+    SeedWordsMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ChainEstimator,
@@ -60,6 +64,8 @@ class BaseTopicModel(
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "topic_word_prior": [PRIOR, StrOptions({"auto"})],
         "dirichlet_prior": [tuple, list],
+        "seed_words": [dict, None],
+        "seed_weight": [Interval(Integral, 1, 2**20, closed="both")],
         "init": [StrOptions({"random"}), "array-like"],
         "n_shards": [Interval(Integral, 1, None, closed="left")],
         "transform_max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -72,7 +78,11 @@ class BaseTopicModel(
     _free_in_warm_start = ChainEstimator._free_in_warm_start | _of_fold_in
     _free_in_checkpoints = ChainEstimator._free_in_checkpoints | _of_fold_in
 
-    _optional_attributes = ChainEstimator._optional_attributes | OF_PARTITIONS | {"_topic_names"}
+    _optional_attributes = (
+        ChainEstimator._optional_attributes | OF_PARTITIONS | {"_topic_names", "topic_names_"}
+    )
+
+    _feature_attributes = (*ChainEstimator._feature_attributes, "_seeds")
 
     _takes_partitions: ClassVar[bool] = True
     """Whether `fit` takes a `PartitionedCorpus`."""
@@ -106,10 +116,16 @@ class BaseTopicModel(
 
     # Validation
 
+    @property
+    def _level_of_labels(self) -> str | None:
+        """The units whose topics y may restrict; None if y is not read."""
+        return None
+
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
         self._transform_burn_in()
         check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
+        self._seeded_topics()
 
     def _topic_word_prior(self) -> float | str:
         """Return the prior of words as a float, or the name of the learning method."""
@@ -168,13 +184,25 @@ class BaseTopicModel(
                 f"n_partitions={X.n_partitions}, got n_shards={self.n_shards}."
             )
 
+    def _refuse_labels(self, y: Any, whom: str) -> None:
+        """Raise if `y` has sets of topics."""
+        if has_sets(y):
+            raise ValueError(f"y has sets of topics, which are no input for {whom}.")
+
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
         if executor is not None:
             return place_corpus(self, X, executor)
+        level = self._level_of_labels
+        if level is None:
+            self._refuse_labels(y, f"this {type(self).__name__}")
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         self._check_size(corpus)
         self._check_init(corpus.n_features)
-        return corpus
+        self._check_seeds(corpus._names)
+        if level is None or not has_sets(y):
+            return corpus
+        names = {topic.name: topic.number for topic in self._seeded_topics() if topic.name}
+        return LabeledCorpus(corpus, check_labels(y, corpus, level, self.n_components, names))
 
     # Chains
 
@@ -225,6 +253,9 @@ class BaseTopicModel(
         attributes = super()._fitted_attributes(state, final=final)
         best = state.runs[attributes["_best_chain"]]
         means = best.averages.means(in_place=final)
+        names = names_of_topics(self._seeded_topics(), len(means["components_"]))
+        if names is not None:
+            attributes["topic_names_"] = names
         if "segment_topic_" in means and "_topic_tokens" not in means:
             means["_topic_tokens"] = best.sampler.segment_lengths @ means["segment_topic_"]
         if is_over_partitions(state):
@@ -252,8 +283,13 @@ class BaseTopicModel(
             document of one segment. Except for `HDPTopicModel`, X may also be a PartitionedCorpus:
             the partitions are the shards of the fit (`n_shards` is 1 or their number), in threads
             or, with ``joblib.parallel_config("dask")``, in the workers of a cluster.
-        y : ignored
-            Present by scikit-learn's convention.
+        y : list of n_documents sets or None, default=None
+            Labels: for each document the set of topics that its words may have, as numbers or as
+            names in `seed_words`. None or an empty set: all topics. With ``level="segment"``
+            (`GibbsLDA`) an entry may also be a list of such sets, one for each segment of the
+            document. Labels are read if X is in memory and the number of topics is given; other
+            fits, and those of `LatentDirichletCoClustering`, refuse them. Single numbers or
+            strings, such as the classes that a pipeline passes to all of its steps, are ignored.
 
         Returns
         -------
@@ -262,7 +298,7 @@ class BaseTopicModel(
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left unchanged.
+            If X, y or a parameter is invalid. The estimator is left unchanged.
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. It is fitted with the samples so far,
             in the burn-in with the current state unless it was fitted before; another `fit` with
@@ -277,6 +313,8 @@ class BaseTopicModel(
 
         Warns
         -----
+        UserWarning
+            If a seed word is not in the vocabulary; it is named.
         RuntimeWarning
             If a worker is lost: the fit returns to the last checkpoint and continues with the same
             bits. If a checkpoint could not be written.
@@ -286,8 +324,9 @@ class BaseTopicModel(
             If chains plainly disagree; compare them in `trace_` then.
         """
         if isinstance(X, PartitionedCorpus) and self._takes_partitions:
+            self._refuse_labels(y, f"a {type(X).__name__}: use X.compute()")
             return fit_partitions(self, X)
-        return self._fit(X)
+        return self._fit(X, y)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
         """Fit topics to X, then return ``transform(X)``.
@@ -297,8 +336,7 @@ class BaseTopicModel(
 
         Parameters
         ----------
-        X : as in `fit`
-        y : ignored
+        X, y : as in `fit`
 
         Returns
         -------

@@ -97,6 +97,7 @@ class CoarseViewsMixin:
             coarse.n_components_ = len(coarse.weights_)
             coarse.n_effective_components_ = effective_number(coarse.weights_)
         coarse._topic_names = None
+        vars(coarse).pop("topic_names_", None)
         coarse._models = [coarse._averaged_model()]
         view: Self = coarse
         return view

@@ -15,6 +15,7 @@ from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._lda._model import LDAModel
 from skdp.topics._lda._placed_sampler import PlacedLDASampler
 from skdp.topics._lda._sampler import LDASampler
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._likelihood import LikelihoodMixin
 from skdp.topics._shared._placed import PlacedCorpus
 
@@ -53,6 +54,15 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     dirichlet_prior : (float, float), default=(1.0, 0.1)
         Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
         priors.
+    seed_words : dict or None, default=None
+        What some topics are about: a dict of topics and lists of their words. A topic is a number
+        from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
+        corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
+        words keep their numbers; if the number of topics is inferred, they come first, and exist
+        without words, too. With ``init="random"`` words start with topics drawn from this prior.
+    seed_weight : int, default=100
+        Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
+        word in the topic the prior is worth.
     init : "random" or (n_components, n_features) array, default="random"
         The first state. "random": uniformly random topics. An array of word probabilities, such as
         another model's `components_`: the words are folded into these topics, so the topics of the
@@ -101,6 +111,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     doc_topic_prior_ : (n_components,) array
     topic_word_prior_ : float
         Posterior means, or the given values.
+    topic_names_ : list of str or None
+        Only if `seed_words` has names: the names of all topics, None for those without.
     trace_ : Trace
         Scalars of every kept sweep of every chain.
     n_iter_ : int
@@ -153,6 +165,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         doc_topic_prior: Any = "auto",
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        seed_words: dict[Any, Any] | None = None,
+        seed_weight: int = 100,
         init: Any = "random",
         max_iter: int = 500,
         burn_in: int | None = None,
@@ -172,6 +186,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.dirichlet_prior = dirichlet_prior
+        self.seed_words = seed_words
+        self.seed_weight = seed_weight
         self.init = init
         self.max_iter = max_iter
         self.burn_in = burn_in
@@ -199,24 +215,28 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             self.n_components,
             self.level,
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
-            self._topic_word_prior(),
+            self._word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             self._check_init(data.n_features),
             init_streams,
             streams,
         )
 
+    @property
+    def _level_of_labels(self) -> str:
+        return self.level
+
     def _start_local_sampler(
-        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+        self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int
     ) -> LDASampler:
         return LDASampler(
             corpus,
             self.n_components,
             self.level,
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
-            self._topic_word_prior(),
+            self._word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            self._check_init(corpus.n_features),
+            self._check_init(self.n_features_in_),
             self._streams(root, Role.INIT, c),
             self._streams(root, Role.SWEEP, c),
             self.n_jobs,

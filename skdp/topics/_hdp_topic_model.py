@@ -59,6 +59,15 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
     dirichlet_prior : (float, float), default=(1.0, 0.1)
         Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
         priors.
+    seed_words : dict or None, default=None
+        What some topics are about: a dict of topics and lists of their words. A topic is a number
+        from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
+        corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
+        words keep their numbers; if the number of topics is inferred, they come first, and exist
+        without words, too. With ``init="random"`` words start with topics drawn from this prior.
+    seed_weight : int, default=100
+        Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
+        word in the topic the prior is worth.
     init : "random" or (n_topics, n_features) array, default="random"
         The first state. "random": `initial_components` uniformly random topics. An array of word
         probabilities, such as another model's `components_`: the words are folded into these
@@ -71,7 +80,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         lose superfluous topics slowly.
     max_components : int or None, default=None
         Largest number of topics, for tables that people read: the posterior is that of the model
-        given that no more topics have words. None: no bound.
+        given that no more topics have words or seed words. None: no bound.
     split_merge : bool, default=True
         Whether to propose, in every sweep, to split topics in two and to merge two into one.
         Otherwise topics come and go word by word only, which is slow if topics are large.
@@ -107,7 +116,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
     Attributes
     ----------
     n_components_ : int
-        Number of topics K that have words, in the sample that is shown.
+        Number of topics K that have words or seed words, in the sample that is shown.
     n_components_distribution_ : array
         Posterior distribution of the number of topics: entry k is P(K = k), over the kept sweeps of
         all chains.
@@ -117,8 +126,8 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
     initial_components_ : int
         Number of topics of the first state.
     components_ : (K, n_features) array
-        Word probabilities of the topics, E[phi], in decreasing order of their number of words. Rows
-        sum to 1.
+        Word probabilities of the topics, E[phi]: first topics with seed words, then the others in
+        decreasing order of their number of words. Rows sum to 1.
     weights_ : (K,) array
         Weights beta of the topics. Their sum is a little less than 1: the rest is left for topics
         that no word has. For given topics (`from_topics`) all weights are equal and sum to 1.
@@ -130,6 +139,8 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         Prior alpha beta of topic shares.
     concentration_, top_concentration_, topic_word_prior_ : float
         Values in the sample that is shown, or the given values.
+    topic_names_ : list of str or None
+        Only if `seed_words` has names: the names of all topics, None for those without.
     trace_ : Trace
         Scalars of every kept sweep of every chain, the number of topics among them.
     n_iter_ : int
@@ -195,6 +206,8 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         top_concentration_prior: tuple[float, float] = (1.0, 0.1),
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        seed_words: dict[Any, Any] | None = None,
+        seed_weight: int = 100,
         init: Any = "random",
         initial_components: int | str = "auto",
         max_components: int | None = None,
@@ -218,6 +231,8 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         self.top_concentration_prior = top_concentration_prior
         self.topic_word_prior = topic_word_prior
         self.dirichlet_prior = dirichlet_prior
+        self.seed_words = seed_words
+        self.seed_weight = seed_weight
         self.init = init
         self.initial_components = initial_components
         self.max_components = max_components
@@ -267,7 +282,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
             concentration,
             top_concentration,
             TopPriors(prior, top_prior),
-            self._topic_word_prior(),
+            self._word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             init,
             bool(self.split_merge),

@@ -66,8 +66,19 @@ class InferredNumberModel(BaseTopicModel):
         number = getattr(self, self._first_topics_name)
         if not isinstance(number, str):
             self._check_bound(self._first_topics_name, number)
+        if self._is_open and self.max_components is not None:
+            self._check_bound("max_components", self.max_components)
+
+    @property
+    def _numbers_topics(self) -> bool:
+        return not self._is_open
 
     def _check_bound(self, name: str, number: int) -> None:
+        n_seeded = len(self._seeded_topics())
+        if self._is_open and number < n_seeded:
+            raise ValueError(
+                f"{name} has {number} topics, but seed_words has {n_seeded}, which all exist."
+            )
         if self.max_components is not None and number > self.max_components:
             raise ValueError(
                 f"{name} has {number} topics, but max_components is {self.max_components}."
@@ -105,7 +116,8 @@ class InferredNumberModel(BaseTopicModel):
             return len(self.init)
         if not self._has_pilots:
             return int(self.initial_components)
-        return min(DEFAULT_NUMBER, self._most_topics or DEFAULT_NUMBER)
+        number = max(DEFAULT_NUMBER, len(self._seeded_topics()))
+        return min(number, self._most_topics or number)
 
     @property
     def _most_topics(self) -> int | None:
@@ -122,10 +134,8 @@ class InferredNumberModel(BaseTopicModel):
             options = {"start_sampler": PilotedStart(self), **options}
         return super()._make_sampling(kind, data, **options)
 
-    def _start_local_sampler(
-        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> Any:
-        init = self._check_init(corpus.n_features)
+    def _start_local_sampler(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
+        init = self._check_init(self.n_features_in_)
         return self._start_from(corpus, root, c, self._n_first_topics(corpus), init)
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
@@ -172,5 +182,6 @@ class PilotedStart:
                 derive_seed(root, Role.PILOT),
                 estimator._most_topics,
                 estimator.n_jobs,
+                max(len(estimator._seeded_topics()), 1),
             )
         return estimator._start_from(corpus, root, c, self._number, estimator.init)

@@ -62,6 +62,15 @@ class LatentDirichletCoClustering(BaseTopicModel):
     dirichlet_prior : (float, float), default=(1.0, 0.1)
         Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
         priors.
+    seed_words : dict or None, default=None
+        What some topics are about: a dict of topics and lists of their words. A topic is a number
+        from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
+        corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
+        words keep their numbers; if the number of topics is inferred, they come first, and exist
+        without words, too. With ``init="random"`` words start with topics drawn from this prior.
+    seed_weight : int, default=100
+        Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
+        word in the topic the prior is worth.
     init : "random" or (n_components, n_features) array, default="random"
         The first state. "random": uniformly random topics of words and of segments. An array of
         word probabilities, such as another model's `components_`: the words are folded into these
@@ -112,6 +121,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
         A row divided by its sum holds the expected shares of word-topics under a document-topic.
     topic_word_prior_ : float
         Posterior means, or the given values.
+    topic_names_ : list of str or None
+        Only if `seed_words` has names: the names of all topics, None for those without.
     trace_ : Trace
         Scalars of every kept sweep of every chain.
     n_iter_ : int
@@ -174,6 +185,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
         segment_topic_prior: Any = "auto",
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        seed_words: dict[Any, Any] | None = None,
+        seed_weight: int = 100,
         init: Any = "random",
         max_iter: int = 500,
         burn_in: int | None = None,
@@ -194,6 +207,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
         self.segment_topic_prior = segment_topic_prior
         self.topic_word_prior = topic_word_prior
         self.dirichlet_prior = dirichlet_prior
+        self.seed_words = seed_words
+        self.seed_weight = seed_weight
         self.init = init
         self.max_iter = max_iter
         self.burn_in = burn_in
@@ -242,7 +257,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
             self.n_document_topics,
             self._check_document_topic_prior(),
             self._check_segment_topic_prior(),
-            self._topic_word_prior(),
+            self._word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             self._check_init(n_words),
         )
@@ -311,8 +326,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
 
         Parameters
         ----------
-        X : as in `fit`
-        y : ignored
+        X, y : as in `fit`
 
         Returns
         -------

@@ -52,6 +52,7 @@ def place_corpus(estimator: Any, X: PartitionedCorpus, executor: Executor) -> Pl
         f"words, n_chains={estimator.n_chains}: counts",
     )
     estimator._check_init(X.n_features)
+    estimator._check_seeds()
     kept = _find_kept(estimator, X, executor)
     if kept is not None:
         return kept

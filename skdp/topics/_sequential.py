@@ -43,6 +43,15 @@ class SequentialLDA(BaseTableModel):
     dirichlet_prior : (float, float), default=(1.0, 0.1)
         Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
         priors.
+    seed_words : dict or None, default=None
+        What some topics are about: a dict of topics and lists of their words. A topic is a number
+        from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
+        corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
+        words keep their numbers; if the number of topics is inferred, they come first, and exist
+        without words, too. With ``init="random"`` words start with topics drawn from this prior.
+    seed_weight : int, default=100
+        Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
+        word in the topic the prior is worth.
     discount : float in [0, 1) or "auto", default=0.0
         Discount a of the Poisson-Dirichlet process. "auto" draws it in every sweep under
         `discount_prior`.
@@ -114,6 +123,8 @@ class SequentialLDA(BaseTableModel):
     concentration_ : float, or (n_documents,) or (n_segments,) array
         Posterior mean, or the given value; an array with `concentration_scope` "document" or
         "segment".
+    topic_names_ : list of str or None
+        Only if `seed_words` has names: the names of all topics, None for those without.
     trace_ : Trace
         Scalars of every kept sweep of every chain.
     n_iter_ : int
@@ -182,6 +193,8 @@ class SequentialLDA(BaseTableModel):
         doc_topic_prior: Any = "auto",
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        seed_words: dict[Any, Any] | None = None,
+        seed_weight: int = 100,
         discount: Any = 0.0,
         discount_prior: tuple[float, float] = (1.0, 1.0),
         concentration: Any = "auto",
@@ -206,6 +219,8 @@ class SequentialLDA(BaseTableModel):
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.dirichlet_prior = dirichlet_prior
+        self.seed_words = seed_words
+        self.seed_weight = seed_weight
         self.discount = discount
         self.discount_prior = discount_prior
         self.concentration = concentration

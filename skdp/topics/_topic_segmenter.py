@@ -28,6 +28,8 @@ from skdp.topics._segmenter._divide import (
 from skdp.topics._segmenter._model import SegmenterModel
 from skdp.topics._segmenter._sampler import CutParameters, SegmenterSampler
 from skdp.topics._shared._fold_in import fold_in_documents
+from skdp.topics._shared._sampler import START_TOPIC_WORD_PRIOR
+from skdp.topics._shared._seeds import WordPrior
 from skdp.topics._tables._base import LDA_SWEEPS
 
 _FIRST_SWEEPS = 30
@@ -68,6 +70,15 @@ class TopicSegmenter(BaseTopicModel):
     dirichlet_prior : (float, float), default=(1.0, 0.1)
         Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
         priors.
+    seed_words : dict or None, default=None
+        What some topics are about: a dict of topics and lists of their words. A topic is a number
+        from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
+        corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
+        words keep their numbers; if the number of topics is inferred, they come first, and exist
+        without words, too. With ``init="random"`` words start with topics drawn from this prior.
+    seed_weight : int, default=100
+        Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
+        word in the topic the prior is worth.
     concentration : float or "auto", default=100.0
         Concentration b of the shares of parts, in [1e-8, 1e12]: how closely parts follow their
         document, measured in words. "auto" draws it under `concentration_prior`, with which the
@@ -135,6 +146,8 @@ class TopicSegmenter(BaseTopicModel):
     segment_topic_ : (n_units, n_components) array
         Topic shares of the units of all training documents: those of their parts, averaged.
     doc_topic_prior_ : (n_components,) array
+    topic_names_ : list of str or None
+        Only if `seed_words` has names: the names of all topics, None for those without.
     trace_ : Trace
         Scalars of every kept sweep of every chain.
     n_iter_ : int
@@ -198,6 +211,8 @@ class TopicSegmenter(BaseTopicModel):
         doc_topic_prior: Any = "auto",
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        seed_words: dict[Any, Any] | None = None,
+        seed_weight: int = 100,
         concentration: Any = 100.0,
         concentration_prior: tuple[float, float] = (1.0, 0.1),
         cut_probability: Any = 0.1,
@@ -220,6 +235,8 @@ class TopicSegmenter(BaseTopicModel):
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.dirichlet_prior = dirichlet_prior
+        self.seed_words = seed_words
+        self.seed_weight = seed_weight
         self.concentration = concentration
         self.concentration_prior = concentration_prior
         self.cut_probability = cut_probability
@@ -259,6 +276,10 @@ class TopicSegmenter(BaseTopicModel):
             None if self.max_units is None else int(self.max_units),
         )
 
+    def _cut_parameters_of_fit(self) -> CutParameters:
+        """Return the parameters for samplers, with the seeds for X."""
+        return self._cut_parameters()._replace(topic_word_prior=self._word_prior())
+
     def _check_input(self, X: Any, y: Any = None, executor: Any = None) -> KnownUnits:
         return check_known(super()._check_input(X), y, self.max_units)
 
@@ -267,13 +288,12 @@ class TopicSegmenter(BaseTopicModel):
     def _start_local_sampler(
         self, data: KnownUnits, root: np.random.SeedSequence, c: int
     ) -> SegmenterSampler:
-        init = self._check_init(data.corpus.n_features)
+        init, parameters = self._check_init(data.corpus.n_features), self._cut_parameters_of_fit()
         if isinstance(init, str) and init == "random":
-            init = np.empty(len(data.corpus.tokens), dtype=np.int32)
-            seat_randomly(init, self.n_components, derive_stream(root, Role.INIT, c))
+            init = self._draw_topics(data.corpus, parameters, derive_stream(root, Role.INIT, c))
         stream = derive_stream(root, Role.SWEEP, c)
         if not isinstance(init, str):
-            return SegmenterSampler(data, self.n_components, self._cut_parameters(), init, stream)
+            return SegmenterSampler(data, self.n_components, parameters, init, stream)
         starts = [
             self._start_by_lda(data, pieces, derive_seed(root, Role.INIT, c, i))
             for i, pieces in enumerate((data.known == 1, np.ones(len(data.known), dtype=bool)))
@@ -281,6 +301,18 @@ class TopicSegmenter(BaseTopicModel):
         best = max(starts, key=lambda start: start[0])[1]
         best.streams = [stream]
         return best
+
+    def _draw_topics(
+        self, corpus: SegmentedCorpus, parameters: CutParameters, stream: NDArray[np.uint64]
+    ) -> NDArray[np.int32]:
+        """Draw the first topics of the words."""
+        topics, prior = np.empty(len(corpus.tokens), dtype=np.int32), parameters.topic_word_prior
+        if isinstance(prior, WordPrior):
+            gamma = START_TOPIC_WORD_PRIOR if isinstance(prior.value, str) else prior.value
+            prior.seeds.seat(topics, corpus.tokens, self.n_components, gamma, stream)
+        else:
+            seat_randomly(topics, self.n_components, stream)
+        return topics
 
     def _start_by_lda(
         self, data: KnownUnits, starts: NDArray[np.bool_], seed: np.random.SeedSequence
@@ -290,7 +322,7 @@ class TopicSegmenter(BaseTopicModel):
         Its first topics are those of latent Dirichlet allocation in pieces of documents, which
         begin at the units that are marked.
         """
-        given = self._cut_parameters()
+        given = self._cut_parameters_of_fit()
         lda = LDASampler(
             join_units(data.corpus, starts), self.n_components, "segment", given.doc_topic_prior,
             given.topic_word_prior, given.dirichlet_prior, "random",
@@ -377,6 +409,8 @@ class TopicSegmenter(BaseTopicModel):
 
         Warns
         -----
+        UserWarning
+            If a seed word is not in the vocabulary; it is named.
         ConvergenceWarning
             If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
             burn-in, too few to judge; raise `max_iter` then.

@@ -100,7 +100,8 @@ class WordsOfTopicsMixin:
     ) -> Self:
         """Name the topics by their top words, and use these names for the columns of `transform`.
 
-        A name is the number of the topic and its words, such as "0: court, judge, law". After
+        A name is the number of the topic (or its name in `topic_names_`) and its words, such as "0:
+        court, judge, law". After
         ``set_output(transform="pandas")`` data frames have these names, and
         `get_feature_names_out` returns them. They last until the next `fit`, and a clone has none.
 
@@ -134,7 +135,11 @@ class WordsOfTopicsMixin:
         if n is None:
             n = min(_N_NAME_WORDS, self.n_features_in_)
         words = self.top_words(feature_names, n, relevance=relevance)
-        self._topic_names = [f"{k}: {', '.join(map(str, row))}" for k, row in enumerate(words)]
+        names = enumerate(self._given_names())
+        self._topic_names = [
+            f"{k if name is None else name}: {', '.join(map(str, row))}"
+            for (k, name), row in zip(names, words, strict=True)
+        ]
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -149,13 +154,18 @@ class WordsOfTopicsMixin:
         -------
         (n_features_out,) array of str objects
             The lower-case name of the class and the number of the column, such as "gibbslda0",
-            unless `name_topics` has named the topics by their words.
+            unless the topic has a name in `topic_names_`, or `name_topics` has named the topics by
+            their words.
         """
         check_is_fitted(self)
         if self._topic_names is not None:
             return np.array(self._topic_names, dtype=object)
         estimator: Any = super()
-        return np.asarray(estimator.get_feature_names_out(input_features))
+        names = np.asarray(estimator.get_feature_names_out(input_features))
+        if self._documents_share_topics:
+            for k, name in enumerate(self._given_names()):
+                names[k] = names[k] if name is None else name
+        return names
 
     def representative_documents(
         self, X: Any = None, n_documents: int | None = None
@@ -258,8 +268,8 @@ class WordsOfTopicsMixin:
             A sequence of tuples (topic, share, n_tokens, top_words), shown as a table: the number
             of a topic, its expected share and number of the training tokens, and its words. In the
             row of all other topics together the number is -1, shown as "rest". A single topic
-            that is left has its own row. ``pandas.DataFrame(list(summary))`` turns the table into a
-            data frame.
+            that is left has its own row. The text shows the names in `topic_names_` in place of
+            numbers. ``pandas.DataFrame(list(summary))`` turns the table into a data frame.
 
         Raises
         ------
@@ -288,7 +298,11 @@ class WordsOfTopicsMixin:
             names = self._word_names(feature_names)[best[: len(words[0])]].tolist()
             n_rest = float(n_tokens[rest].sum())
             rows.append(TopicRow(REST, n_rest / float(total), n_rest, names))
-        return TopicTable(rows)
+        return TopicTable(rows, self._given_names())
+
+    def _given_names(self) -> list[str | None]:
+        """Return the names of topics, None for those without."""
+        return getattr(self, "topic_names_", None) or [None] * len(self.components_)
 
     def _word_names(self, feature_names: ArrayLike | None) -> NDArray[Any]:
         """Return the names of the words."""

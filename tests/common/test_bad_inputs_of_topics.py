@@ -10,7 +10,14 @@ import pandas as pd
 import pytest
 from bad_inputs import DAYS, DOCUMENTS, HIDDEN, STRAY, TINY, TOPICS, check_fault, faults, given, stm
 
-from skdp.topics import GibbsLDA, HDPTopicModel, LatentDirichletCoClustering, SegmentedTopicModel
+from skdp.data import PartitionedCorpus, SegmentedCorpus
+from skdp.topics import (
+    GibbsLDA,
+    HDPTopicModel,
+    LatentDirichletCoClustering,
+    SegmentedTopicModel,
+    TopicSegmenter,
+)
 
 
 @faults(
@@ -72,6 +79,161 @@ from skdp.topics import GibbsLDA, HDPTopicModel, LatentDirichletCoClustering, Se
         lambda: GibbsLDA(2).fit(d for d in DOCUMENTS),
         TypeError,
         r"generator.*pass list\(X\)",
+    ),
+    # Seed words
+    (
+        "no dict",
+        lambda: GibbsLDA(2, seed_words=[[0]]).fit(DOCUMENTS),
+        ValueError,
+        "'seed_words'.*dict",
+    ),
+    (
+        "no topics",
+        lambda: GibbsLDA(2, seed_words={}).fit(DOCUMENTS),
+        ValueError,
+        "seed_words must have at least one topic",
+    ),
+    (
+        "a truth value",
+        lambda: GibbsLDA(2, seed_words={True: [0]}).fit(DOCUMENTS),
+        ValueError,
+        "numbers or names of topics as keys, got True",
+    ),
+    (
+        "no such topic",
+        lambda: GibbsLDA(2, seed_words={2: [0]}).fit(DOCUMENTS),
+        ValueError,
+        "below n_components=2; topic 2 has the number 2",
+    ),
+    (
+        "a negative topic",
+        lambda: GibbsLDA(2, seed_words={-1: [0]}).fit(DOCUMENTS),
+        ValueError,
+        "from 0 to below n_components=2; topic -1",
+    ),
+    (
+        "too many names",
+        lambda: stm(seed_words={"a": [0], 1: [1], "b": [2]}),
+        ValueError,
+        "n_components=2; topic 'b' has the number 2",
+    ),
+    (
+        "a gap",
+        lambda: HDPTopicModel(seed_words={1: [0]}).fit(DOCUMENTS),
+        ValueError,
+        "number of topics with seed words, 1, because they come first; topic 1",
+    ),
+    (
+        "few first topics",
+        lambda: HDPTopicModel(seed_words={0: [0], 1: [1]}, initial_components=1).fit(DOCUMENTS),
+        ValueError,
+        "initial_components has 1 topics, but seed_words has 2",
+    ),
+    (
+        "few topics at most",
+        lambda: stm(n_components="auto", seed_words={0: [0], 1: [1]}, max_components=1),
+        ValueError,
+        "max_components has 1 topics, but seed_words has 2",
+    ),
+    (
+        "few topics in init",
+        lambda: HDPTopicModel(seed_words={0: [0], 1: [1]}, init=np.ones((1, 4))).fit(DOCUMENTS),
+        ValueError,
+        "init has 1 topics, but seed_words has 2",
+    ),
+    ("text", lambda: stm(seed_words={0: "war"}), ValueError, r"seed_words\[0\] must be a list"),
+    ("no words", lambda: stm(seed_words={"a": []}), ValueError, r"\['a'\].*at least one word"),
+    ("a number", lambda: stm(seed_words={0: [0.5]}), ValueError, r"\[0\] must hold words or.*0.5"),
+    ("an id", lambda: stm(seed_words={0: [-1]}), ValueError, r"words or word ids, got -1"),
+    (
+        "words without names",
+        lambda: stm(seed_words={0: ["war"]}),
+        ValueError,
+        "X has no names of words.*vectorizer.vocabulary_",
+    ),
+    ("no known word", lambda: stm(seed_words={0: [9]}), ValueError, "4 words: 9. No seed word"),
+    ("a float", lambda: stm(seed_weight=0.5), ValueError, "'seed_weight'.*int"),
+    ("a weight of 0", lambda: stm(seed_weight=0), ValueError, "'seed_weight'.*int"),
+    # Labels
+    (
+        "few labels",
+        lambda: GibbsLDA(2).fit(DOCUMENTS, [{0}]),
+        ValueError,
+        "y must have a set of topics, or None, for each of the 2 documents, got 1",
+    ),
+    (
+        "no such topic",
+        lambda: GibbsLDA(2).fit(DOCUMENTS, [{0}, {2}]),
+        ValueError,
+        r"y\[1\] must hold topics from 0 to below n_components=2; got 2",
+    ),
+    (
+        "a truth value",
+        lambda: GibbsLDA(2).fit(DOCUMENTS, [{True}, None]),
+        ValueError,
+        r"y\[0\] must hold topics.*True",
+    ),
+    (
+        "no such name",
+        lambda: GibbsLDA(2, seed_words={"a": [0]}).fit(DOCUMENTS, [{"a"}, {"b"}]),
+        ValueError,
+        r"y\[1\].*names among \['a'\]; got 'b'",
+    ),
+    (
+        "lists of topics",
+        lambda: GibbsLDA(2).fit(DOCUMENTS, [[0], [0, 1]]),
+        ValueError,
+        r"y\[0\] must be a set of topics, or a list of such sets",
+    ),
+    (
+        "a class among sets",
+        lambda: GibbsLDA(2).fit(DOCUMENTS, [{0}, 1]),
+        ValueError,
+        r"y\[1\] must be a set of topics or None, got 1",
+    ),
+    (
+        "sets of segments",
+        lambda: GibbsLDA(2).fit(DOCUMENTS, [[{0}, {1}], None]),
+        ValueError,
+        r"y\[0\] must be one set.*level='segment'",
+    ),
+    (
+        "a set too few",
+        lambda: GibbsLDA(2, level="segment").fit(DOCUMENTS, [None, [{0}]]),
+        ValueError,
+        r"y\[1\] must have a set for each of the 2 segments of document 1, got 1",
+    ),
+    (
+        "sets for any number of topics",
+        lambda: HDPTopicModel().fit(DOCUMENTS, [{0}, {1}]),
+        ValueError,
+        "y has sets of topics, which are no input for this HDPTopicModel",
+    ),
+    (
+        "sets for any number of topics",
+        lambda: SegmentedTopicModel("auto").fit(DOCUMENTS, [{0}, {1}]),
+        ValueError,
+        "no input for this SegmentedTopicModel",
+    ),
+    (
+        "sets for co-clustering",
+        lambda: LatentDirichletCoClustering(2).fit(DOCUMENTS, [{0}, {1}]),
+        ValueError,
+        "no input for this LatentDirichletCoClustering",
+    ),
+    (
+        "sets for cuts",
+        lambda: TopicSegmenter(2).fit(DOCUMENTS, [{0}, {1}]),
+        ValueError,
+        "y must hold arrays of known cuts, not sets of topics",
+    ),
+    (
+        "sets for partitions",
+        lambda: GibbsLDA(2).fit(
+            PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2), [{0}, {1}]
+        ),
+        ValueError,
+        r"y has sets.*PartitionedCorpus: use X.compute\(\)",
     ),
     # Parameters: truth values, huge numbers
     ("a truth value", lambda: stm(n_components=True), ValueError, "n_components.*int.*True"),

@@ -123,7 +123,7 @@ def pick_pair(node_ptr, node_of, pair, rng):
 
 @njit_loop
 def pick_pair_of_topics(
-    same_word, n_topics, tokens, topics, node_ptr, node_of, places, pair, rng
+    same_word, first_topic, n_topics, tokens, topics, node_ptr, node_of, places, pair, rng
 ):  # fmt: skip
     """Draw two places, the first from a random topic: small topics are as likely as large ones.
 
@@ -131,8 +131,11 @@ def pick_pair_of_topics(
     ----------
     same_word : bool
         Whether the second has the word of the first, which is likely in two copies of a topic.
+    first_topic : int
+        The first topic that may be drawn; it has words, and so do all later ones.
     """
-    i = place_in_topic(int(n_topics * next_double(rng)), topics, rng)
+    drawn = first_topic + int((n_topics - first_topic) * next_double(rng))
+    i = place_in_topic(drawn, topics, rng)
     first, last = places.ptr[tokens[i]], places.ptr[tokens[i] + 1]
     pair[0] = i
     if same_word and last - first > 1:

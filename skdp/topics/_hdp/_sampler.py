@@ -40,7 +40,8 @@ _SPARE = 16
 class HDPSampler(TopicSampler):
     """Markov chain of topics whose number is not fixed, over one corpus.
 
-    Between sweeps topics are numbered 0 to K - 1 without gaps; columns K and beyond are free.
+    Between sweeps topics are numbered 0 to K - 1 without gaps; columns K and beyond are free. The
+    topics with seed words are the first ones and exist without words, too.
 
     Parameters
     ----------
@@ -52,13 +53,13 @@ class HDPSampler(TopicSampler):
     concentration, top_concentration : float
         Fixed or initial values of alpha and gamma.
     priors : TopPriors
-    topic_word_prior : float or "auto"
+    topic_word_prior : float, "auto" or WordPrior
         eta.
     dirichlet_prior : (float, float)
     init : "random" or (n_topics, W) array
     split_merge : bool
     most_topics : int or None
-        Largest number of topics with words.
+        Largest number of topics with words or seed words.
     init_stream, stream : (4,) uint64 arrays
     """
 
@@ -91,15 +92,18 @@ class HDPSampler(TopicSampler):
         self._take(corpus)
         topics = np.full(len(corpus.tokens), -1, np.int32)
         self.shards = [NodeTopics(topics)]
-        if isinstance(init, str):
-            seat_randomly(topics, n_topics, init_stream)
-        else:
+        if not isinstance(init, str):
             sweep_nodes(
                 0, len(self._node_ptr) - 1, self._node_ptr, corpus.tokens, topics,
                 fixed_words(init), np.full(n_topics, concentration / n_topics), 0.0,
                 empty_dense_scratch(n_topics), init_stream,
             )  # fmt: skip
-        found, topics[:] = np.unique(topics, return_inverse=True)
+        elif self.seeds is not None:
+            self.seeds.seat(topics, corpus.tokens, n_topics, self.topic_word_prior, init_stream)
+        else:
+            seat_randomly(topics, n_topics, init_stream)
+        found = np.union1d(topics, np.arange(self.n_seeded))
+        topics[:] = np.searchsorted(found, topics)
         self.n_topics = len(found)
         self.weights = np.full(self.n_topics, 1.0 / (self.n_topics + 1.0))
         self.rest = 1.0 / (self.n_topics + 1.0)
@@ -152,7 +156,10 @@ class HDPSampler(TopicSampler):
         return top
 
     def _close_gaps(self, weights: NDArray[np.float64]) -> None:
-        """Renumber the topics that have words without gaps; weights are by column."""
+        """Renumber the topics that have words without gaps; weights are by column.
+
+        Topics with seed words have counts, so they keep their numbers.
+        """
         counts, totals, _ = self._words
         used = np.flatnonzero(totals)
         gaps = np.flatnonzero(totals[: len(used)] == 0.0)
@@ -207,14 +214,19 @@ class HDPSampler(TopicSampler):
         tokens, topics, division = self._whole.tokens, self.topics, self._division
         stream, pair = self.streams[0], np.empty(2, dtype=np.int64)
         kind, by_topic = moves.draw_kind(stream), moves.toss(stream)
+        n_seeded = self.n_seeded
+        if by_topic and self.n_topics == n_seeded:
+            return
         if by_topic:
             moves.pick_pair_of_topics(
-                kind != moves.BY_WORD, self.n_topics, tokens, topics, self._node_ptr, self._node_of,
-                self._places, pair, stream,
+                kind != moves.BY_WORD, n_seeded, self.n_topics, tokens, topics, self._node_ptr,
+                self._node_of, self._places, pair, stream,
             )  # fmt: skip
         else:
             moves.pick_pair(self._node_ptr, self._node_of, pair, stream)
         a, b = (int(topics[i]) for i in pair)
+        if min(a, b) < n_seeded:
+            return
         joins = a != b
         if not joins and self.n_topics == self.most_topics:
             return
@@ -229,7 +241,8 @@ class HDPSampler(TopicSampler):
         if by_topic and log_ratio > -np.inf:
             sides = division.found if joins else division.sides
             n_first = n_members - int(np.count_nonzero(sides[:n_members]))
-            log_ratio += moves.log_ratio_of_picks(joins, self.n_topics, n_first, n_members)
+            n_unseeded = self.n_topics - n_seeded
+            log_ratio += moves.log_ratio_of_picks(joins, n_unseeded, n_first, n_members)
         if not moves.is_accepted(log_ratio, stream):
             return
         if not joins:
@@ -248,7 +261,9 @@ class HDPSampler(TopicSampler):
     def _draw_weights(self) -> None:
         """Draw the tables of nodes, then both concentrations and the weights of topics."""
         top = TopLevel(self.weights, self.rest, self.concentration, self.top_concentration)
-        top = top.drawn(self._node_ptr, self.topics, self.priors, self.streams[0])
+        top = top.drawn(
+            self._node_ptr, self.topics, self.priors, self.streams[0], n_given=self.n_seeded
+        )
         self.weights, self.rest = top.weights, top.rest
         self.concentration, self.top_concentration = top.concentration, top.top_concentration
 
@@ -264,7 +279,9 @@ class HDPSampler(TopicSampler):
         result = log_prior_of_topics(
             self._node_ptr, self.topics, prior, np.zeros(self.n_topics, dtype=np.int64)
         )
-        return result + log_density_of_weights(self.weights, self.rest, self.top_concentration)
+        return result + log_density_of_weights(
+            self.weights, self.rest, self.top_concentration, self.n_seeded
+        )
 
     def shares(self) -> Shares:
         """Return the topic shares of documents and of segments, given the state."""

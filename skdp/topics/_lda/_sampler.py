@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
+from skdp.topics._lda._kernels_labels import move_into_sets
 from skdp.topics._lda._kernels_nodes import (
     add_node_estimates,
     count_nodes,
@@ -26,6 +28,7 @@ from skdp.topics._lda._kernels_sweeps import (
 from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
 from skdp.topics._lda._shard import Listed, ListedWords, NodeSweep, NodeTopics, check_lists
 from skdp.topics._lda._state import LDAState
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._arrays import empty_counts, fixed_words
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._priors import (
@@ -46,7 +49,8 @@ class LDASampler(TopicSampler):
 
     Parameters
     ----------
-    corpus : SegmentedCorpus
+    corpus : SegmentedCorpus or LabeledCorpus
+        With labels, counts of words are never stored as lists.
     n_topics : int
     level : {"document", "segment"}
         The units that have their own topic shares, called nodes.
@@ -63,13 +67,14 @@ class LDASampler(TopicSampler):
         *TopicSampler._data_attributes,
         "_node_ptr",
         "_scratch",
+        "_allowed",
     )
 
     shards: list[NodeTopics]
 
     def __init__(
         self,
-        corpus: SegmentedCorpus,
+        corpus: SegmentedCorpus | LabeledCorpus,
         n_topics: int,
         level: str,
         doc_topic_prior: Any,
@@ -82,12 +87,19 @@ class LDASampler(TopicSampler):
     ):
         self._start_parameters(n_topics, level, doc_topic_prior)
         super().__init__(n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
-        self.topics_trade_places = not tells_apart(doc_topic_prior)
+        self._is_labeled = isinstance(corpus, LabeledCorpus)
+        self.topics_trade_places = not (self._is_labeled or tells_apart(doc_topic_prior))
         self._take(corpus)
         self.shards = [NodeTopics(np.full(len(c.tokens), -1, np.int32)) for c in self._corpora]
         if isinstance(init, str):
-            for shard, stream in zip(self.shards, init_streams, strict=True):
-                seat_randomly(shard.topics, n_topics, stream)
+            for part, shard, stream in zip(self._corpora, self.shards, init_streams, strict=True):
+                if self.seeds is None:
+                    seat_randomly(shard.topics, n_topics, stream)
+                else:
+                    self.seeds.seat(
+                        shard.topics, part.tokens, n_topics, self.topic_word_prior, stream
+                    )
+            self._move_into_sets(init_streams)
         else:
             self._sweep_words(fixed_words(init), init_streams)
         self._count_words()
@@ -99,15 +111,30 @@ class LDASampler(TopicSampler):
         learns = isinstance(doc_topic_prior, str)
         self.doc_topic_prior = np.full(n_topics, 0.1) if learns else doc_topic_prior
 
+    _is_labeled = False
+    """Whether the topics of words are restricted by labels."""
+
     @property
     def _sparse(self) -> bool:
-        return self.n_topics >= SPARSE_FROM
+        return self.n_topics >= SPARSE_FROM and not self._is_labeled
 
-    def _take(self, corpus: SegmentedCorpus) -> None:
+    def _take(self, corpus: SegmentedCorpus | LabeledCorpus) -> None:
+        corpus, allowed = corpus if isinstance(corpus, LabeledCorpus) else (corpus, None)
         super()._take(corpus)
         self._node_ptr = [tokens_of_nodes(part, self.level) for part in self._corpora]
+        ends = np.cumsum([0, *(len(ptr) - 1 for ptr in self._node_ptr)])
+        self._allowed = [
+            None if allowed is None else allowed.of_nodes(first, last)
+            for first, last in pairwise(ends.tolist())
+        ]
         empty = empty_sparse_scratch if self._sparse else empty_dense_scratch
         self._scratch = [empty(self.n_topics) for _ in self._corpora]
+
+    def _move_into_sets(self, streams: list[NDArray[np.uint64]]) -> None:
+        """Redraw the first topics of words that labels do not allow."""
+        for s, allowed in enumerate(self._allowed):
+            if allowed is not None:
+                move_into_sets(self._node_ptr[s], self.shards[s].topics, *allowed, streams[s])
 
     # Words as counts, or as lists, whose order affects the draws
 
@@ -121,7 +148,7 @@ class LDASampler(TopicSampler):
         if isinstance(words, ListedWords) and len(self.shards) == 1:
             self._listed = words
 
-    def attach(self, corpus: SegmentedCorpus) -> None:
+    def attach(self, corpus: Any) -> None:
         """Attach the corpus to the chain and build the arrays that depend on it."""
         super().attach(corpus)
         if self._listed is not None and isinstance(self._words, ListedWords):
@@ -132,8 +159,15 @@ class LDASampler(TopicSampler):
             super()._count_words()
             return
         topics = self.topics
-        lists = list_words(self._whole.tokens, topics, self._whole.n_features, self.n_topics)
         totals = np.bincount(topics, minlength=self.n_topics).astype(np.float64)
+        if self.seeds is None:
+            lists = list_words(self._whole.tokens, topics, self._whole.n_features, self.n_topics)
+        else:
+            dense = empty_counts(self._whole.n_features, self.n_topics)
+            np.add.at(dense.counts, (self._whole.tokens, topics), 1)
+            self.seeds.add_to(dense)
+            lists = lists_of_counts(dense.counts, self.n_topics)
+            totals += self.seeds.totals(self.n_topics)
         self._words = ListedWords(lists, totals)
         self._check_counts()
 
@@ -163,10 +197,10 @@ class LDASampler(TopicSampler):
         if len(self.shards) > 1 and isinstance(words, ListedWords):
             self._count_words()
 
-    def hand_over(self, words: WordCounts) -> WordCounts:
+    def hand_over(self, words: WordCounts, *, is_first: bool) -> WordCounts:
         """Return the words by topic and replace them by `words`, those of the whole corpus."""
         lists = self._words if self._sparse else None
-        counts = super().hand_over(words)
+        counts = super().hand_over(words, is_first=is_first)
         self._listed = lists
         return counts
 
@@ -178,7 +212,8 @@ class LDASampler(TopicSampler):
         """
         if not self._sparse:
             return super().sweep_placed(words)
-        is_alone = words.totals.sum() == len(self._whole.tokens)
+        n_seeds = 0 if self.seeds is None else self.seeds.n_counts
+        is_alone = words.totals.sum() == len(self._whole.tokens) + n_seeds
         listed = self._listed if is_alone else None
         if listed is None:
             lists = lists_of_counts(words.counts, self.n_topics)
@@ -195,7 +230,7 @@ class LDASampler(TopicSampler):
         gamma = 0.0 if is_fixed else self.topic_word_prior
         return NodeSweep(
             self._corpora[s], self.shards[s], self._node_ptr[s], self.doc_topic_prior, gamma,
-            empty_dense_scratch(self.n_topics) if is_fixed else self._scratch[s],
+            empty_dense_scratch(self.n_topics) if is_fixed else self._scratch[s], self._allowed[s],
         )  # fmt: skip
 
     # Parameters and shown attributes
@@ -252,6 +287,8 @@ class LDASampler(TopicSampler):
             add_node_estimates(
                 0, len(nodes[s]), self._node_ptr[s], shard.topics, self.doc_topic_prior, nodes[s]
             )
+            if (allowed := self._allowed[s]) is not None:
+                nodes[s] = allowed.restrict(nodes[s])
         doc_topic, segment_topic = shares_of_nodes(
             self._whole, self.level, join(nodes), self.doc_topic_prior
         )

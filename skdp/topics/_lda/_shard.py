@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp.topics._lda._kernels_labels import sweep_labeled_nodes
 from skdp.topics._lda._kernels_sweeps import (
     DenseScratch,
     SparseScratch,
@@ -16,6 +17,7 @@ from skdp.topics._lda._kernels_sweeps import (
     sweep_nodes,
     sweep_nodes_sparse,
 )
+from skdp.topics._shared._allowed import AllowedTopics
 from skdp.topics._shared._arrays import MAX_COUNT, refuse_count
 from skdp.topics._shared._kernels import Corpus
 from skdp.topics._shared._packing import pack, unpack
@@ -62,6 +64,8 @@ class NodeSweep(ShardSweep):
     gamma : float
     scratch : DenseScratch or SparseScratch
         Scratch that matches the kind of words, counts or lists.
+    allowed : AllowedTopics or None
+        Topics that the words of nodes may have, if words are counts.
     """
 
     _scratch = ("scratch",)
@@ -74,8 +78,10 @@ class NodeSweep(ShardSweep):
         alpha: NDArray[np.float64],
         gamma: float,
         scratch: DenseScratch | SparseScratch,
+        allowed: AllowedTopics | None,
     ):
         super().__init__(corpus, state)
+        self.allowed = allowed
         self.node_ptr = node_ptr
         self.alpha = alpha
         self.gamma = gamma
@@ -88,6 +94,12 @@ class NodeSweep(ShardSweep):
 
     def sweep(self, words: Any, stream: NDArray[np.uint64]) -> NodeTopics:
         """Draw the topics of all words once; change `words` and return the state."""
+        if self.allowed is not None:
+            sweep_labeled_nodes(
+                self.node_ptr, self.corpus.tokens, self.state.topics, words, self.alpha,
+                self.gamma, self.scratch, *self.allowed, np.empty(len(self.alpha)), stream,
+            )  # fmt: skip
+            return self.state
         counts = (words.lists, words.totals) if self.is_sparse else (words,)
         kernel = sweep_nodes_sparse if self.is_sparse else sweep_nodes
         kernel(

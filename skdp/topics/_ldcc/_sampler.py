@@ -127,8 +127,13 @@ class CoClusterSampler(TopicSampler):
     def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
         """Create the first state: random, or words folded into given topics."""
         if isinstance(init, str):
-            for shard, stream in zip(self.shards, streams, strict=True):
-                seat_randomly(shard.topics, self.n_topics, stream)
+            for part, shard, stream in zip(self._corpora, self.shards, streams, strict=True):
+                if self.seeds is None:
+                    seat_randomly(shard.topics, self.n_topics, stream)
+                else:
+                    self.seeds.seat(
+                        shard.topics, part.tokens, self.n_topics, self.topic_word_prior, stream
+                    )
                 seat_randomly(shard.clusters, self.n_clusters, stream)
         else:
             self._sweep_words(fixed_words(init), streams)

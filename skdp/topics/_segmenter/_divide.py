@@ -39,6 +39,8 @@ def check_known(corpus: SegmentedCorpus, y: Any, most: int | None) -> KnownUnits
             f"y must have an array of known cuts for each of the {len(corpus)} documents, got "
             f"{shorten(y)}."
         )
+    if any(isinstance(given, set | frozenset) for given in y):
+        raise ValueError("y must hold arrays of known cuts, not sets of topics.")
     if all(np.ndim(given) == 0 and given is not None for given in y):
         return data
     for d, given in enumerate(y):

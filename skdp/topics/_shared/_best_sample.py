@@ -11,6 +11,8 @@ import numpy as np
 class BestSample:
     """The kept sample with the highest log joint; topics are sorted by their number of words.
 
+    Topics with seed words come first, in the order of their numbers.
+
     Means over samples would mix topics: two samples with different numbers of topics have topics
     that do not correspond.
     """
@@ -25,7 +27,10 @@ class BestSample:
         if log_joint <= self.log_joint:
             return
         self.log_joint = log_joint
-        order = np.argsort(-sampler.word_counts.sum(axis=1, dtype=np.float64), kind="stable")
+        sizes = sampler.word_counts.sum(axis=1, dtype=np.float64)
+        if sampler.seeds is not None:
+            sizes[sampler.seeds.topics] = np.inf
+        order = np.argsort(-sizes, kind="stable")
         doc_topic, segment_topic = sampler.shares()
         self.shown = {
             "components": sampler.components()[order],

@@ -203,6 +203,7 @@ def choose_number_of_topics(
     seed: np.random.SeedSequence,
     most_topics: int | None,
     n_jobs: int | None,
+    fewest_topics: int = 1,
 ) -> int:
     """Return the initial number of topics, chosen by pilots.
 
@@ -224,17 +225,21 @@ def choose_number_of_topics(
         Largest number; pilots that would begin with more begin with this one.
     n_jobs : int or None
         Number of threads that share the pilots.
+    fewest_topics : int
+        Smallest number; pilots that would begin with fewer begin with this one.
     """
     held_out = hold_out_words(corpus, seed)
-    most = most_topics or max(LARGE_NUMBERS)
+    most = most_topics or max(*LARGE_NUMBERS, fewest_topics)
     if held_out is None:
-        return min(DEFAULT_NUMBER, most)
+        return min(max(DEFAULT_NUMBER, fewest_topics), most)
 
     pilots: dict[int, Pilot] = {}
 
     def start_pilots(numbers: Iterable[int]) -> dict[int, Pilot]:
-        allowed = sorted({min(n, most) for n in numbers} - set(pilots))
-        affordable = [n for n in allowed if n * size_of_topic <= LARGEST_START or n == 1]
+        allowed = sorted({min(max(n, fewest_topics), most) for n in numbers} - set(pilots))
+        affordable = [
+            n for n in allowed if n * size_of_topic <= LARGEST_START or n == fewest_topics
+        ]
         new = {n: Pilot(start(held_out.rest, n), held_out) for n in affordable}
         return run_blocks(new, FEWEST_BLOCKS, n_jobs)
 

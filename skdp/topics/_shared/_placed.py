@@ -227,7 +227,7 @@ def _take_in(part: CorpusPart, fit: str, c: int, sampler: Any, *, is_first: bool
     replica = find_replica(fit, c, part.corpus.n_features, sampler.n_columns)
     part.chains[c] = chain = PlacedTopicChain(sampler, replica, is_first=is_first)
     with chain.opened():
-        return CountChange.of(sampler.hand_over(replica.words))
+        return CountChange.of(sampler.hand_over(replica.words, is_first=is_first))
 
 
 def sweep_part(

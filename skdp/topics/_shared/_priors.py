@@ -263,6 +263,7 @@ def update_symmetric_dirichlet(
     length: int,
     shape: float,
     rate: float,
+    seed_totals: NDArray[np.float64] | None = None,
 ) -> float:
     """Return the common value of a symmetric Dirichlet prior after one step of the fixed point.
 
@@ -272,16 +273,21 @@ def update_symmetric_dirichlet(
     ----------
     prior : float
     rises : float
-        `sum_rises` of this prior and all counts.
+        `sum_rises` of this prior and all counts, less that of the seeds.
     totals : (n_vectors,) array
-        The sum of the counts of each vector. Vectors without any count have no effect.
+        The sum of the counts of each vector, with seeds. Vectors without any count have no effect.
     length : int
         Length of a vector.
     shape, rate : float
+    seed_totals : array or None
+        The pseudo-counts of the vectors that have seeds, which are part of the prior.
 
     Returns
     -------
     float, from `FLOOR` to `CEILING`.
     """
     down = length * _sum_downs(prior * length, totals, np.ones(len(totals), dtype=np.int64))
+    if seed_totals is not None:
+        ones = np.ones(len(seed_totals), dtype=np.int64)
+        down -= length * _sum_downs(prior * length, seed_totals, ones)
     return min(max((shape - 1.0 + prior * rises) / (rate + down), FLOOR), CEILING)

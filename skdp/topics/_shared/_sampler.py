@@ -12,6 +12,7 @@ from skdp.data import SegmentedCorpus
 from skdp.topics._shared._arrays import check_counts, empty_counts, flat, split_documents
 from skdp.topics._shared._kernels import WordCounts, log_likelihood_of_words
 from skdp.topics._shared._priors import sum_rises, update_symmetric_dirichlet
+from skdp.topics._shared._seeds import Seeds, WordPrior
 from skdp.topics._shared._shards import Counted, ShardSweep, sweep_shards
 
 START_TOPIC_WORD_PRIOR = 0.05
@@ -31,7 +32,7 @@ class TopicSampler(Part):
     Parameters
     ----------
     n_topics : int
-    topic_word_prior : float or "auto"
+    topic_word_prior : float, "auto" or WordPrior
     dirichlet_prior : (float, float)
     streams : list of (4,) uint64 arrays
         One for each shard; the first draws the parameters as well.
@@ -43,6 +44,9 @@ class TopicSampler(Part):
     """Whether the data are partitions that an executor has placed."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_whole", "_bounds", "_corpora", "_words")
+
+    seeds: Seeds | None = None
+    """Seed words of topics, whose pseudo-counts are in `_words`."""
 
     shards: list[Any]
     _words: Any
@@ -58,6 +62,8 @@ class TopicSampler(Part):
         self.n_topics = n_topics
         self.topics_trade_places = True
         self.dirichlet_prior = dirichlet_prior
+        if isinstance(topic_word_prior, WordPrior):
+            topic_word_prior, self.seeds = topic_word_prior
         self.learns_topic_word_prior = isinstance(topic_word_prior, str)
         self.topic_word_prior = (
             START_TOPIC_WORD_PRIOR if self.learns_topic_word_prior else topic_word_prior
@@ -84,6 +90,11 @@ class TopicSampler(Part):
         """Columns of the arrays that list topics; columns beyond `n_topics` are unused."""
         return self.n_topics
 
+    @property
+    def n_seeded(self) -> int:
+        """Number of topics with seed words."""
+        return 0 if self.seeds is None else len(self.seeds.seeded)
+
     def _count_words(self) -> None:
         """Count words by topic from the state."""
         self._words = empty_counts(self._whole.n_features, self.n_columns)
@@ -91,6 +102,8 @@ class TopicSampler(Part):
         for corpus, shard in zip(self._corpora, self.shards, strict=True):
             np.add.at(counts, (corpus.tokens, shard.topics), 1)
             totals += np.bincount(shard.topics, minlength=len(totals))
+        if self.seeds is not None:
+            self.seeds.add_to(self._words)
         self._check_counts()
 
     def _check_counts(self) -> None:
@@ -125,9 +138,14 @@ class TopicSampler(Part):
             ledger = Counted if isinstance(words, WordCounts) else self._ledger
             self.shards[:] = sweep_shards(sweeps, streams, words, ledger, self.n_jobs)
 
-    def hand_over(self, words: WordCounts) -> WordCounts:
-        """Return the words by topic and replace them by `words`, those of the whole corpus."""
+    def hand_over(self, words: WordCounts, *, is_first: bool) -> WordCounts:
+        """Return the words by topic and replace them by `words`, those of the whole corpus.
+
+        Only the first partition returns seeds, so that the sum over partitions has them once.
+        """
         counts = self._dense_words()
+        if self.seeds is not None and not is_first:
+            self.seeds.add_to(counts, -1)
         self._words = words
         return counts
 
@@ -149,20 +167,25 @@ class TopicSampler(Part):
         self._check_counts()
         self._update_parameters()
         if self.learns_topic_word_prior:
+            rises, seed_totals = self._word_rises(), None
+            if self.seeds is not None:
+                rises -= self.seeds.rises(self.topic_word_prior)
+                seed_totals = self.seeds.totals(0)
             self.topic_word_prior = update_symmetric_dirichlet(
                 self.topic_word_prior,
-                self._word_rises(),
+                rises,
                 self._topic_totals(),
                 self._whole.n_features,
                 *self.dirichlet_prior,
+                seed_totals,
             )
 
     def _dense_words(self) -> WordCounts:
-        """Return words by topic as counts."""
+        """Return words by topic as counts, with seeds."""
         return self._words
 
     def _topic_totals(self) -> NDArray[np.float64]:
-        """Return the number of words of every topic."""
+        """Return the number of words of every topic, with seeds."""
         totals: NDArray[np.float64] = self._words.totals
         return totals
 
@@ -181,11 +204,16 @@ class TopicSampler(Part):
     @property
     def word_counts(self) -> NDArray[np.float32]:
         """M_kw, words by topic, (K, W)."""
-        return self._dense_words().counts[:, : self.n_topics].T
+        counts = self._dense_words().counts[:, : self.n_topics].T
+        if self.seeds is not None:
+            counts = counts.copy()
+            counts[self.seeds.topics, self.seeds.words] -= np.float32(self.seeds.weight)
+        return counts
 
     def components(self) -> NDArray[np.float64]:
         """Return E[phi] given the state, (K, W) (5.7)."""
-        components = self.word_counts.astype(np.float64, order="C")
+        counts = self._dense_words().counts[:, : self.n_topics].T
+        components = counts.astype(np.float64, order="C")
         components += self.topic_word_prior
         components /= components.sum(axis=1, keepdims=True)
         return components
@@ -193,9 +221,12 @@ class TopicSampler(Part):
     def log_joint(self) -> float:
         """Return log p(words, state | parameters)."""
         words = self._dense_words()
-        return self._log_prior() + log_likelihood_of_words(
+        result = self._log_prior() + log_likelihood_of_words(
             words.counts, words.totals, self.n_topics, self.topic_word_prior
         )
+        if self.seeds is not None:
+            result -= self.seeds.log_likelihood(self.topic_word_prior)
+        return result
 
     def _log_prior(self) -> float:
         """Return the log joint without the words' part."""
@@ -203,10 +234,13 @@ class TopicSampler(Part):
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
+        totals = self._topic_totals()
+        if self.seeds is not None:
+            totals = totals - self.seeds.totals(len(totals))
         return {
             "log_joint": self.log_joint(),
             "topic_word_prior": float(self.topic_word_prior),
-            "n_active_components": float(np.count_nonzero(self._topic_totals())),
+            "n_active_components": float(np.count_nonzero(totals)),
         }
 
     def parameters(self) -> dict[str, Any]:

@@ -24,10 +24,13 @@ class TopicTable(Sequence[TopicRow]):
     Parameters
     ----------
     rows : list of TopicRow
+    names : list of str or None
+        Names of all topics; None for a topic that is shown by its number.
     """
 
-    def __init__(self, rows: list[TopicRow]):
+    def __init__(self, rows: list[TopicRow], names: list[str | None]):
         self._rows = rows
+        self._names = names
 
     @overload
     def __getitem__(self, place: int) -> TopicRow: ...
@@ -38,16 +41,24 @@ class TopicTable(Sequence[TopicRow]):
     def __getitem__(self, place: int | slice) -> TopicRow | TopicTable:
         """Return a row, or a table of some of them."""
         rows = self._rows[place]
-        return TopicTable(rows) if isinstance(rows, list) else rows
+        return TopicTable(rows, self._names) if isinstance(rows, list) else rows
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self._rows)
 
     def __repr__(self) -> str:
-        lines = ["topic  share    n_tokens  top_words"]
-        for row in self:
+        shown = [self._show(row.topic) for row in self]
+        width = max(5, *map(len, shown))
+        lines = [f"{'topic':<{width}}  share    n_tokens  top_words"]
+        for topic, row in zip(shown, self, strict=True):
             words = " ".join(map(str, row.top_words))
-            topic = "rest" if row.topic == REST else row.topic
-            lines.append(f"{topic:>5}  {row.share:5.3f}  {row.n_tokens:10.1f}  {words}")
+            lines.append(f"{topic:>{width}}  {row.share:5.3f}  {row.n_tokens:10.1f}  {words}")
         return "\n".join(lines)
+
+    def _show(self, topic: int) -> str:
+        """Return the name or the number of a topic."""
+        if topic == REST:
+            return "rest"
+        name = self._names[topic]
+        return str(topic) if name is None else name

@@ -17,6 +17,7 @@ from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 from skdp.topics._base import PRIOR, check_dirichlet
 from skdp.topics._inferred_number import InferredNumberModel
 from skdp.topics._lda._sampler import LDASampler
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._likelihood import LikelihoodMixin
 from skdp.topics._shared._placed import PlacedCorpus
 from skdp.topics._tables._kernels_sweeps import (
@@ -86,6 +87,10 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
 
     # Validation
 
+    @property
+    def _level_of_labels(self) -> str | None:
+        return None if self._is_open else "document"
+
     def _validate_parameters(self) -> None:
         if self._may_be_open:
             self._top_level()
@@ -125,6 +130,10 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             self._parents,
         )
 
+    def _hyper_parameters_of_fit(self) -> HyperParameters:
+        """Return the parameters for samplers, with the seeds for X."""
+        return self._hyper_parameters()._replace(topic_word_prior=self._word_prior())
+
     def _check_partitions(self, X: PartitionedCorpus) -> None:
         super()._check_partitions(X)
         if self._is_open:
@@ -148,7 +157,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             c,
             self.n_components,
             self.sampler,
-            self._hyper_parameters(),
+            self._hyper_parameters_of_fit(),
             self._check_init(data.n_features),
             init_streams,
             streams,
@@ -166,7 +175,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             init = self._topics_by_lda(corpus, root, c, n_topics)
         init_streams = self._streams(root, Role.INIT, c)
         streams = self._streams(root, Role.SWEEP, c)
-        hyper = self._hyper_parameters()
+        hyper = self._hyper_parameters_of_fit()
         if self._is_open:
             return OpenTableSampler(
                 corpus, n_topics, self.sampler, hyper, self._top_level(), self._most_topics, init,
@@ -180,9 +189,9 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int, n_topics: int
     ) -> NDArray[np.int32]:
         """Return the topics of the words in a short chain of latent Dirichlet allocation."""
-        hyper = self._hyper_parameters()
+        hyper = self._hyper_parameters_of_fit()
         lda = LDASampler(
-            corpus,
+            corpus.by_segment() if isinstance(corpus, LabeledCorpus) else corpus,
             n_topics,
             "segment",
             hyper.doc_topic_prior,

@@ -13,7 +13,7 @@ from skdp._numeric._simd import LANES, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_concentration
 from skdp.processes._kernels_top_level import draw_top_weights, log_density_of_weights
-from skdp.processes._top_level import TopPriors, in_range
+from skdp.processes._top_level import TopPriors, draw_top_concentration, in_range
 from skdp.topics._hdp import _kernels_moves as moves
 from skdp.topics._hdp._sampler import MOST_MOVES, TOKENS_OF_MOVES
 from skdp.topics._lda._model import tokens_of_nodes
@@ -61,8 +61,9 @@ class OpenTableSampler(TableSampler):
     A sweep is that of a model with given topics, because it uses a finite number of them: all whose
     weight is above a threshold, with words or without. The threshold, ``least_weight``, does not
     depend on anything that the sweep changes. Documents that have a word of a lighter topic are
-    left out of the sweep. Between sweeps only topics with words are kept, numbered 0 to K - 1
-    without gaps; columns from K on are free. With one shard, splits and merges follow a sweep.
+    left out of the sweep. Between sweeps only topics with words or seed words are kept, numbered 0
+    to K - 1 without gaps, those with seed words first; columns from K on are free. With one shard,
+    splits and merges of topics without seed words follow a sweep.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ class OpenTableSampler(TableSampler):
         Its `doc_topic_prior` is "auto".
     top : FirstTopLevel
     most_topics : int or None
-        Largest number of topics with words.
+        Largest number of topics with words or seed words.
     init : "random", (n_tokens,) or (K, W) array
     init_streams, streams : lists of (4,) uint64 arrays
     n_jobs : int or None
@@ -138,7 +139,10 @@ class OpenTableSampler(TableSampler):
         self._make_scratch()
 
     def _close_gaps(self, weights: NDArray[np.float64]) -> None:
-        """Renumber the topics that have words without gaps; weights are by column."""
+        """Renumber the topics that have words without gaps; weights are by column.
+
+        Topics with seed words have counts, so they keep their numbers.
+        """
         counts, totals, _ = self._words
         used = np.flatnonzero(totals)
         gaps = np.flatnonzero(totals[: len(used)] == 0.0)
@@ -232,14 +236,19 @@ class OpenTableSampler(TableSampler):
         corpus, shard, stream = self._corpora[0], self.shards[0], self.streams[0]
         topics, (pair, blocks_of_pair) = shard.topics, np.empty((2, 2), dtype=np.int64)
         forgets, by_topic = moves.toss(stream), moves.toss(stream)
+        n_seeded = self.n_seeded
+        if by_topic and self.n_topics == n_seeded:
+            return
         if by_topic:
             moves.pick_pair_of_topics(
-                True, self.n_topics, corpus.tokens, topics, self._token_ptr, self._document_of,
-                self._places, pair, stream,
+                True, n_seeded, self.n_topics, corpus.tokens, topics, self._token_ptr,
+                self._document_of, self._places, pair, stream,
             )  # fmt: skip
         else:
             moves.pick_pair(self._token_ptr, self._document_of, pair, stream)
         a, b = (int(topics[i]) for i in pair)
+        if min(a, b) < n_seeded:
+            return
         joins = a != b
         if not joins and self.n_topics == self.most_topics:
             return
@@ -259,7 +268,8 @@ class OpenTableSampler(TableSampler):
         if by_topic:
             sizes = np.diff(seating.blocks.block_ptr)
             n_first, n_words = int(sizes[~moved].sum()), int(sizes.sum())
-            log_ratio += moves.log_ratio_of_picks(joins, self.n_topics, n_first, n_words)
+            n_unseeded = self.n_topics - n_seeded
+            log_ratio += moves.log_ratio_of_picks(joins, n_unseeded, n_first, n_words)
         if not moves.is_accepted(log_ratio, stream):
             return
         if not joins:
@@ -293,11 +303,11 @@ class OpenTableSampler(TableSampler):
             )  # fmt: skip
             self.document_concentration = in_range(drawn)
         if self.priors.top_concentration is not None:
-            drawn = draw_concentration(
-                np.array([tables.sum()]), np.array([self.n_topics]), 0.0, self.top_concentration,
-                *self.priors.top_concentration, stream,
-            )  # fmt: skip
+            drawn = draw_top_concentration(
+                tables, self.n_seeded, self.top_concentration, self.priors.top_concentration, stream
+            )
             self.top_concentration = min(in_range(drawn), LARGEST_TOP_CONCENTRATION)
+        tables[: self.n_seeded] += 1
         self.weights = np.empty(self.n_topics)
         self.rest = draw_top_weights(tables, self.top_concentration, self.weights, stream)
         self.doc_topic_prior = self.document_concentration * self.weights
@@ -309,7 +319,9 @@ class OpenTableSampler(TableSampler):
         return self._prior(s)._replace(alpha=np.append(self.doc_topic_prior, rest))
 
     def _log_prior(self) -> float:
-        weights = log_density_of_weights(self.weights, self.rest, self.top_concentration)
+        weights = log_density_of_weights(
+            self.weights, self.rest, self.top_concentration, self.n_seeded
+        )
         return super()._log_prior() + weights
 
     def shares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -11,6 +11,9 @@ from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import add_evidence, draw_given_evidence
 from skdp.processes._discount import draw_bounded_beta
+from skdp.topics._lda._kernels_labels import move_into_sets
+from skdp.topics._lda._model import tokens_of_nodes
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._priors import (
@@ -78,7 +81,7 @@ class TableSampler(TopicSampler):
 
     Parameters
     ----------
-    corpus : SegmentedCorpus
+    corpus : SegmentedCorpus or LabeledCorpus
     n_topics : int
     sampler : {"btigs", "cmgs", "ssa"}
     hyper : HyperParameters
@@ -93,6 +96,7 @@ class TableSampler(TopicSampler):
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *TopicSampler._data_attributes,
         *("_group_ptr", "_segment_bounds", "_stirling", "_weights", "_scratch", "_levels"),
+        "_allowed",
     )
 
     shards: list[Assignments]
@@ -102,7 +106,7 @@ class TableSampler(TopicSampler):
 
     def __init__(
         self,
-        corpus: SegmentedCorpus,
+        corpus: SegmentedCorpus | LabeledCorpus,
         n_topics: int,
         sampler: str,
         hyper: HyperParameters,
@@ -112,10 +116,12 @@ class TableSampler(TopicSampler):
         n_jobs: int | None = None,
     ):
         self._start_parameters(n_topics, sampler, hyper)
-        n_groups = _n_groups(corpus, hyper.concentration_scope)
+        is_labeled = isinstance(corpus, LabeledCorpus)
+        documents = corpus.corpus if isinstance(corpus, LabeledCorpus) else corpus
+        n_groups = _n_groups(documents, hyper.concentration_scope)
         self.concentration = np.full(n_groups, self.concentration[0])
         super().__init__(n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, n_jobs)
-        self.topics_trade_places = not tells_apart(hyper.doc_topic_prior)
+        self.topics_trade_places = not (is_labeled or tells_apart(hyper.doc_topic_prior))
         self._take(corpus)
         self.shards = [
             empty_assignments(corpus, n_topics, seats=sampler == "ssa", chained=self.chained)
@@ -147,8 +153,16 @@ class TableSampler(TopicSampler):
     def _sweeps(self) -> Sweeps:
         return sweeps_of(self.sampler, chained=self.chained)
 
-    def _take(self, corpus: SegmentedCorpus) -> None:
+    def attach(self, corpus: Any) -> None:
+        """Attach the corpus to the chain and build the arrays that depend on it."""
+        super().attach(corpus)
+
+    def _take(self, corpus: Any) -> None:
+        corpus, allowed = corpus if isinstance(corpus, LabeledCorpus) else (corpus, None)
         super()._take(corpus)
+        self._allowed = [
+            None if allowed is None else allowed.of_nodes(*bounds) for bounds in self._bounds
+        ]
         self._group_ptr = _group_ptr(corpus, self.hyper.concentration_scope)
         segments = [int(corpus.doc_ptr[end]) for _, end in self._bounds]
         self._segment_bounds = list(zip([0, *segments[:-1]], segments, strict=True))
@@ -175,6 +189,14 @@ class TableSampler(TopicSampler):
                 end = begin + len(part.tokens)
                 if not isinstance(init, str):
                     self.shards[s].topics[:] = init[begin:end]
+                elif self.seeds is not None:
+                    self.seeds.seat(
+                        self.shards[s].topics, part.tokens, self.n_topics, self.topic_word_prior,
+                        streams[s],
+                    )  # fmt: skip
+                if (allowed := self._allowed[s]) is not None:
+                    ptr = tokens_of_nodes(part, "document")
+                    move_into_sets(ptr, self.shards[s].topics, *allowed, streams[s])
                 place = np.zeros(1, dtype=np.int64)
                 while n_seats := self._sweeps.seat_randomly(
                     part, self.shards[s], self._prior(s), self._scratch[s].n_k, place, streams[s]
@@ -213,7 +235,7 @@ class TableSampler(TopicSampler):
             prior, may_open = prior._replace(gamma=0.0), int(UNBOUNDED)
         return TableSweep(
             self._corpora[s], self.shards[s], self.sampler, prior, self._weights, self._left_out,
-            may_open, self._scratch[s], self._levels[s],
+            may_open, self._scratch[s], self._levels[s], self._allowed[s],
         )  # fmt: skip
 
     def _update_parameters(self) -> None:
@@ -377,15 +399,23 @@ class TableSampler(TopicSampler):
         self._add_parameters_to(sums)
         mixing = sums.get("segment_mixing", np.zeros(len(sums["segment_topic"])))
         for s, (begin, end) in enumerate(self._segment_bounds):
+            doc_topic = of_documents = sums["doc_topic"][slice(*self._bounds[s])]
+            segment_topic = of_segments = sums["segment_topic"][begin:end]
+            if (allowed := self._allowed[s]) is not None:
+                of_documents, of_segments = np.zeros_like(doc_topic), np.zeros_like(segment_topic)
             add_corpus_estimates(
                 self._corpora[s],
                 self.shards[s],
                 self._prior(s),
                 self._scratch[s],
-                sums["doc_topic"][slice(*self._bounds[s])],
-                sums["segment_topic"][begin:end],
+                of_documents,
+                of_segments,
                 mixing[begin:end],
             )
+            if allowed is not None:
+                n_segments = np.diff(self._corpora[s].doc_ptr)
+                doc_topic += allowed.restrict(of_documents)
+                segment_topic += allowed.of_segments(n_segments).restrict(of_segments)
 
     def _add_parameters_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
         sums["doc_topic_prior"] += self.doc_topic_prior

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp.topics._shared._allowed import AllowedTopics
 from skdp.topics._shared._kernels import Corpus, WordCounts
 from skdp.topics._shared._shards import ShardSweep
 from skdp.topics._tables._arrays import (
@@ -36,6 +37,8 @@ class TableSweep(ShardSweep):
     may_open : int
         Number of topics without words that words may take.
     scratch, levels : as kernels take them
+    allowed : AllowedTopics or None
+        Topics that the words of documents may have.
     """
 
     _scratch = "scratch", "levels"
@@ -51,6 +54,7 @@ class TableSweep(ShardSweep):
         may_open: int,
         scratch: Any,
         levels: Any,
+        allowed: AllowedTopics | None,
     ):
         super().__init__(corpus, state)
         self.sampler = sampler
@@ -60,6 +64,7 @@ class TableSweep(ShardSweep):
         self.may_open = may_open
         self.scratch = scratch
         self.levels = levels
+        self.allowed = allowed
 
     @property
     def _chained(self) -> bool:
@@ -78,6 +83,10 @@ class TableSweep(ShardSweep):
         kernels = sweeps_of(self.sampler, chained=self._chained)
         state, weights = self.state, writable(self.weights)
         for first, last in self._runs():
+            if self.allowed is not None:
+                enter_words(words, self.prior.gamma, self.scratch)
+                own = self.allowed.sets[self.allowed.set_of[first]]
+                self.scratch.reciprocal[np.flatnonzero(~own)] = 0.0
             run = self.corpus._replace(doc_ptr=self.corpus.doc_ptr[: last + 1])
             place = np.array([first, self.corpus.doc_ptr[first]])
             while n_seats := kernels.sweep_corpus(
@@ -87,7 +96,14 @@ class TableSweep(ShardSweep):
         return state
 
     def _runs(self) -> list[tuple[int, int]]:
-        """Return the ranges of documents without words of a topic that is left out."""
+        """Return the ranges of documents without words of a topic that is left out.
+
+        With labels they are the documents next to each other that may use the same topics.
+        """
+        if self.allowed is not None:
+            n_documents = len(self.allowed.set_of)
+            changes = np.flatnonzero(np.diff(self.allowed.set_of)) + 1
+            return list(pairwise([0, *changes.tolist(), n_documents])) if n_documents else []
         served = self.state.document_tables
         light = self.left_out[self.left_out < served.shape[1]]
         left_out = served[:, light].any(axis=1)

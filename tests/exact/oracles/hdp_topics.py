@@ -4,20 +4,33 @@ Every partition of the words into topics, and every number of tables of each top
 
     p(z, w) = sum_m prod_j [alpha^m_j. / (alpha)_n_j prod_k s(n_jk, m_jk)]
               gamma^K / (gamma)_m.. prod_k (m_.k - 1)! prod_k p(w_k).
+
+There may be S topics with seed words, 0 to S - 1, which exist without words, too. They have a
+Dirichlet prior eta + seeds of their words. Their weights and that of all others have the prior
+Dir(1, ..., 1, gamma), so the second line becomes
+
+    gamma^(K - S) / (gamma + S)_m.. prod_{k < S} m_.k! prod_{k >= S} (m_.k - 1)! prod_k p(w_k).
 """
 
 from itertools import product
 from math import factorial, lgamma, log, prod
 
 import numpy as np
-from exact.oracles.mixtures import partitions
 from exact.oracles.quadrature import gamma_quadrature
 from exact.oracles.segmented import dirichlet_multinomial, rising, stirling
 
 
-def counts_of(documents, labels):
+def partitions_beside(n, n_seeded):
+    """Return all partitions of n words as labels, beside `n_seeded` topics that may be empty."""
+    found = [()]
+    for _ in range(n):
+        found = [(*labels, k) for labels in found for k in range(max((*labels, n_seeded - 1)) + 2)]
+    return found
+
+
+def counts_of(documents, labels, n_seeded=0):
     """Return words of each document by topic, (D, K)."""
-    counts = np.zeros((len(documents), max(labels) + 1), dtype=int)
+    counts = np.zeros((len(documents), max(*labels, n_seeded - 1) + 1), dtype=int)
     place = 0
     for d, document in enumerate(documents):
         for _ in document:
@@ -26,30 +39,41 @@ def counts_of(documents, labels):
     return counts
 
 
-def word_factor(documents, labels, eta, n_words):
+def word_factor(documents, labels, eta, n_words, seeds=()):
     """Return p(w | z)."""
-    counts = np.zeros((max(labels) + 1, n_words), dtype=int)
+    counts = np.zeros((max(*labels, len(seeds) - 1) + 1, n_words), dtype=int)
     np.add.at(counts, (list(labels), [w for document in documents for w in document]), 1)
-    return prod(dirichlet_multinomial([eta] * n_words, row) for row in counts)
+    prior = [[eta] * n_words for _ in counts]
+    for k, row in enumerate(seeds):
+        prior[k] = [eta + s for s in row]
+    return prod(dirichlet_multinomial(p, row) for p, row in zip(prior, counts, strict=True))
 
 
-def tables_of_partition(documents, labels):
+def factor_of_tables(of_topics, gamma, n_seeded=0):
+    """Return the probability of the topics of all tables, in one order of these.
+
+    `gamma` may be an array.
+    """
+    seeded, others = of_topics[:n_seeded].tolist(), of_topics[n_seeded:].tolist()
+    ways = prod(factorial(m) for m in seeded) * prod(factorial(m - 1) for m in others)
+    return ways * gamma ** len(others) / rising(gamma + n_seeded, sum(seeded) + sum(others))
+
+
+def tables_of_partition(documents, labels, n_seeded=0):
     """Yield all table counts (D, K) with the number of seatings that have them."""
-    counts = counts_of(documents, labels)
+    counts = counts_of(documents, labels, n_seeded)
     choices = [range(1, n + 1) if n else [0] for n in counts.ravel()]
     for choice in product(*choices):
         ways = prod(stirling(int(n), m, 0.0) for n, m in zip(counts.ravel(), choice, strict=True))
         yield np.reshape(choice, counts.shape), ways
 
 
-def prior_of_partition(documents, labels, alpha, gamma):
+def prior_of_partition(documents, labels, alpha, gamma, n_seeded=0):
     """Return p(z) of a partition: every seating in the franchise."""
     result = 0.0
-    for tables, ways in tables_of_partition(documents, labels):
-        of_topics = tables.sum(axis=0)
-        term = ways * alpha ** int(tables.sum()) * gamma ** len(of_topics)
-        term *= prod(factorial(int(m) - 1) for m in of_topics)
-        result += term / rising(gamma, int(tables.sum()))
+    for tables, ways in tables_of_partition(documents, labels, n_seeded):
+        term = ways * alpha ** int(tables.sum())
+        result += term * factor_of_tables(tables.sum(axis=0), gamma, n_seeded)
     return result / prod(rising(alpha, len(document)) for document in documents)
 
 
@@ -58,40 +82,38 @@ def at_most(most, every):
     return [labels for labels in every if most is None or max(labels) < most]
 
 
-def posterior(documents, n_words, alpha, gamma, eta, most=None):
+def posterior(documents, n_words, alpha, gamma, eta, most=None, seeds=()):
     """Return all partitions (of at most `most` topics) and the probability of each."""
-    every = at_most(most, partitions(sum(map(len, documents))))
+    every = at_most(most, partitions_beside(sum(map(len, documents)), len(seeds)))
     weights = np.array([
-        prior_of_partition(documents, labels, alpha, gamma)
-        * word_factor(documents, labels, eta, n_words)
+        prior_of_partition(documents, labels, alpha, gamma, len(seeds))
+        * word_factor(documents, labels, eta, n_words, seeds)
         for labels in every
     ])  # fmt: skip
     return every, weights / weights.sum()
 
 
-def mean_concentrations(documents, n_words, eta, alpha_prior, gamma_prior, most=None):
+def mean_concentrations(documents, n_words, eta, alpha_prior, gamma_prior, most=None, seeds=()):
     """Return the posterior means of alpha and gamma under Gamma priors, and of K."""
-    return mean_of_concentrations(
-        documents,
-        lambda labels: bool(at_most(most, [labels])) * word_factor(documents, labels, eta, n_words),
-        alpha_prior,
-        gamma_prior,
-    )
+
+    def factor(labels):
+        return bool(at_most(most, [labels])) * word_factor(documents, labels, eta, n_words, seeds)
+
+    return mean_of_concentrations(documents, factor, alpha_prior, gamma_prior, len(seeds))
 
 
-def mean_of_concentrations(documents, factor, alpha_prior, gamma_prior):
+def mean_of_concentrations(documents, factor, alpha_prior, gamma_prior, n_seeded=0):
     """Return the posterior means of alpha and gamma, and of K; p(w | z) is factor(labels)."""
     alphas, alpha_weights = gamma_quadrature(*alpha_prior)
     gammas, gamma_weights = gamma_quadrature(*gamma_prior)
     alpha, gamma = alphas[:, None], gammas[None, :]
     total, sums = 0.0, np.zeros(3)
-    for labels in partitions(sum(map(len, documents))):
-        n_topics = max(labels) + 1
+    for labels in partitions_beside(sum(map(len, documents)), n_seeded):
+        n_topics = max(*labels, n_seeded - 1) + 1
         density = np.zeros((len(alphas), len(gammas)))
-        for tables, ways in tables_of_partition(documents, labels):
-            m = int(tables.sum())
-            term = ways * prod(factorial(int(t) - 1) for t in tables.sum(axis=0))
-            density += term * alpha**m * gamma**n_topics / rising(gamma, m)
+        for tables, ways in tables_of_partition(documents, labels, n_seeded):
+            factor_of_gamma = factor_of_tables(tables.sum(axis=0), gamma, n_seeded)
+            density += ways * alpha ** int(tables.sum()) * factor_of_gamma
         for document in documents:
             density = density / rising(alpha, len(document))
         density = factor(labels) * density * alpha_weights[:, None] * gamma_weights
@@ -100,18 +122,25 @@ def mean_of_concentrations(documents, factor, alpha_prior, gamma_prior):
     return sums / total
 
 
-def log_joint(documents, labels, weights, rest, n_words, alpha, gamma, eta):
+def log_joint(documents, labels, weights, rest, n_words, alpha, gamma, eta, seeds=()):
     """Return log p(w, z, beta), with the density of the weights of the topics that have words."""
-    words = log(word_factor(documents, labels, eta, n_words))
-    return words + log_prior_given_weights(documents, labels, weights, rest, alpha, gamma)
+    words = log(word_factor(documents, labels, eta, n_words, seeds))
+    n_seeded = len(seeds)
+    return words + log_prior_given_weights(documents, labels, weights, rest, alpha, gamma, n_seeded)
 
 
-def log_prior_given_weights(documents, labels, weights, rest, alpha, gamma):
+def log_prior_given_weights(documents, labels, weights, rest, alpha, gamma, n_seeded=0):
     """Return log p(z, beta)."""
     result = 0.0
-    for row in counts_of(documents, labels):
+    for row in counts_of(documents, labels, n_seeded):
         result += lgamma(alpha) - lgamma(alpha + row.sum())
         for n, weight in zip(row, weights, strict=True):
             result += lgamma(alpha * weight + n) - lgamma(alpha * weight)
-    result += len(weights) * log(gamma) + (gamma - 1.0) * log(rest)
-    return result - float(np.log(weights).sum())
+    return result + log_density_of_weights(weights, rest, gamma, n_seeded)
+
+
+def log_density_of_weights(weights, rest, gamma, n_seeded=0):
+    """Return the log density of the weights of topics: some of them, and the rest."""
+    result = (len(weights) - n_seeded) * log(gamma) + (gamma - 1.0) * log(rest)
+    result += lgamma(gamma + n_seeded) - lgamma(gamma)
+    return result - float(np.log(weights[n_seeded:]).sum())

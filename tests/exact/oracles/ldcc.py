@@ -33,6 +33,7 @@ class Problem:
     gamma: float | None = None
     n_features: int | None = None
     phi: np.ndarray | None = None  # (K, V)
+    seeds: np.ndarray | None = None  # (K, V), pseudo-counts that are added to gamma
 
     @property
     def segments(self) -> list[Sequence[int]]:
@@ -95,7 +96,11 @@ def log_joint(problem: Problem, z: Sequence[int], y: Sequence[int]) -> float:
     )
     if problem.phi is not None:
         return value + sum(np.log(problem.phi[k, w]) for k, w in zip(z, problem.words, strict=True))
-    return value + sum(log_dirichlet_multinomial([problem.gamma] * len(row), row) for row in m)
+    seeds = np.zeros((len(m), len(m[0]))) if problem.seeds is None else problem.seeds
+    return value + sum(
+        log_dirichlet_multinomial([problem.gamma + s for s in more], row)
+        for more, row in zip(seeds.tolist(), m, strict=True)
+    )
 
 
 def estimates(problem: Problem, z: Sequence[int], y: Sequence[int]):

@@ -14,11 +14,16 @@ the topics' weights, and eta is the Dirichlet prior of topics.
 
 from dataclasses import dataclass, field
 from itertools import product
-from math import comb, factorial, lgamma, log, prod
+from math import comb, lgamma, log, prod
 
 import numpy as np
-from exact.oracles.hdp_topics import at_most, word_factor
-from exact.oracles.mixtures import partitions
+from exact.oracles.hdp_topics import (
+    at_most,
+    factor_of_tables,
+    log_density_of_weights,
+    partitions_beside,
+    word_factor,
+)
 from exact.oracles.quadrature import gamma_quadrature
 from exact.oracles.segmented import (
     customers_and_tables,
@@ -44,6 +49,7 @@ class Problem:
     model: str = "segmented"
     mixing: tuple = (1.0, 1.0)
     breaks: list | None = None  # per document: segments that follow none
+    seeds: tuple = ()  # pseudo-counts of words in the topics that exist without words, too
     flat: list = field(init=False)
 
     def __post_init__(self):
@@ -54,7 +60,7 @@ def counts_of_segments(problem, labels):
     """Return words of each segment by topic, document by document."""
     place, result = 0, []
     for document in problem.documents:
-        counts = np.zeros((len(document), max(labels) + 1), dtype=int)
+        counts = np.zeros((len(document), max(*labels, len(problem.seeds) - 1) + 1), dtype=int)
         for j, segment in enumerate(document):
             for _ in segment:
                 counts[j, labels[place]] += 1
@@ -79,7 +85,7 @@ def segments_factor(problem, firsts, n, s, t):
     return result
 
 
-def prior_of_customers(served, alpha, gamma):
+def prior_of_customers(served, alpha, gamma, n_seeded=0):
     """Return the probability that documents order served[d, k] tables, in one order of these.
 
     Every seating in the franchise. `alpha` and `gamma` may be arrays.
@@ -89,10 +95,8 @@ def prior_of_customers(served, alpha, gamma):
     for choice in product(*choices):
         tables = np.reshape(choice, served.shape)
         ways = prod(stirling(int(c), m, 0.0) for c, m in zip(served.ravel(), choice, strict=True))
-        of_topics = tables.sum(axis=0)
-        term = ways * alpha ** int(tables.sum()) * gamma ** len(of_topics)
-        term = term * prod(factorial(int(m) - 1) for m in of_topics)
-        result = result + term / rising(gamma, int(tables.sum()))
+        term = ways * alpha ** int(tables.sum())
+        result = result + term * factor_of_tables(tables.sum(axis=0), gamma, n_seeded)
     for c in served.sum(axis=1).tolist():
         result = result / rising(alpha, c)
     return result
@@ -114,14 +118,14 @@ def states(problem, labels):
 class Prior:
     """Probabilities of what documents order, each made once."""
 
-    def __init__(self, alpha, gamma):
-        self.alpha, self.gamma, self.known = alpha, gamma, {}
+    def __init__(self, alpha, gamma, n_seeded=0):
+        self.alpha, self.gamma, self.known, self.n_seeded = alpha, gamma, {}, n_seeded
 
     def __call__(self, s):
         served = np.array([tables.sum(axis=0) for tables in s])
         key = served.shape, served.tobytes()
         if key not in self.known:
-            self.known[key] = prior_of_customers(served, self.alpha, self.gamma)
+            self.known[key] = prior_of_customers(served, self.alpha, self.gamma, self.n_seeded)
         return self.known[key]
 
 
@@ -131,12 +135,12 @@ def posterior(problem, most=None):
     Tables (J, 2) are those that order from the document and those that order from the segment
     before. Only partitions of at most `most` topics are possible.
     """
-    every = at_most(most, partitions(sum(map(len, problem.flat))))
-    prior = Prior(problem.alpha, problem.gamma)
+    every = at_most(most, partitions_beside(sum(map(len, problem.flat)), len(problem.seeds)))
+    prior = Prior(problem.alpha, problem.gamma, len(problem.seeds))
     weights = np.zeros(len(every))
     tables = np.zeros((sum(map(len, problem.documents)), 2))
     for i, labels in enumerate(every):
-        words = word_factor(problem.flat, labels, problem.eta, problem.n_words)
+        words = word_factor(problem.flat, labels, problem.eta, problem.n_words, problem.seeds)
         for s, t, factor in states(problem, labels):
             weight = words * factor * prior(s)
             weights[i] += weight
@@ -150,16 +154,17 @@ def mean_concentrations(problem, alpha_prior, gamma_prior, most=None):
     alphas, alpha_weights = gamma_quadrature(*alpha_prior)
     gammas, gamma_weights = gamma_quadrature(*gamma_prior)
     alpha, gamma = alphas[:, None], gammas[None, :]
-    prior = Prior(alpha, gamma)
+    prior = Prior(alpha, gamma, len(problem.seeds))
     total, sums = 0.0, np.zeros(3)
-    for labels in at_most(most, partitions(sum(map(len, problem.flat)))):
-        words = word_factor(problem.flat, labels, problem.eta, problem.n_words)
+    every = partitions_beside(sum(map(len, problem.flat)), len(problem.seeds))
+    for labels in at_most(most, every):
+        words = word_factor(problem.flat, labels, problem.eta, problem.n_words, problem.seeds)
         density = np.zeros((len(alphas), len(gammas)))
         for s, _, factor in states(problem, labels):
             density = density + words * factor * prior(s)
         density = density * alpha_weights[:, None] * gamma_weights
         total += density.sum()
-        n_topics = max(labels) + 1
+        n_topics = max(*labels, len(problem.seeds) - 1) + 1
         sums += [(density * alpha).sum(), (density * gamma).sum(), n_topics * density.sum()]
     return sums / total
 
@@ -169,7 +174,8 @@ def log_joint(problem, labels, s, t, weights, rest):
 
     s and t are (J, K), over all segments.
     """
-    result = log(word_factor(problem.flat, labels, problem.eta, problem.n_words))
+    factor = word_factor(problem.flat, labels, problem.eta, problem.n_words, problem.seeds)
+    result = log(factor)
     begin = 0
     counts = counts_of_segments(problem, labels)
     for n, breaks in zip(counts, problem.breaks or [()] * len(counts), strict=True):
@@ -180,5 +186,4 @@ def log_joint(problem, labels, s, t, weights, rest):
         for c, weight in zip(served, weights, strict=True):
             result += lgamma(problem.alpha * weight + c) - lgamma(problem.alpha * weight)
         begin = end
-    result += len(weights) * log(problem.gamma) + (problem.gamma - 1.0) * log(rest)
-    return result - float(np.log(weights).sum())
+    return result + log_density_of_weights(weights, rest, problem.gamma, len(problem.seeds))

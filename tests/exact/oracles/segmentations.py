@@ -75,7 +75,7 @@ def given_topics(document, phi, alpha, b, rho):
     return {name: value / total for name, value in sums.items()}
 
 
-def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=None):
+def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=None, seeds=()):
     """Return the posterior of cuts and topics.
 
     Parameters
@@ -86,6 +86,7 @@ def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=Non
     cut_prior : (p, q)
         Of the probability of a cut, which is drawn once.
     known : list by document of tuples, or None
+    seeds : (2, n_words) list of pseudo-counts that are added to `eta`, or nothing
 
     Returns
     -------
@@ -104,7 +105,7 @@ def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=Non
     total, sums = 0.0, {"cuts": 0.0, "together": 0.0, "shares": 0.0, "rho": 0.0, "b": 0.0}
     values = [(b, 1.0)] if isinstance(b, float) else b
     for labels in product((0, 1), repeat=n):
-        words = word_factor_of_two(flat, labels, eta, n_words)
+        words = word_factor_of_two(flat, labels, eta, n_words, seeds)
         by_unit = split_by_units(documents, labels)
         together = np.equal.outer(labels, labels)
         for b_value, b_weight in values:
@@ -134,8 +135,10 @@ def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=Non
     return {name: value / total for name, value in sums.items()}
 
 
-def word_factor_of_two(flat, labels, eta, n_words):
+def word_factor_of_two(flat, labels, eta, n_words, seeds=()):
     """Return p(w | z) of two topics, one of which may have no words."""
+    if len(seeds):
+        return word_factor(flat, labels, eta, n_words, seeds)
     names = {k: i for i, k in enumerate(dict.fromkeys(labels))}
     return word_factor(flat, [names[k] for k in labels], eta, n_words)
 

@@ -60,6 +60,7 @@ class Problem:
     scope: str = "corpus"  # or "document", "segment": what has a concentration of its own
     gamma: float | None = None
     n_features: int | None = None
+    seeds: np.ndarray | None = None  # (K, V), pseudo-counts that are added to gamma
     phi: np.ndarray | None = None  # (K, V), instead of gamma and n_features
     model: str = "segmented"
     mixing: tuple[float, float] = (1.0, 1.0)  # lambda_S, lambda_T
@@ -127,8 +128,11 @@ def word_factor(problem: Problem, topics: Sequence[int]) -> float:
         return prod(float(problem.phi[k, w]) for k, w in zip(topics, problem.words, strict=True))
     counts = np.zeros((len(problem.alpha), problem.n_features), dtype=int)
     np.add.at(counts, (list(topics), problem.words), 1)
-    prior = [problem.gamma] * problem.n_features
-    return prod(dirichlet_multinomial(prior, row) for row in counts)
+    prior = np.full(counts.shape, problem.gamma)
+    if problem.seeds is not None:
+        prior = prior + problem.seeds
+    rows = zip(prior.tolist(), counts, strict=True)
+    return prod(dirichlet_multinomial(*pair) for pair in rows)
 
 
 def mixing_factor(problem: Problem, is_first: bool, s: int, t: int) -> float:

@@ -181,7 +181,15 @@ def parameters(problem: Problem) -> dict:
         params["concentration_scope"] = problem.scope
     if problem.model == "adaptive":
         params["mixing_prior"] = problem.mixing
-    return params
+    return params | seed_words_of(problem)
+
+
+def seed_words_of(problem) -> dict:
+    """Return the parameters for the pseudo-counts of a problem, all of which are equal or 0."""
+    if problem.seeds is None:
+        return {}
+    words = {k: np.flatnonzero(row).tolist() for k, row in enumerate(problem.seeds) if any(row)}
+    return {"seed_words": words, "seed_weight": int(np.max(problem.seeds))}
 
 
 def model(problem: Problem, **params):

@@ -6,6 +6,8 @@ TOP = "processes/_kernels_top_level.py"
 EXACT = "tests/exact/topics/test_hdp_topic_model.py"
 MANY = "tests/unit/processes/test_kernels_top_level.py::test_tables_of_many_customers"
 
+SEED_TESTS = "tests/exact/topics/test_seed_words.py"
+
 MUTATIONS = [
     Mutation(
         "top-level-shares-of-another-concentration",
@@ -26,7 +28,7 @@ MUTATIONS = [
     Mutation(
         "top-level-density-without-weights",
         TOP,
-        "    return float(result - np.log(weights).sum())\n",
+        "    return float(result - np.log(weights[n_given:]).sum())\n",
         "    return float(result)\n",
         "The density of beta falls as 1 / beta_k.",
         f"{EXACT}::test_log_joint[two]",
@@ -38,5 +40,21 @@ MUTATIONS = [
         "math.exp(draw_exponential(rng))",
         "From one table to the next, beyond the first thousand customers.",
         f"{MANY}[5000-0.3]",
+    ),
+    Mutation(
+        "top-level-density-of-given-dishes",
+        "processes/_kernels_top_level.py",
+        "    result = (len(weights) - n_given) * math.log(gamma)",
+        "    result = len(weights) * math.log(gamma)",
+        "The density has a factor gamma for each dish that is not given.",
+        f"{SEED_TESTS}::test_log_joint_of_hdp",
+    ),
+    Mutation(
+        "top-level-density-without-a-constant-of-given-dishes",
+        "processes/_kernels_top_level.py",
+        "        result += math.lgamma(gamma + n_given) - math.lgamma(gamma)\n",
+        "        pass\n",
+        "The density of Dirichlet(1, ..., 1, gamma) has a factor (gamma)_G.",
+        f"{SEED_TESTS}::test_log_joint_of_hdp",
     ),
 ]

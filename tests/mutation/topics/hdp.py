@@ -13,11 +13,13 @@ SPLITS = f"{EXACT}::test_partitions[split-merge]"
 BOUND = f"{EXACT}::test_at_most_so_many_topics[2]"
 ROOM = f"{EXACT}::test_sweeps_that_stop_for_room"
 
+SEED_TESTS = "tests/exact/topics/test_seed_words.py"
+
 MUTATIONS = [
     Mutation(
         "hdp-pairs-by-topic-as-any-pairs",
         WALKER,
-        "log_ratio += moves.log_ratio_of_picks(joins, self.n_topics, n_first, n_members)\n",
+        "log_ratio += moves.log_ratio_of_picks(joins, n_unseeded, n_first, n_members)\n",
         "pass\n",
         "Places of small topics are picked more often than others.",
         f"{EXACT}::test_each_kind_of_move[each-True]",
@@ -165,5 +167,29 @@ MUTATIONS = [
         "        self.weights[:] = weights[used]\n",
         "Where a gap is closed, a topic keeps its weight.",
         f"{EXACT}::test_partitions_again[one-both]",
+    ),
+    Mutation(
+        "hdp-seeded-topics-split",
+        "topics/_hdp/_sampler.py",
+        "        if min(a, b) < n_seeded:\n            return\n",
+        "        if a != b and min(a, b) < n_seeded:\n            return\n",
+        "The acceptance ratio of a move holds for topics without seeds.",
+        f"{SEED_TESTS}::test_hdp[None]",
+    ),
+    Mutation(
+        "hdp-pairs-of-all-topics",
+        "topics/_hdp/_kernels_moves.py",
+        "    drawn = first_topic + int((n_topics - first_topic) * next_double(rng))\n",
+        "    drawn = int(n_topics * next_double(rng))\n",
+        "The ratio of picks counts topics without seeds.",
+        f"{SEED_TESTS}::test_pairs_by_topic_of_hdp",
+    ),
+    Mutation(
+        "hdp-ratio-of-picks-of-all-topics",
+        "topics/_hdp/_sampler.py",
+        "            n_unseeded = self.n_topics - n_seeded\n",
+        "            n_unseeded = self.n_topics\n",
+        "Pairs are picked by topics without seeds.",
+        f"{SEED_TESTS}::test_pairs_by_topic_of_hdp",
     ),
 ]

@@ -6,6 +6,13 @@ LIKELIHOODS = "tests/exact/topics/test_log_likelihood.py"
 
 NODES = "topics/_lda/_kernels_nodes.py"
 
+SEED_TESTS = "tests/exact/topics/test_seed_words.py"
+SEED_UNIT = "tests/unit/topics/test_seed_words.py"
+
+LABELS = "topics/_lda/_kernels_labels.py"
+LABEL_TESTS = "tests/exact/topics/test_labels.py"
+LABEL_UNIT = "tests/unit/topics/test_labels.py"
+
 MUTATIONS = [
     Mutation(
         "lda-lists-lose-their-order",
@@ -49,5 +56,53 @@ MUTATIONS = [
         "topics[r], words, alpha + 1.0, 0.0, scratch, rng)",
         "A move leaves the posterior of the topics so far invariant.",
         f"{LIKELIHOODS}::test_mean_is_the_probability_lda[1-document]",
+    ),
+    Mutation(
+        "seed-totals-are-not-listed",
+        "topics/_lda/_sampler.py",
+        "            totals += self.seeds.totals(self.n_topics)\n",
+        "",
+        "The word factor of the sparse sweep, too, has s_k in its denominator.",
+        f"{SEED_TESTS}::test_lda[sparse]",
+    ),
+    Mutation(
+        "a-partition-with-seeds-is-never-alone",
+        "topics/_lda/_sampler.py",
+        "len(self._whole.tokens) + n_seeds\n",
+        "len(self._whole.tokens)\n",
+        "A partition that has all words continues with its lists.",
+        f"{SEED_UNIT}::test_partitions_of_lists_have_the_bits_of_shards[1]",
+    ),
+    Mutation(
+        "lda-labels-without-effect-on-weights",
+        LABELS,
+        "            own_alpha[k] = alpha[k] if allowed[k] else 0.0\n",
+        "            own_alpha[k] = alpha[k]\n",
+        "Topics outside the set of a node have no weight.",
+        f"{LABEL_TESTS}::test_posterior[document-plain]",
+    ),
+    Mutation(
+        "lda-labels-of-the-first-node",
+        LABELS,
+        "        while last < n_nodes and set_of[last] == set_of[first]:\n",
+        "        while last < n_nodes:\n",
+        "Every node has a set of its own.",
+        f"{LABEL_TESTS}::test_posterior[segment-plain]",
+    ),
+    Mutation(
+        "lda-strays-leave-their-counts-behind",
+        LABELS,
+        "                words.totals[last] += 1.0\n",
+        "",
+        "A word that moves is counted in its new topic.",
+        f"{LABEL_TESTS}::test_strays",
+    ),
+    Mutation(
+        "lda-labeled-topics-trade-places",
+        "topics/_lda/_sampler.py",
+        "not (self._is_labeled or tells_apart(doc_topic_prior))",
+        "not tells_apart(doc_topic_prior)",
+        "Labels name topics, so these keep their numbers in the averages.",
+        f"{LABEL_UNIT}::test_words_and_documents_obey[GibbsLDA-1]",
     ),
 ]

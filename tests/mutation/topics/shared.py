@@ -25,6 +25,11 @@ COARSE_VIEWS = "tests/unit/topics/test_coarse_views.py"
 PILOTS = "topics/_shared/_pilots.py"
 PILOT_TESTS = "tests/unit/topics/shared/test_pilots.py"
 
+SEED_TESTS = "tests/exact/topics/test_seed_words.py"
+SEED_UNIT = "tests/unit/topics/test_seed_words.py"
+
+LABEL_TESTS = "tests/exact/topics/test_labels.py"
+
 MUTATIONS = [
     Mutation(
         "warm-starts-look-into-the-means",
@@ -335,5 +340,101 @@ MUTATIONS = [
         "    return float(np.std(differences) / math.sqrt(len(differences)))",
         "The error of a sum, not of a mean.",
         f"{PILOT_TESTS}::TestComparison::test_chance_is_no_climb",
+    ),
+    Mutation(
+        "seeds-are-counted-twice",
+        "topics/_shared/_sampler.py",
+        "            self.seeds.add_to(self._words)\n",
+        "            self.seeds.add_to(self._words)\n            self.seeds.add_to(self._words)\n",
+        "The prior of a word is gamma + s_kw.",
+        f"{SEED_TESTS}::test_lda[dense]",
+    ),
+    Mutation(
+        "seed-totals-are-forgotten",
+        "topics/_shared/_seeds.py",
+        "        words.totals[:] += sign * self.totals(len(words.totals))\n",
+        "",
+        "The word factor has s_k in its denominator.",
+        f"{SEED_TESTS}::test_lda[dense]",
+    ),
+    Mutation(
+        "seeds-have-a-likelihood",
+        "topics/_shared/_sampler.py",
+        "            result -= self.seeds.log_likelihood(self.topic_word_prior)\n",
+        "            pass\n",
+        "The probability of pseudo-counts is no part of the joint.",
+        f"{SEED_TESTS}::test_log_joint_of_lda[dense-False]",
+    ),
+    Mutation(
+        "seeds-raise-gamma",
+        "topics/_shared/_sampler.py",
+        "                rises -= self.seeds.rises(self.topic_word_prior)\n",
+        "",
+        "Pseudo-counts are no data for gamma.",
+        f"{SEED_TESTS}::test_learned_prior_of_words[dense]",
+    ),
+    Mutation(
+        "seeds-lower-gamma",
+        "topics/_shared/_sampler.py",
+        "                seed_totals = self.seeds.totals(0)\n",
+        "",
+        "Totals of pseudo-counts are no data for gamma.",
+        f"{SEED_TESTS}::test_learned_prior_of_words[dense]",
+    ),
+    Mutation(
+        "seeds-are-words-of-topics",
+        "topics/_shared/_sampler.py",
+        "[self.seeds.topics, self.seeds.words] -= np.float32(self.seeds.weight)\n",
+        "[self.seeds.topics, self.seeds.words] -= np.float32(0.0)\n",
+        "Sizes of topics are numbers of words.",
+        f"{SEED_UNIT}::test_seeds_are_no_words",
+    ),
+    Mutation(
+        "seeds-make-topics-active",
+        "topics/_shared/_sampler.py",
+        "            totals = totals - self.seeds.totals(len(totals))\n",
+        "            pass\n",
+        "A topic that has only seeds has no words.",
+        f"{SEED_UNIT}::test_seeds_are_no_words",
+    ),
+    Mutation(
+        "every-partition-has-seeds",
+        "topics/_shared/_sampler.py",
+        "        if self.seeds is not None and not is_first:\n",
+        "        if self.seeds is not None and False:\n",
+        "The sum of the counts of partitions has the seeds once.",
+        f"{SEED_UNIT}::test_partitions_have_the_bits_of_shards[3-GibbsLDA]",
+    ),
+    Mutation(
+        "words-begin-anywhere",
+        "topics/_shared/_seeds.py",
+        "        weights[np.searchsorted(seed_words, self.words), self.topics] += self.weight\n",
+        "",
+        "The first topics of words are drawn by the prior mean.",
+        f"{SEED_UNIT}::test_first_state_respects_the_prior",
+    ),
+    Mutation(
+        "seeded-topics-trade-places",
+        "topics/_shared/_averages.py",
+        "    if seeds is None:\n",
+        "    if True:\n",
+        "A topic with seed words has its number in all samples.",
+        f"{SEED_UNIT}::test_means_follow_topics_without_seeds_only",
+    ),
+    Mutation(
+        "seeded-topics-are-sorted-by-size",
+        "topics/_shared/_best_sample.py",
+        "            sizes[sampler.seeds.topics] = np.inf\n",
+        "            pass\n",
+        "Topics with seed words come first.",
+        f"{SEED_UNIT}::test_seeded_topics_never_die[hdp]",
+    ),
+    Mutation(
+        "shares-of-topics-outside-labels",
+        "topics/_shared/_allowed.py",
+        "        shares = np.where(self.sets[self.set_of], shares, 0.0)\n",
+        "        shares = shares.copy()\n",
+        "Another word of the document has no topic outside its set.",
+        f"{LABEL_TESTS}::test_posterior[document-plain]",
     ),
 ]

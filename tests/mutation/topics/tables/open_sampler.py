@@ -10,6 +10,8 @@ WORDS = f"{EXACT}::test_two_documents[btigs]"
 SUM = f"{EXACT}::test_prior_of_a_sweep_sums_to_alpha"
 FEW = f"{EXACT}::test_any_threshold_will_do[0.6]"
 
+SEED_TESTS = "tests/exact/topics/test_seed_words.py"
+
 MUTATIONS = [
     Mutation(
         "open-splits-beyond-the-bound",
@@ -30,7 +32,7 @@ MUTATIONS = [
     Mutation(
         "open-pairs-by-topic-as-any-pairs",
         WALKER,
-        "log_ratio += moves.log_ratio_of_picks(joins, self.n_topics, n_first, n_words)\n",
+        "log_ratio += moves.log_ratio_of_picks(joins, n_unseeded, n_first, n_words)\n",
         "pass\n",
         "Words of small topics are picked more often than others.",
         f"{EXACT}::test_each_kind_of_move[False-True]",
@@ -70,8 +72,8 @@ MUTATIONS = [
     Mutation(
         "open-tables-of-words",
         WALKER,
-        "                np.array([tables.sum()]), np.array([self.n_topics]), 0.0, self.top",
-        "                np.array([served.sum()]), np.array([self.n_topics]), 0.0, self.top",
+        "                tables, self.n_seeded, self.top_concentration,",
+        "                served[:, : self.n_topics].sum(axis=0), 0, self.top_concentration,",
         "The customers of the top level are the tables of documents, not of segments.",
         f"{EXACT}::test_learned_concentrations[btigs]",
     ),
@@ -114,5 +116,29 @@ MUTATIONS = [
         "                    array[:, gaps] = array[:, late]\n",
         "A column that is free has no tables.",
         f"{UNIT}::TestTopicsComeAndGo::test_columns_are_the_words[SegmentedTopicModel-btigs-1-60]",
+    ),
+    Mutation(
+        "open-seeded-topics-split",
+        "topics/_tables/_open_sampler.py",
+        "        if min(a, b) < n_seeded:\n            return\n",
+        "        if a != b and min(a, b) < n_seeded:\n            return\n",
+        "The acceptance ratio of a move holds for topics without seeds.",
+        f"{SEED_TESTS}::test_moves_of_table_models[False]",
+    ),
+    Mutation(
+        "open-ratio-of-picks-of-all-topics",
+        "topics/_tables/_open_sampler.py",
+        "            n_unseeded = self.n_topics - n_seeded\n",
+        "            n_unseeded = self.n_topics\n",
+        "Pairs are picked by topics without seeds.",
+        f"{SEED_TESTS}::test_moves_of_table_models[True]",
+    ),
+    Mutation(
+        "open-seeded-topics-with-two-tables",
+        "topics/_tables/_open_sampler.py",
+        "        tables[: self.n_seeded] += 1\n",
+        "        tables[: self.n_seeded] += 2\n",
+        "The prior of the weights of topics with seeds is that of one table each.",
+        f"{SEED_TESTS}::test_table_models_with_inferred_numbers[btigs-None-segmented]",
     ),
 ]

@@ -8,6 +8,8 @@ LEARNED = "tests/unit/topics/test_adaptive.py::TestLearnedMixingPrior"
 
 TABLE_SAMPLER = "topics/_tables/_sampler.py"
 
+LABEL_TESTS = "tests/exact/topics/test_labels.py"
+
 MUTATIONS = [
     Mutation(
         "concentrations-averaged",
@@ -40,5 +42,13 @@ MUTATIONS = [
         "np.column_stack([state.segment_to_previous, state.segment_tables])[later]",
         "lambda_S is for the document.",
         f"{LEARNED}::test_it_is_where_the_posterior_given_the_tables_has_its_maximum",
+    ),
+    Mutation(
+        "shares-of-tables-outside-labels",
+        "topics/_tables/_sampler.py",
+        "                segment_topic += allowed.of_segments(n_segments).restrict(of_segments)\n",
+        "                segment_topic += of_segments\n",
+        "Another word of the segment has no topic outside the set of its document.",
+        f"{LABEL_TESTS}::test_states_of_table_models[False-random]",
     ),
 ]

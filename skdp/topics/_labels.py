@@ -1,0 +1,109 @@
+"""Labels of documents: sets of topics that their words may use, from y to arrays."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from skdp._checks import shorten
+from skdp.data import SegmentedCorpus
+from skdp.topics._shared._allowed import AllowedTopics
+
+
+def has_sets(y: Any) -> bool:
+    """Return whether `y` holds sets of topics, and not class labels or nothing.
+
+    Raises
+    ------
+    ValueError
+        If `y` holds lists without sets, which may be meant as either.
+    """
+    if hasattr(y, "__array__"):
+        y = np.asarray(y)
+        if y.dtype != object or y.ndim != 1:
+            return False
+    elif isinstance(y, str) or not hasattr(y, "__len__"):
+        return False
+    found = False
+    for d, given in enumerate(y):
+        is_list = isinstance(given, list | tuple)
+        known = [part for part in (given if is_list else [given]) if part is not None]
+        is_set = any(isinstance(part, set | frozenset) for part in known)
+        found |= is_set
+        if is_list and known and not is_set:
+            raise ValueError(
+                f"y[{d}] must be a set of topics, or a list of such sets, one for each segment; "
+                f"got {shorten(given)}."
+            )
+    return found
+
+
+def check_labels(
+    y: Any, corpus: SegmentedCorpus, level: str, n_topics: int, names: dict[str, int]
+) -> AllowedTopics:
+    """Return the topics that the words of documents or segments may have.
+
+    Parameters
+    ----------
+    y : list of sets of topics, of lists of such sets, and of None
+    corpus : SegmentedCorpus
+    level : {"document", "segment"}
+        The units that have their own topic shares, called nodes.
+    n_topics : int
+    names : dict
+        Numbers of topics by name.
+
+    Raises
+    ------
+    ValueError
+        If `y` does not fit the documents, or a set has an unknown topic.
+    """
+    if len(y) != len(corpus):
+        raise ValueError(
+            f"y must have a set of topics, or None, for each of the {len(corpus)} documents, got "
+            f"{len(y)}."
+        )
+    n_segments, sets = np.diff(corpus.doc_ptr).tolist(), []
+    for d, given in enumerate(y):
+        if not isinstance(given, list | tuple):
+            own = _numbers(given, f"y[{d}]", n_topics, names)
+            sets.extend([own] * (1 if level == "document" else n_segments[d]))
+            continue
+        if level == "document":
+            raise ValueError(
+                f"y[{d}] must be one set for the whole document, because level is 'document'; use "
+                "level='segment' for a set for each segment."
+            )
+        if len(given) != n_segments[d]:
+            raise ValueError(
+                f"y[{d}] must have a set for each of the {n_segments[d]} segments of document {d}, "
+                f"got {len(given)}."
+            )
+        sets.extend(_numbers(s, f"y[{d}][{j}]", n_topics, names) for j, s in enumerate(given))
+    distinct = {own: i for i, own in enumerate(dict.fromkeys(sets))}
+    is_allowed = np.zeros((len(distinct), n_topics), dtype=np.bool_)
+    for own, i in distinct.items():
+        is_allowed[i, sorted(own)] = True
+    return AllowedTopics(is_allowed, np.array([distinct[own] for own in sets], dtype=np.int64))
+
+
+def _numbers(given: Any, place: str, n_topics: int, names: dict[str, int]) -> frozenset[int]:
+    """Return the numbers of the topics of a set; all topics if it is empty or None."""
+    if given is None:
+        given = ()
+    elif not isinstance(given, set | frozenset):
+        raise ValueError(f"{place} must be a set of topics or None, got {shorten(given)}.")
+    numbers = set()
+    for topic in given:
+        is_number = isinstance(topic, Integral) and not isinstance(topic, bool)
+        number = int(topic) if is_number else names.get(topic, -1)
+        if not 0 <= number < n_topics:
+            known = f", or names among {shorten(sorted(names))}" if names else ""
+            raise ValueError(
+                f"{place} must hold topics from 0 to below n_components={n_topics}{known}; got "
+                f"{topic!r}."
+            )
+        numbers.add(number)
+    return frozenset(numbers or range(n_topics))

@@ -1,0 +1,50 @@
+"""Documents with the topics that their words may have."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data import SegmentedCorpus
+
+
+class AllowedTopics(NamedTuple):
+    """Topics that the words of nodes, documents or segments, may have.
+
+    Attributes
+    ----------
+    sets : (n_sets, K) array of bool
+        Whether a topic is in a set; no set is empty.
+    set_of : (nodes,) array of int64
+        The set of each node.
+    """
+
+    sets: NDArray[np.bool_]
+    set_of: NDArray[np.int64]
+
+    def of_nodes(self, first: int, last: int) -> AllowedTopics:
+        """Return the topics of nodes `first` to `last` - 1."""
+        return AllowedTopics(self.sets, self.set_of[first:last])
+
+    def of_segments(self, n_segments: NDArray[np.int64]) -> AllowedTopics:
+        """Return the topics of segments; `n_segments` are their numbers by document."""
+        return AllowedTopics(self.sets, np.repeat(self.set_of, n_segments))
+
+    def restrict(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the shares of nodes (nodes, K) given that another word obeys the sets, too."""
+        shares = np.where(self.sets[self.set_of], shares, 0.0)
+        return shares / shares.sum(axis=1, keepdims=True)
+
+
+class LabeledCorpus(NamedTuple):
+    """Documents, and the topics that their words may have."""
+
+    corpus: SegmentedCorpus
+    allowed: AllowedTopics
+
+    def by_segment(self) -> LabeledCorpus:
+        """Return the documents with the topics of segments, given those of documents."""
+        allowed = self.allowed.of_segments(np.diff(self.corpus.doc_ptr))
+        return LabeledCorpus(self.corpus, allowed)
