@@ -307,6 +307,12 @@ class SegmentedCorpus(RaggedTokens):
         self._part_ptr = None if part_ptr is None else freeze(part_ptr)
         return self
 
+    def _without_names(self) -> Self:
+        """Return this corpus, or one that shares its arrays and does not name its words."""
+        if self._names is None:
+            return self
+        return self._like(self._values, self._ptrs)._with_names(None)
+
     def _with_names(self, names: tuple[str, ...] | None) -> Self:
         """Name the words of a new corpus, and return it."""
         self._names = names

@@ -199,6 +199,8 @@ class BaseTopicModel(
         self._check_size(corpus)
         self._check_init(corpus.n_features)
         self._check_seeds(corpus._names)
+        if self.seed_words is None:
+            corpus = corpus._without_names()  # which files lose: a fit resumes with any of the two
         if level is None or not has_sets(y):
             return corpus
         names = {topic.name: topic.number for topic in self._seeded_topics() if topic.name}
