@@ -26,7 +26,7 @@ from skdp.topics._partitioned import (
     place_corpus,
     without_partitions,
 )
-from skdp.topics._seed_words import SeedWordsMixin, names_of_topics
+from skdp.topics._seed_words import LARGEST_SEED, SeedWordsMixin, names_of_topics
 from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._completion import score_documents, score_partitions
@@ -65,7 +65,7 @@ class BaseTopicModel(
         "topic_word_prior": [PRIOR, StrOptions({"auto"})],
         "dirichlet_prior": [tuple, list],
         "seed_words": [dict, None],
-        "seed_weight": [Interval(Integral, 1, 2**20, closed="both")],
+        "seed_weight": [Interval(Integral, 1, LARGEST_SEED, closed="both"), StrOptions({"auto"})],
         "init": [StrOptions({"random"}), "array-like"],
         "n_shards": [Interval(Integral, 1, None, closed="left")],
         "transform_max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -198,7 +198,7 @@ class BaseTopicModel(
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         self._check_size(corpus)
         self._check_init(corpus.n_features)
-        self._check_seeds(corpus._names)
+        self._check_seeds(len(corpus.tokens), self._n_first_topics(corpus), corpus._names)
         if self.seed_words is None:
             corpus = corpus._without_names()  # which files lose: a fit resumes with any of the two
         if level is None or not has_sets(y):

@@ -65,9 +65,10 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
         words keep their numbers; if the number of topics is inferred, they come first, and exist
         without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int, default=100
+    seed_weight : int or "auto", default="auto"
         Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
-        word in the topic the prior is worth.
+        word in the topic the prior is worth. "auto": .75 % of the mean number of words in a topic,
+        at first if the number of topics is inferred.
     init : "random" or (n_topics, n_features) array, default="random"
         The first state. "random": `initial_components` uniformly random topics. An array of word
         probabilities, such as another model's `components_`: the words are folded into these
@@ -207,7 +208,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         seed_words: dict[Any, Any] | None = None,
-        seed_weight: int = 100,
+        seed_weight: int | str = "auto",
         init: Any = "random",
         initial_components: int | str = "auto",
         max_components: int | None = None,

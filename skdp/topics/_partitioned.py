@@ -52,16 +52,15 @@ def place_corpus(estimator: Any, X: PartitionedCorpus, executor: Executor) -> Pl
         f"words, n_chains={estimator.n_chains}: counts",
     )
     estimator._check_init(X.n_features)
-    estimator._check_seeds()
-    kept = _find_kept(estimator, X, executor)
-    if kept is not None:
-        return kept
-    placed = PlacedCorpus(X, executor)
+    placed = _find_kept(estimator, X, executor)
+    if placed is None:
+        placed = PlacedCorpus(X, executor)
     if placed.n_tokens == 0:
         raise ValueError(
             f"X has no tokens at all, while a minimum of 1 is required by "
             f"{type(estimator).__name__}."
         )
+    estimator._check_seeds(placed.n_tokens, n_topics)
     return placed
 
 

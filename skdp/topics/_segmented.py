@@ -47,9 +47,10 @@ class SegmentedTopicModel(BaseTableModel):
         corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
         words keep their numbers; if the number of topics is inferred, they come first, and exist
         without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int, default=100
+    seed_weight : int or "auto", default="auto"
         Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
-        word in the topic the prior is worth.
+        word in the topic the prior is worth. "auto": .75 % of the mean number of words in a topic,
+        at first if the number of topics is inferred.
     discount : float in [0, 1) or "auto", default=0.0
         Discount a of the Poisson-Dirichlet process. "auto" draws it in every sweep under
         `discount_prior`.
@@ -223,7 +224,7 @@ class SegmentedTopicModel(BaseTableModel):
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         seed_words: dict[Any, Any] | None = None,
-        seed_weight: int = 100,
+        seed_weight: int | str = "auto",
         discount: Any = 0.0,
         discount_prior: tuple[float, float] = (1.0, 1.0),
         concentration: Any = "auto",

@@ -76,9 +76,10 @@ class TopicSegmenter(BaseTopicModel):
         corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
         words keep their numbers; if the number of topics is inferred, they come first, and exist
         without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int, default=100
+    seed_weight : int or "auto", default="auto"
         Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
-        word in the topic the prior is worth.
+        word in the topic the prior is worth. "auto": .75 % of the mean number of words in a topic,
+        at first if the number of topics is inferred.
     concentration : float or "auto", default=100.0
         Concentration b of the shares of parts, in [1e-8, 1e12]: how closely parts follow their
         document, measured in words. "auto" draws it under `concentration_prior`, with which the
@@ -212,7 +213,7 @@ class TopicSegmenter(BaseTopicModel):
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         seed_words: dict[Any, Any] | None = None,
-        seed_weight: int = 100,
+        seed_weight: int | str = "auto",
         concentration: Any = 100.0,
         concentration_prior: tuple[float, float] = (1.0, 0.1),
         cut_probability: Any = 0.1,

@@ -87,7 +87,7 @@ def test_resumed_fits(cls, tmp_path):
     model = make(cls, max_iter=5, warm_start=True).fit(CORPUS, LABELS)
     model = pickle.loads(pickle.dumps(model)).set_params(max_iter=12)
     for y in (LABELS[::-1], None):
-        with pytest.raises(ValueError, match="got another"):
+        with pytest.raises(ValueError, match="got others"):
             model.fit(CORPUS, y)
     model.fit(CORPUS, LABELS)
     assert model.trace_["log_joint"][0, -1] == straight.trace_["log_joint"][0, -1]

@@ -162,7 +162,8 @@ def test_names_of_words():
         np.int64(0): np.array([ids["war"], ids["army"]]), np.int32(1): (np.int8(ids["teacher"]),)
     }  # fmt: skip
     params = {"random_state": 0, "max_iter": 20}
-    by_number = GibbsLDA(3, seed_words=numbers, seed_weight=np.int64(100), **params).fit(X)
+    weight = np.int64(max(round(0.0075 * len(X.tokens) / 3), 1))  # "auto"
+    by_number = GibbsLDA(3, seed_words=numbers, seed_weight=weight, **params).fit(X)
     assert_array_equal(by_name.components_, by_number.components_)
     assert not hasattr(by_number, "topic_names_")
     frame = pd.DataFrame(X.to_bow().toarray(), columns=pipeline[0].get_feature_names_out())
