@@ -5,7 +5,8 @@ least risk, against the true words: F of tokens, boundaries and types. Two corpo
 utterances of the Bernstein-Ratner corpus in phonemes (Brent and Cartwright, 1996), on which the
 defaults were chosen, and the first sentences of the Brown corpus, on which nothing was. Then, on
 the latter, what the knobs do, with one chain each. ``--collocations`` has the model with a level of
-collocations instead.
+collocations instead. ``--known 0.01 0.1`` tells the fit, for a random share of the places between
+characters, whether a word ends there; predictions do not see this.
 
 Seconds are CPU times of one thread; a sweep's is the median of those after the annealing. Memory
 is what a chain holds after its fit, and a stored sample.
@@ -57,10 +58,21 @@ def read_corpus(path, n_lines):
     return strip_spaces(texts)[0], [text.split() for text in texts]
 
 
-def fitted(kind, X, seed, **params):
+def known_cuts(true, share, seed):
+    """Return for each string 1, 0 or -1 (unknown) for each place between two characters."""
+    rng, found = np.random.default_rng(seed), []
+    for words in true:
+        ends = np.cumsum([len(word) for word in words])
+        cuts = np.zeros(ends[-1] - 1, dtype=np.int64)
+        cuts[ends[:-1] - 1] = 1
+        found.append(np.where(rng.random(len(cuts)) < share, cuts, -1))
+    return found
+
+
+def fitted(kind, X, seed, y=None, **params):
     """Return a fitted model of a class and its CPU seconds."""
     begin = time.process_time()
-    model = kind(random_state=seed, **params).fit(X)
+    model = kind(random_state=seed, **params).fit(X, y)
     return model, time.process_time() - begin
 
 
@@ -99,6 +111,17 @@ def print_chains(kind, X, true, seeds, groups):
     for name, values in found.items():
         if values:
             print(f"\n{name}: mean token F {mean_and_error(values)} of {len(values)}")
+
+
+def print_known(kind, X, true, shares, seeds):
+    """Print what known cuts are worth: one chain each, words of least risk."""
+    rows = []
+    for share in (0.0, *shares):
+        for seed in seeds:
+            y = known_cuts(true, share, seed) if share else None
+            model, seconds = fitted(kind, X, seed, y, n_chains=1)
+            rows.append(row_of(f"{share:.0%} known, seed {seed}", model, X, true, seconds)[0])
+    print_table(COLUMNS, rows)
 
 
 def print_knobs(kind, X, true, seed):
@@ -157,6 +180,7 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="*", help="single chains")
     parser.add_argument("--groups", type=int, nargs="*", help="seeds of four pooled chains")
     parser.add_argument("--knobs", action="store_true", help="on Brown")
+    parser.add_argument("--known", type=float, nargs="*", help="shares of places")
     parser.add_argument("--collocations", action="store_true", help="a level of collocations")
     options = parser.parse_args()
     kind = CollocationPitmanYorLM if options.collocations else NestedPitmanYorLM
@@ -176,6 +200,9 @@ def main():
                 seeds = options.seeds
             if options.groups is not None:
                 groups = options.groups
+            if options.known is not None:
+                print_known(kind, X, true, options.known, seeds)
+                continue
             print_chains(kind, X, true, seeds, groups)
             if is_brown and options.knobs:
                 print_knobs(kind, X, true, 100)
