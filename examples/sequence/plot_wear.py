@@ -35,22 +35,24 @@ def run_machine(rng):
 #
 # With ``transitions="left-right"``, a state is never followed by a state with a lower number.
 # :class:`~skdp.sequence.NegativeBinomialDuration` replaces geometric durations, of which the
-# shortest is the most probable. Inspections reveal the stage in 5 % of the hours: ``y`` of ``fit``
-# holds the stages at these hours, and -1 at all others. There are six sets of five machines, to
-# show the effect of chance; the score is that of thirty further machines.
+# shortest is the most probable. With a duration, every state ends, and so the last one is followed
+# by the first one: the machine is replaced. Inspections reveal the stage in 5 % of the hours: ``y``
+# of ``fit`` holds the stages at these hours, and -1 at all others. There are six sets of five
+# machines, to show the effect of chance; the score is that of thirty further machines.
 
 import warnings
 
 from skdp.sequence import HDPHMMLT, NegativeBinomialDuration
 
 N_STATES = 6
-order = {"transitions": "left-right"}
+order = np.triu(np.ones((N_STATES, N_STATES), dtype=bool))
+order[-1, 0] = True
 duration = {"duration": NegativeBinomialDuration(8, max_duration=150)}
 settings = {
     "sticky": ({"stickiness": "auto"}, False),
-    "sticky, in order": ({"stickiness": "auto", **order}, False),
+    "sticky, in order": ({"stickiness": "auto", "transitions": "left-right"}, False),
     "durations": (duration, False),
-    "durations, in order": ({**duration, **order}, False),
+    "durations, in order": ({**duration, "transitions": order}, False),
     "sticky, inspected": ({"stickiness": "auto"}, True),
     "durations, inspected": (duration, True),
 }

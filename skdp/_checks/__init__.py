@@ -23,6 +23,7 @@ from skdp._checks._arguments import (
     is_number,
     shorten,
 )
+from skdp._checks._known import check_known, is_unknown
 from skdp._checks._memory import available_memory, check_memory, physical_memory
 
 __all__ = [
@@ -42,12 +43,14 @@ __all__ = [
     "check_how_many",
     "check_integers",
     "check_jobs",
+    "check_known",
     "check_memory",
     "check_unmasked",
     "check_word_names",
     "is_list_like",
     "is_masked",
     "is_number",
+    "is_unknown",
     "physical_memory",
     "shorten",
 ]

@@ -28,7 +28,7 @@ def check_no_lengths(
     if (
         lengths.ndim == 1
         and lengths.dtype.kind in "iu"
-        and len(lengths) != n_samples
+        and len(lengths) not in (n_samples, len(panel.values))
         and lengths.min(initial=0) >= 0
         and lengths.sum() == len(panel.values)
     ):

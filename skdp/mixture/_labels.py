@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdp._checks import MAX_INTEGER, as_array, is_list_like, shorten
+from skdp._checks import MAX_INTEGER, check_known, is_list_like, shorten
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
-
-_CURE = "If y is not of components but of a later step or a metric, set use_y=False."
 
 
 class LabeledRows(NamedTuple):
@@ -69,28 +66,7 @@ def _label_known(values: Floats, labels: Places) -> LabeledRows:
 
 def _check_array(y: Any, n_rows: int, name: str, place: str) -> Places:
     """Return the labels of the rows of X or of a group, -1 if unknown."""
-    array = as_array(y.to_numpy() if hasattr(y, "to_numpy") else y, name)
-    if array.shape != (n_rows,):
-        raise ValueError(
-            f"{name} must have shape ({n_rows},), a label per row of {place}, -1 if it is unknown; "
-            f"got shape {array.shape}. {_CURE}"
-        )
-    if array.dtype.kind == "O":
-        array = np.array([_as_number(value, f"{name}[{i}]") for i, value in enumerate(array)])
-    if array.dtype.kind not in "iuf":
-        raise TypeError(
-            f"{name} must hold integers, -1 if the label of a row is unknown; got values of type "
-            f"{array.dtype}. Encode other labels with sklearn.preprocessing.LabelEncoder. {_CURE}"
-        )
-    if array.dtype.kind == "f":
-        array = np.where(np.isnan(array), -1.0, array)
-    wrong = np.flatnonzero((array < -1) | (array != np.floor(array)) | (array > MAX_INTEGER))
-    if len(wrong):
-        raise ValueError(
-            f"{name} must hold integers from 0 to {MAX_INTEGER}, or -1 if the label of a row is "
-            f"unknown; got {name}[{wrong[0]}]={shorten(array[wrong[0]].item())}. {_CURE}"
-        )
-    return np.asarray(array.astype(np.int64))
+    return check_known(y, n_rows, name, what="label", place=f"row of {place}", largest=MAX_INTEGER)
 
 
 def check_labels_of_groups(panel: SequencePanel, is_single: bool, y: Any) -> LabeledRows:
@@ -107,7 +83,7 @@ def check_labels_of_groups(panel: SequencePanel, is_single: bool, y: Any) -> Lab
     if len(parts) != len(panel):
         raise ValueError(
             f"y must have an array of labels for each of the {len(panel)} groups of X, None if "
-            f"none is known; got {shorten(y)}. {_CURE}"
+            f"none is known; got {shorten(y)}. Set use_y=False to ignore y."
         )
     if all(part is None or isinstance(part, str) or np.ndim(part) == 0 for part in parts):
         return LabeledRows(panel.values, ptr=panel.ptr)  # classes of groups
@@ -116,19 +92,6 @@ def check_labels_of_groups(panel: SequencePanel, is_single: bool, y: Any) -> Lab
         for j, (part, n) in enumerate(zip(parts, np.diff(panel.ptr), strict=True))
     ]
     return _label_known(panel.values, np.concatenate(labels))._replace(ptr=panel.ptr)
-
-
-def _as_number(value: Any, name: str) -> float:
-    """Return a label as a float, NaN if it is missing."""
-    if value is None or type(value).__name__ == "NAType":  # pandas.NA is not comparable
-        return np.nan
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral | Real):
-        raise TypeError(
-            f"y must hold integers, -1 or None if the label of a row is unknown; got "
-            f"{name}={shorten(value)}. Encode other labels with "
-            f"sklearn.preprocessing.LabelEncoder. {_CURE}"
-        )
-    return float(value)
 
 
 def check_agreement(init: Places, rows: LabeledRows) -> None:

@@ -123,13 +123,13 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             that of a SequencePanel of all sequences, computed in threads or, with
             ``joblib.parallel_config("dask")``, in the workers of a cluster.
         y : array of T integers, list of them or None, default=None
-            Known states of the steps, from 0 to ``n_components - 1``, for a single sequence or for
-            each sequence of a list; -1 (or None, or NaN) is unknown, and None in a list is a
-            sequence of unknown states. The fit never changes a known state, and known states keep
-            their numbers in the results; other steps may be in other states, too, unless
-            `n_components` is the number of known states. One number or string per sequence of a
-            list is not a state: such classes, which a Pipeline passes, are ignored. `FactorialHMM`
-            takes no known states. Lengths of sequences are refused.
+            Known states of the steps, from 0 to ``n_components - 1``: an array for a single
+            sequence, a list with an array or None for each of several, or one array for the steps
+            of all of them; -1 (or None, or NaN) is unknown. The fit never changes a known state,
+            and known states keep their numbers in the results. Steps with unknown states may also
+            be in other states, unless `n_components` is the number of known states. One number or
+            string per sequence is a class, not a state, and is ignored. `FactorialHMM` takes no
+            known states. Lengths of sequences are refused.
 
         Returns
         -------
@@ -253,13 +253,15 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         panel, is_single = self._check_panel(X, reset=False)
         return self._mean_of_samples(method, panel), panel.ptr, is_single
 
-    def _mean_of_samples(self, method: str, panel: SequencePanel) -> NDArray[np.float64]:
+    def _mean_of_samples(
+        self, method: str, panel: SequencePanel, *args: Any
+    ) -> NDArray[np.float64]:
         """Return the mean over the stored samples of a method's result for a panel."""
         width = effective_n_jobs(check_jobs(self.n_jobs))
         total: Any = 0.0
         for first in range(0, len(self.samples_), width):  # never all at once: each is (N, J)
             some = self.samples_[first : first + width]
-            for part in self._each(some, method, panel.ptr, panel.values):
+            for part in self._each(some, method, panel.ptr, panel.values, *args):
                 total += part
         return np.asarray(total / len(self.samples_))
 

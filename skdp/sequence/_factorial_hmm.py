@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_count, check_gamma_prior, check_memory, shorten
+from skdp._checks import (
+    check_beta_prior,
+    check_count,
+    check_gamma_prior,
+    check_memory,
+    is_list_like,
+    shorten,
+)
 from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions
@@ -236,7 +243,7 @@ class FactorialHMM(SequenceEstimator):
     # Validation
 
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
-        if isinstance(y, list | tuple) and any(np.ndim(each) > 0 for each in y if each is not None):
+        if is_list_like(y) and any(is_list_like(entry) for entry in y):
             raise ValueError("FactorialHMM takes no known states: y must be None or classes.")
         return super()._check_input(X, y)
 

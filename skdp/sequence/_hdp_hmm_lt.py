@@ -16,6 +16,7 @@ from skdp._fit._partitions import PartitionedSampling
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import PartitionedPanel
+from skdp.data._panels import split
 from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
@@ -29,6 +30,7 @@ from skdp.sequence._hmm._hints import (
     check_allowed,
     check_known_states,
     check_path,
+    find_possible_steps,
 )
 from skdp.sequence._hmm._initial_split_merge import check_init, list_given
 from skdp.sequence._hmm._placed import PlacedPanel
@@ -90,7 +92,9 @@ class HDPHMMLT(HMMPredictions):
     transitions : "left-right", (J, J) array-like of bool or None, default=None
         Which transitions are possible: True in row j and column k if state k may follow state j.
         All others have probability 0. "left-right": a state is followed by itself or by a state
-        with a higher number. With a duration, the diagonal is ignored. None: all transitions.
+        with a higher number; with more states than needed, numbers between those in use are free.
+        With a duration, the diagonal is ignored, and each state needs another successor, which
+        "left-right" lacks for the last state. None: all transitions.
     start : (J,) array-like of bool or None, default=None
         The states in which a sequence may begin. None: all states.
     top_concentration : float or "auto", default="auto"
@@ -128,8 +132,8 @@ class HDPHMMLT(HMMPredictions):
         `fit`, in `init`, and all states with `transitions`, `start` or a `FixedSimilarity`. "auto":
         "given" if you have numbered any state, "share" otherwise.
     use_y : bool, default=True
-        Whether y of `fit` holds known states. False: y is ignored, as is right if it belongs to a
-        later step of a Pipeline.
+        Whether y of `fit` holds known states. False: y is ignored, for a Pipeline in which it
+        belongs to a later step.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -396,21 +400,17 @@ class HDPHMMLT(HMMPredictions):
         """Return the transitions that are possible by `transitions` and `start`, or None."""
         allowed = check_allowed(self.transitions, self.start, self.n_components)
         if allowed is not None and self.duration is not None:
-            np.fill_diagonal(allowed[:-1], True)
+            np.fill_diagonal(allowed[:-1], True)  # a duration decides
         return allowed
 
     def _possible_steps(self) -> Mask | None:
         """Return which states may follow each other step by step, (J + 1, J); None: all."""
-        allowed, similarity = self._allowed(), self._make_option("similarity")
-        if isinstance(similarity, FixedSimilaritySampler):
-            is_zero = np.isneginf(similarity.log_similarity)
-            if is_zero.any() and allowed is None:
-                allowed = np.ones((self.n_components + 1, self.n_components), dtype=np.bool_)
-            if allowed is not None:
-                allowed[:-1] &= ~is_zero
-        if allowed is not None and self.duration is not None:
-            np.fill_diagonal(allowed[:-1], True)
-        return allowed
+        similarity = self._make_option("similarity")
+        known = getattr(similarity, "log_similarity", None)
+        is_fixed = isinstance(similarity, FixedSimilaritySampler)
+        return find_possible_steps(
+            self._allowed(), known if is_fixed else None, ends=self.duration is not None
+        )
 
     def _check_order(self, *, is_restricted: bool = False, has_known: bool = False) -> None:
         """Raise ValueError if the order of states contradicts the numbers that the user gave."""
@@ -432,11 +432,10 @@ class HDPHMMLT(HMMPredictions):
             return StateOrder(np.empty(0, np.int64), by_mean=self.state_order == "mean")
         fixed = isinstance(self._part("similarity"), FixedSimilarity)
         if fixed or self._allowed() is not None:
-            return StateOrder(np.arange(self.n_components), are_fixed=True)
-        if known is not None:
-            return StateOrder(np.flatnonzero(known.are_known), are_fixed=True)
-        given = [] if isinstance(self.init, str) else list_given(self.init)
-        return StateOrder(np.array(given, dtype=np.int64))
+            return StateOrder(np.arange(self.n_components), np.arange(self.n_components))
+        given = np.array([] if isinstance(self.init, str) else list_given(self.init), np.int64)
+        are_known = np.array([], np.int64) if known is None else np.flatnonzero(known.are_known)
+        return StateOrder(np.union1d(given, are_known), are_known)
 
     def _check_partitions(self, X: PartitionedPanel) -> None:
         check_partitionable(self, X)
@@ -512,6 +511,31 @@ class HDPHMMLT(HMMPredictions):
             n_frozen=self._n_frozen(),
             init=check_init(self.init, sequences.ptr, self.n_components),
         )
+
+    # Public methods
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
+        """Learn from X, then return the most probable states of its steps.
+
+        Unlike those of `predict`, these states are given the known states in y, too.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        As `predict`.
+        """
+        self.fit(X, y)
+        if y is None or not self.use_y or isinstance(X, PartitionedPanel):
+            return self.predict(X)
+        panel, is_single = self._check_panel(X, reset=False)
+        known = check_known_states(y, panel.ptr, self.n_components)
+        probabilities = self._mean_of_samples("posteriors", panel, known)
+        return split(probabilities.argmax(axis=1), panel.ptr, is_single)
+
+    # Results
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)

@@ -60,7 +60,7 @@ def place_panel(estimator: Any, X: PartitionedPanel, y: Any, executor: Executor)
         check_columns_observed(n_seen == 0, None)
     estimator._check_size(max(n_steps for _, n_steps in placed.sizes))
     if y is not None:
-        placed.know(check_known_states(y, _list_bounds(placed), estimator.n_components))
+        placed.set_known(check_known_states(y, _list_bounds(placed), estimator.n_components))
         estimator._check_order(has_known=placed.known is not None)
     return placed
 

@@ -52,7 +52,7 @@ class AdaptiveTopicModel(BaseTableModel):
         Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
         priors.
     seed_words : dict or None, default=None
-        What some topics are about: a dict of topics and lists of their words. A topic is a number
+        What some topics are about: a dict from topics to lists of words. A topic is a number
         from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
         corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
         words keep their numbers; if the number of topics is inferred, they come first, and exist
@@ -60,7 +60,7 @@ class AdaptiveTopicModel(BaseTableModel):
     seed_weight : int or "auto", default="auto"
         Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
         word in the topic the prior is worth. "auto": .75 % of the mean number of words in a topic,
-        at first if the number of topics is inferred.
+        with the initial number of topics if it is inferred.
     discount : float in [0, 1) or "auto", default=0.0
         Discount a of the Poisson-Dirichlet process. "auto" draws it in every sweep under
         `discount_prior`.

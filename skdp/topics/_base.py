@@ -199,8 +199,7 @@ class BaseTopicModel(
         self._check_size(corpus)
         self._check_init(corpus.n_features)
         self._check_seeds(len(corpus.tokens), self._n_first_topics(corpus), corpus._names)
-        if self.seed_words is None:
-            corpus = corpus._without_names()  # which files lose: a fit resumes with any of the two
+        corpus = corpus._without_names()  # which files lose: a fit resumes with either
         if level is None or not has_sets(y):
             return corpus
         names = {topic.name: topic.number for topic in self._seeded_topics() if topic.name}

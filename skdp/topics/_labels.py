@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skdp._checks import shorten
+from skdp._checks import is_unknown, shorten
 from skdp.data import SegmentedCorpus
 from skdp.topics._shared._allowed import AllowedTopics
 
@@ -29,7 +29,7 @@ def has_sets(y: Any) -> bool:
     found = False
     for d, given in enumerate(y):
         is_list = isinstance(given, list | tuple)
-        known = [part for part in (given if is_list else [given]) if part is not None]
+        known = [part for part in (given if is_list else [given]) if not is_unknown(part)]
         is_set = any(isinstance(part, set | frozenset) for part in known)
         found |= is_set
         if is_list and known and not is_set:
@@ -90,8 +90,8 @@ def check_labels(
 
 
 def _numbers(given: Any, place: str, n_topics: int, names: dict[str, int]) -> frozenset[int]:
-    """Return the numbers of the topics of a set; all topics if it is empty or None."""
-    if given is None:
+    """Return the numbers of the topics of a set; all topics if it is empty or unknown."""
+    if is_unknown(given):
         given = ()
     elif not isinstance(given, set | frozenset):
         raise ValueError(f"{place} must be a set of topics or None, got {shorten(given)}.")

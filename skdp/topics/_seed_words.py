@@ -102,9 +102,10 @@ def find_seeds(
         key = number if name is None else name
         if names is None and any(isinstance(word, str) for word in words):
             raise ValueError(
-                f"seed_words[{key!r}] has words as text, but X has no names of words, as the "
-                "corpus of a SegmentVectorizer and a data frame of counts have. Give word ids, "
-                "such as vectorizer.vocabulary_[word]."
+                f"seed_words[{key!r}] has words as text, but X does not name its words. A data "
+                "frame of counts does, and so does the corpus of a SegmentVectorizer, unless it "
+                "was loaded from a file or is in partitions. Give word ids, such as "
+                "vectorizer.vocabulary_[word]."
             )
         found = [ids.get(word, n_words) if isinstance(word, str) else int(word) for word in words]
         missing = [word for word, i in zip(words, found, strict=True) if i >= n_words]

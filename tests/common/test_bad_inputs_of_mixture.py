@@ -81,13 +81,12 @@ LABELS = [0, 0, 3, *[-1] * 9]
 
 FAULTS_OF_LABELS = {
     "too few": (LABELS[:-1], ValueError, "y must have shape (12,), a label per row of X"),
-    "a column": (np.reshape(LABELS, (12, 1)), ValueError, "got shape (12, 1)"),
     "ragged": ([[0], [1, 2], *[0] * 10], ValueError, "got shape ()"),
-    "negative": ([*LABELS[:-1], -2], ValueError, "got y[11]=-2. If y is not of components"),
-    "fractions": ([0.5, *LABELS[1:]], ValueError, "got y[0]=0.5. If y is not of components"),
+    "negative": ([*LABELS[:-1], -2], ValueError, "got y[11]=-2. If y is for a later step"),
+    "fractions": ([0.5, *LABELS[1:]], ValueError, "got y[0]=0.5. If y is for a later step"),
     "infinity": ([np.inf, *LABELS[1:]], ValueError, "got y[0]=inf"),
     "too large": ([2**31, *LABELS[1:]], ValueError, "from 0 to 2147483647, or -1"),
-    "strings": (["a"] * 12, TypeError, "Encode other labels with sklearn.preprocessing"),
+    "strings": (["a"] * 12, TypeError, "Encode other labels with a LabelEncoder"),
     "a string": ([None, "a", *LABELS[2:]], TypeError, "got y[1]='a'. Encode other labels"),
     "bits": (np.array(LABELS) > 0, TypeError, "got values of type bool"),
     "a bit": ([True, None, *LABELS[2:]], TypeError, "got y[0]=True"),
@@ -295,9 +294,9 @@ FAULTS_OF_LABELED_GROUPS = {
     "a number": (3, ValueError, "an array of labels for each of the 2 groups of X"),
     "too few rows": ([[0] * 5, [0] * 6], ValueError, "y[1] must have shape (7,), a label per row"),
     "a class and labels": ([1, [0] * 7], ValueError, "y[0] must have shape (5,), a label per row"),
-    "negative": ([[0] * 5, [-2] * 7], ValueError, "got y[1][0]=-2. If y is not of components"),
+    "negative": ([[0] * 5, [-2] * 7], ValueError, "got y[1][0]=-2. If y is for a later step"),
     "fractions": ([[0.5] * 5, None], ValueError, "got y[0][0]=0.5"),
-    "strings": ([None, ["a"] * 7], TypeError, "Encode other labels with sklearn"),
+    "strings": ([None, ["a"] * 7], TypeError, "Encode other labels with a LabelEncoder"),
     "a string": ([None, [1, "a", *[None] * 5]], TypeError, "got y[1][1]='a'"),
 }
 

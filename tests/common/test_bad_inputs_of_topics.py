@@ -149,7 +149,7 @@ from skdp.topics import (
         "words without names",
         lambda: stm(seed_words={0: ["war"]}),
         ValueError,
-        "X has no names of words.*vectorizer.vocabulary_",
+        "X does not name its words.*vectorizer.vocabulary_",
     ),
     ("no known word", lambda: stm(seed_words={0: [9]}), ValueError, "4 words: 9. No seed word"),
     ("a float", lambda: stm(seed_weight=0.5), ValueError, "'seed_weight'.*int"),

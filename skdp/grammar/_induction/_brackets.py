@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skdp._checks import as_array, is_list_like, shorten
+from skdp._checks import as_array, is_list_like, is_unknown, shorten
 from skdp.data import TokenSequences
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._chart._limits import BracketedSentences, Sentences, SpanLimits
@@ -49,7 +49,7 @@ def add_brackets(sentences: TokenSequences, y: Any, name: str = "y") -> Sentence
     firsts = np.zeros(len(sentences.tokens), dtype=np.int64)
     lasts = np.repeat(lengths, lengths)
     for k, entry in enumerate(y):
-        if entry is not None:
+        if not is_unknown(entry):
             words = slice(sentences.ptr[k], sentences.ptr[k + 1])
             spans = _read_spans(entry, f"{name}[{k}]", int(lengths[k]))
             _narrow(spans, firsts[words], lasts[words], f"{name}[{k}]")

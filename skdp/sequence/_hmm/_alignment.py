@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,17 +22,17 @@ class StateOrder:
     ----------
     given : array of int
         States that keep the numbers that they have in the chain.
-    are_fixed : bool
-        Whether these numbers mean the same state in all samples: known states, and states with
-        their own possible transitions or similarities. Otherwise, states may have exchanged their
-        numbers since the first sweep, and are matched to the reference sample.
+    fixed : array of int
+        Those of these states that are the same in all samples: known states, and states with their
+        own possible transitions or similarities. Others may have exchanged their numbers since the
+        first sweep, and are matched to the reference sample.
     by_mean : bool
         Whether the other states are ordered by the mean of their first column, with unused states
         last, and not by their share of the time.
     """
 
     given: Places
-    are_fixed: bool = False
+    fixed: Places = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     by_mean: bool = False
 
     def list_names(self, model: HMMModel) -> Places:
@@ -58,8 +58,8 @@ def name_states(
 ) -> tuple[list[HMMModel], int]:
     """Return models with aligned states, and the index of the reference sample.
 
-    The states of the reference sample are ordered by decreasing share of the time, or as `order`
-    says. The states of every other sample are matched to them so that as many training
+    The states of the reference sample are ordered by decreasing share of the time, or by `order`.
+    The states of every other sample are matched to them so that as many training
     observations as possible agree (Hungarian method). The reference has the highest log joint of
     the samples with the most frequent number of states in use (the lowest such number), because a
     few outlying steps sometimes have a state of their own.
@@ -76,9 +76,7 @@ def name_states(
     log_joints = np.array([sample.log_joint for sample in samples])
     reference = int(np.argmax(np.where(is_usual, log_joints, -np.inf)))
     names = order.list_names(samples[reference].model)
-    matched = np.arange(len(names))
-    if order.are_fixed:
-        matched = np.setdiff1d(matched, order.given)
+    matched = np.setdiff1d(np.arange(len(names)), order.fixed)
     models = []
     for sample in samples:
         pairs = count(samples[reference].states, sample.states, len(names))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import as_array
+from skdp._checks import as_array, check_known, is_list_like, shorten
 from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
 from skdp.sequence._hmm import _kernels_hints as kernels
@@ -60,7 +60,7 @@ class LabeledPanel(NamedTuple):
 
 
 def rename_by_known(counts: Places) -> Places:
-    """Return the state that becomes of each cluster of steps, (J,), given known states.
+    """Return the state that each cluster of steps becomes, (J,), given known states.
 
     A cluster becomes the state of most of its known steps. The others take the remaining states,
     the largest clusters first. Without a remaining state, they join the state with the most known
@@ -86,68 +86,53 @@ def check_known_states(y: Any, ptr: Places, n_states: int) -> KnownStates | None
 
     Parameters
     ----------
-    y : None, array of T integers, or list of arrays or None
-        For one sequence, or with an entry for each sequence. A list of numbers or strings, one for
-        each of several sequences, holds classes of the sequences, which are not states.
+    y : None, (T,) array, or list of such arrays or None
+        For one sequence, or with an entry for each sequence; or one array for the steps of all
+        sequences. A number or string for each of several sequences is a class, not a state.
     ptr : (n + 1,) array
         Bounds of the sequences.
     n_states : int
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If y has another length than X, or holds anything else than states or -1.
     """
-    parts = _split_y(y, np.diff(ptr))
+    parts = split_by_sequence(y, ptr)
     if parts is None:
         return None
     states = np.full(int(ptr[-1]), -1, dtype=np.int64)
     for s, part in enumerate(parts):
-        if part is not None:
-            where = f"y, sequence {s}" if len(parts) > 1 else "y"
-            states[ptr[s] : ptr[s + 1]] = _read_states(part, ptr[s + 1] - ptr[s], n_states, where)
+        if part is None:
+            continue
+        begin, end = int(ptr[s]), int(ptr[s + 1])
+        name, place = (f"y[{s}]", f"sequence {s}") if len(parts) > 1 else ("y", "X")
+        states[begin:end] = check_known(
+            part, end - begin, name, what="state", place=f"step of {place}", largest=n_states - 1
+        )
     return KnownStates(states, n_states) if (states >= 0).any() else None
 
 
-def _split_y(y: Any, lengths: Places) -> list[Any] | None:
-    """Return the entries of y for each sequence, or None if it holds no states."""
+def split_by_sequence(y: Any, ptr: Places) -> list[Any] | None:
+    """Return the entries of y for each sequence, or None if it holds no values of steps."""
     if y is None:
         return None
-    entries = list(y if isinstance(y, list | tuple) else np.atleast_1d(as_array(y, "y")))
-    are_scalars = all(each is None or np.ndim(each) == 0 for each in entries)
-    if len(lengths) == 1 and are_scalars:
-        return [entries] if len(entries) != 1 or lengths[0] == 1 else None
-    if are_scalars:
-        return None
-    if len(entries) != len(lengths):
+    entries = list(y) if isinstance(y, list | tuple) else as_array(y, "y")
+    if not isinstance(entries, list) and entries.ndim == 0:
+        raise TypeError(f"y must be an array, or a list of arrays, got {shorten(y)}.")
+    n_sequences, n_steps = len(ptr) - 1, int(ptr[-1])
+    are_scalars = not any(is_list_like(entry) for entry in entries)
+    is_column = isinstance(entries, np.ndarray) and entries.shape == (n_steps, 1)
+    if n_sequences == 1 and (is_column or (are_scalars and len(entries) in (0, n_steps))):
+        return [entries]
+    if are_scalars and len(entries) == n_steps != n_sequences:
+        return np.split(as_array(entries, "y"), ptr[1:-1])
+    if len(entries) != n_sequences:
         raise ValueError(
-            f"y must hold the known states of {len(lengths)} sequences, those of X; got "
-            f"{len(entries)}."
+            f"y must have a state for each of the {n_steps} steps, or an array of states for each "
+            f"sequence of X, of which there is a number of {n_sequences}; got {len(entries)}."
         )
-    return entries
-
-
-def _read_states(y: Any, length: int, n_states: int, where: str) -> Places:
-    """Return the known states of a sequence, -1 where unknown."""
-    array = as_array(y, "y")
-    if array.shape != (length,):
-        raise ValueError(
-            f"{where}: a state for each of the {length} steps is expected, got shape {array.shape}."
-        )
-    if array.dtype.kind == "O":
-        array = np.array([-1 if x is None else x for x in array.tolist()])
-    if array.dtype.kind == "f":
-        array = np.where(np.isnan(array), -1.0, array)
-    is_number = array.dtype.kind in "iuf"
-    wrong = ~((array >= -1) & (array < n_states) & (array == np.floor(array))) if is_number else []
-    if not is_number or np.any(wrong):
-        t = int(np.argmax(wrong)) if is_number else 0
-        raise ValueError(
-            f"{where}: known states are integers from 0 to n_components - 1 = {n_states - 1}, and "
-            f"-1 is unknown; got {array[t]!r} at step {t}. If y belongs to a later step of a "
-            "Pipeline, set use_y=False."
-        )
-    return array.astype(np.int64)
+    return None if are_scalars else list(entries)
 
 
 def check_allowed(transitions: Any, start: Any, n_states: int) -> Mask | None:
@@ -182,13 +167,60 @@ def check_allowed(transitions: Any, start: Any, n_states: int) -> Mask | None:
 
 
 def _read_mask(values: Any, shape: tuple[int, ...], name: str) -> Mask:
+    """Return an array of bool, or of 0 and 1, as an array of bool."""
     array = as_array(values, name)
-    if array.shape != shape or array.dtype.kind != "b":
+    is_mask = array.dtype.kind == "b" or (
+        array.dtype.kind in "iuf" and bool(np.isin(array, (0, 1)).all())
+    )
+    if array.shape != shape or not is_mask:
         raise ValueError(
-            f"{name} must be an array of bool of shape {shape}, where n_components={shape[0]}; got "
-            f"{array.dtype} of shape {array.shape}."
+            f"{name} must be an array of bool (or 0 and 1) of shape {shape}, with "
+            f"n_components={shape[0]}; got {array.dtype} of shape {array.shape}."
         )
-    return array
+    return array.astype(np.bool_)
+
+
+def find_possible_steps(
+    allowed: Mask | None, log_similarity: Floats | None, *, ends: bool
+) -> Mask | None:
+    """Return which states may follow each other step by step, (J + 1, J); None: all.
+
+    Parameters
+    ----------
+    allowed : (J + 1, J) array of bool or None
+        Result of `check_allowed`.
+    log_similarity : (J, J) array or None
+        log phi if it is fixed.
+    ends : bool
+        Whether every state ends, as with a duration.
+
+    Raises
+    ------
+    ValueError
+        If a state has no successor, or none but itself although it ends.
+    """
+    is_zero = None if log_similarity is None else np.isneginf(log_similarity)
+    if allowed is None and (is_zero is None or not is_zero.any()):
+        return None
+    if allowed is None:
+        assert log_similarity is not None
+        allowed = np.ones((len(log_similarity) + 1, len(log_similarity)), dtype=np.bool_)
+    if is_zero is not None:
+        allowed[:-1] &= ~is_zero
+    ends &= allowed.shape[1] > 1
+    if ends:
+        np.fill_diagonal(allowed[:-1], False)
+    has_successor = allowed.any(axis=1)
+    if not has_successor.all():
+        raise ValueError(
+            "transitions and the zeros of a FixedSimilarity leave state "
+            f"{np.argmin(has_successor)} without a successor{' other than itself' * ends}."
+            + " With a duration, every state ends: let the last state of a left-right model be "
+            "followed by the first one, for example." * ends
+        )
+    if ends:
+        np.fill_diagonal(allowed[:-1], True)
+    return allowed
 
 
 def check_path(ptr: Places, known: Places, allowed: Mask, name: str) -> None:
@@ -205,10 +237,15 @@ def check_path(ptr: Places, known: Places, allowed: Mask, name: str) -> None:
     """
     n_states = allowed.shape[1]
     t = kernels.find_impossible_step(ptr, known, allowed, *np.empty((2, n_states), np.bool_))
-    if t >= 0:
-        s = int(np.searchsorted(ptr, t, side="right")) - 1
-        what = "any state" if known[t] < 0 else f"state {known[t]}"
-        raise ValueError(
-            f"{name}: no path of allowed transitions leads through the known states of sequence "
-            f"{s} to {what} at step {t - int(ptr[s])}."
-        )
+    if t < 0:
+        return
+    s = int(np.searchsorted(ptr, t, side="right")) - 1
+    begin = int(ptr[s])
+    before = begin + np.flatnonzero(known[begin:t] >= 0)
+    where = f"step {t - begin} of sequence {s}"
+    where += " in any state" if known[t] < 0 else f" in state {known[t]}"
+    if len(before):
+        where += f" after state {known[before[-1]]} at step {before[-1] - begin}"
+    raise ValueError(
+        f"{name}: transitions, start or the zeros of a FixedSimilarity leave no path to {where}."
+    )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skdp.emissions._protocol import EmissionModel, looks_back, values_for
 from skdp.sequence._durations._protocol import DurationModel
 from skdp.sequence._hmm._forecast import follow, log_tables_to_leaving
+from skdp.sequence._hmm._hints import KnownStates
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._viterbi import decode
@@ -87,10 +88,15 @@ class HMMModel:
         return out
 
     def posteriors(
-        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
+        self,
+        ptr: NDArray[np.int64],
+        values: NDArray[np.float64],
+        known_states: KnownStates | None = None,
     ) -> NDArray[np.float64]:
-        """Return p(z_t = j given x), (N, J)."""
+        """Return p(z_t = j given x and known states), (N, J)."""
         log_obs = self._log_obs(ptr, values)
+        if known_states is not None:
+            known_states.clamp(log_obs)
         out = np.empty(log_obs.shape)
         known = ptr, self.startprob, self.transmat, log_obs
         if self.duration is None:

@@ -144,7 +144,7 @@ def number_part(part: PanelPart, numbers: tuple[int, int, int]) -> tuple[int]:
     return (0,)
 
 
-def know_part(part: PanelPart, known: tuple[Places, int] | None) -> tuple[int]:
+def set_known_part(part: PanelPart, known: tuple[Places, int] | None) -> tuple[int]:
     """Set the known states of the steps, given these and the number of states."""
     part.known = None if known is None else KnownStates(*known)
     return (0,)
@@ -380,14 +380,14 @@ class PlacedPanel(Placed):
         self.sum(number_part, each=[(s, *row) for s, row in enumerate(ends[:-1].tolist())])
         self.known: KnownStates | None = None
 
-    def know(self, known: KnownStates | None) -> None:
+    def set_known(self, known: KnownStates | None) -> None:
         """Set the known states of all steps."""
         self.known = known
         each: list[Any] = [None] * len(self.sizes)
         if known is not None:
             ends = np.cumsum([n_steps for _, n_steps in self.sizes])
             each = [(own, known.n_states) for own in np.split(known.states, ends[:-1])]
-        self.sum(know_part, each=each)
+        self.sum(set_known_part, each=each)
 
     @property
     def n_units(self) -> int:

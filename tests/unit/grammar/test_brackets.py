@@ -119,7 +119,7 @@ class TestBadInput:
             ({0: [(0, 2)]}, TypeError, "y must be a sequence .*got dict"),
             ([*KNOWN[:8], 4], TypeError, r"y\[8\] must be a list of spans.*got 4"),
             ([*KNOWN[:8], "NP"], TypeError, r"y\[8\] must be a list of spans.*got 'NP'"),
-            ([*KNOWN[:8], np.nan], TypeError, r"y\[8\] must be a list of spans.*got nan"),
+            ([*KNOWN[:8], 0.5], TypeError, r"y\[8\] must be a list of spans.*got 0.5"),
             ([*KNOWN[:8], {(0, 2): "NP"}], TypeError, r"y\[8\] must be a list of spans"),
             ([*KNOWN[:8], ["NP"]], TypeError, r"y\[8\] must hold spans.*got 'NP'"),
             ([*KNOWN[:8], [(0, 2), "02"]], TypeError, r"y\[8\] must hold spans.*got '02'"),

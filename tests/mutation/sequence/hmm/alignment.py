@@ -25,8 +25,8 @@ MUTATIONS = [
     Mutation(
         "names-of-fixed-states-are-matched",
         ALIGNMENT,
-        "    if order.are_fixed:\n",
-        "    if False:\n",
+        "np.setdiff1d(np.arange(len(names)), order.fixed)",
+        "np.arange(len(names))",
         "A state with its own possible transitions never takes another number.",
         f"{NAMES}::test_fixed_states_are_never_renamed",
     ),

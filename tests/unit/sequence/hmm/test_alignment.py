@@ -126,11 +126,11 @@ def test_partitions_count_observed_steps():
 def test_fixed_states_are_never_renamed():
     """State 1 exchanges its steps with state 2 from one sample to the next."""
     samples = [make_sample([3, 3, 1, 2, 1, 0], 1.0), make_sample([3, 3, 2, 1, 2, 0], 0.0)]
-    everything = StateOrder(np.arange(4), are_fixed=True)
+    everything = StateOrder(np.arange(4), np.arange(4))
     models, _ = name_all(samples, order=everything)
     for model, sample in zip(models, samples, strict=True):
         assert_same(model, sample.model)
-    models, _ = name_all(samples, order=StateOrder(np.array([1]), are_fixed=True))
+    models, _ = name_all(samples, order=StateOrder(np.array([1]), np.array([1])))
     assert_same(models[0], samples[0].model.reorder(np.array([3, 1, 0, 2])))
     assert_array_equal(models[1].shares[1], samples[1].model.shares[1])
     models, _ = name_all(samples, order=StateOrder(np.arange(4)))
