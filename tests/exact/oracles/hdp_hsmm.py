@@ -41,7 +41,10 @@ def expect(problem, longest, pmf, grid, weights, n_draws=1_000_000, chunk=20_000
     n_states, length = problem.n_states, sum(map(len, problem.sequences))
     rows = []
     kinds = []
+    known = np.full(length, -1) if problem.known is None else np.concatenate(problem.known)
     for states in product(range(n_states), repeat=length):
+        if np.any((known >= 0) & (known != states)):
+            continue
         lengths = length_likelihood(split(problem, states), longest, pmf, n_states)
         by_state = lengths @ weights
         p = math.exp(hdp_hmm.log_evidence(problem, states)) * by_state.prod()

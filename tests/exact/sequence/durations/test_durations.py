@@ -17,6 +17,7 @@ from skdp.data import SequencePanel
 from skdp.emissions._discrete._categorical import CategoricalSampler
 from skdp.sequence import FixedSimilarity, NegativeBinomialDuration, PoissonDuration
 from skdp.sequence._durations import _kernels as kernels
+from skdp.sequence._hmm._hints import KnownStates, LabeledPanel
 from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
@@ -180,6 +181,8 @@ def test_durations_without_end(p):
 # Chains
 
 ONE, TWO = ((0, 0, 1, 1, 0, 1),), ((0, 0, 1, 0), (1, 1))
+RING = ((1, 1, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0))
+KNOWN = ((0, -1, -1, -1), (-1, 1))
 PHI = ((1.0, 0.3, 0.05), (0.5, 1.0, 0.2), (0.01, 0.6, 1.0))
 CHAINS = {
     "three states": (hdp_hmm.Problem(ONE, n_states=3), PoissonDuration(2.0, 1.0, 4)),
@@ -195,6 +198,10 @@ CHAINS = {
         hdp_hmm.Problem(TWO, n_states=3, alpha=None, gamma=None, phi=PHI),
         NegativeBinomialDuration(2, (2.0, 3.0), 3),
     ),
+    "in a ring, known": (
+        hdp_hmm.Problem(TWO, n_states=3, allowed=RING, known=KNOWN, gamma=None),
+        PoissonDuration(2.0, 1.0, 3),
+    ),
     "one step": (hdp_hmm.Problem(TWO, n_states=3, gamma=None), PoissonDuration(2.0, 1.0, 1)),
 }  # fmt: skip
 
@@ -203,6 +210,10 @@ def run_chain(problem, duration, n_sweeps):
     """Draw states, transitions, symbols' probabilities and durations in turns."""
     n_states = problem.n_states
     panel = SequencePanel.from_sequences([np.array(s, float) for s in problem.sequences])
+    ptr = panel.ptr
+    if problem.known is not None:
+        panel = LabeledPanel(panel, KnownStates(np.concatenate(problem.known), n_states))
+    allowed = None if problem.allowed is None else np.array(problem.allowed, dtype=bool)
     priors = TransitionPriors(
         problem.gamma, problem.gamma_prior, problem.alpha, problem.alpha_prior, 0.0, (1.0, 1.0)
     )
@@ -211,7 +222,7 @@ def run_chain(problem, duration, n_sweeps):
         similarity = FixedSimilarity(problem.phi).make_sampler(n_states)
     sampler = HMMSampler(
         panel,
-        Transitions(n_states, priors, stream(), self_transitions=False),
+        Transitions(n_states, priors, stream(), self_transitions=False, allowed=allowed),
         CategoricalSampler(n_states, np.full(problem.n_symbols, problem.prior)),
         stream(1),
         stream(2),
@@ -223,7 +234,7 @@ def run_chain(problem, duration, n_sweeps):
     for _ in range(n_sweeps):
         sampler.sweep()
         states, transitions = sampler.states, sampler.transitions
-        n_segments = sum(1 + np.count_nonzero(np.diff(states[a:b])) for a, b in pairwise(panel.ptr))
+        n_segments = sum(1 + np.count_nonzero(np.diff(states[a:b])) for a, b in pairwise(ptr))
         values = (
             len(set(states.tolist())), n_segments, parameters(sampler.duration).mean(),
             states[:, None] == states, transitions.alpha, transitions.gamma,
