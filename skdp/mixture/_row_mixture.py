@@ -171,7 +171,8 @@ class RowMixture(BaseMixture):
             `labels_`, because each row is itself one of the rows that it is compared to; a label in
             `y` makes no difference here.
         """
-        return np.asarray(self.component_labels_[np.argmax(self._log_proba(X), axis=1)])
+        best = np.argmax(self._log_proba(X), axis=1)
+        return np.asarray(self.component_labels_[best])
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of the known components for each row.

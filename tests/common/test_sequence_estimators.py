@@ -25,7 +25,8 @@ from skdp.utils.estimator_checks import parametrize_with_ragged_checks
 PHI = [[0.5, 0.1, 1.0], [1.0, 1.0, 0.2], [0.7, 0.3, 1.0]]
 
 
-@scikit_learn_checks([HDPHMMLT(3, max_iter=10), FactorialHMM(3, max_iter=10)])
+# Classes in y are no states, of which there may be one.
+@scikit_learn_checks([HDPHMMLT(3, max_iter=10, use_y=False), FactorialHMM(3, max_iter=10)])
 def test_scikit_learn(estimator, check):
     check(estimator)
 

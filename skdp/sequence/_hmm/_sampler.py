@@ -115,10 +115,16 @@ class HMMSampler(Part):
 
     def _known_similarity(self) -> NDArray[np.float64] | None:
         """Return log phi, (J + 1, J), as far as it is known: -inf for impossible transitions."""
-        transitions = self.transitions
-        if isinstance(self.similarity, FixedSimilaritySampler):
-            return transitions.with_log_similarity(self.similarity.log_similarity).log_similarity
-        return None if transitions.allowed is None else transitions.log_similarity
+        allowed = self.transitions.allowed
+        is_fixed = isinstance(self.similarity, FixedSimilaritySampler)
+        if allowed is None and not is_fixed:
+            return None
+        log_similarity = np.zeros_like(self.transitions.log_similarity)
+        if is_fixed:
+            log_similarity[:-1] = self.similarity.log_similarity  # type: ignore[union-attr]
+        if allowed is not None:
+            log_similarity[~allowed] = -np.inf
+        return log_similarity
 
     def _begin(self, rng: NDArray[np.uint64]) -> None:
         """Draw the first parameters, given the first states."""
