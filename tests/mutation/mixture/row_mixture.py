@@ -8,8 +8,8 @@ MUTATIONS = [
     Mutation(
         "mixture-labels-predicted-by-index",
         "mixture/_row_mixture.py",
-        "np.asarray(self.component_labels_[np.argmax(self._log_proba(X), axis=1)])",
-        "np.asarray(np.argmax(self._log_proba(X), axis=1))",
+        "np.asarray(self.component_labels_[best])",
+        "np.asarray(best)",
         "Predictions are the user's labels.",
         f"{FITS_WITH_LABELS}::test_components_have_the_numbers_of_labels[collapsed]",
     ),
