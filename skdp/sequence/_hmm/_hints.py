@@ -129,8 +129,8 @@ def split_by_sequence(y: Any, ptr: Places) -> list[Any] | None:
         return np.split(as_array(entries, "y"), ptr[1:-1])
     if len(entries) != n_sequences:
         raise ValueError(
-            f"y must have a state for each of the {n_steps} steps, or an array of states for each "
-            f"sequence of X, of which there is a number of {n_sequences}; got {len(entries)}."
+            f"y must hold {n_steps} states, one for each step, or {n_sequences} arrays of states, "
+            f"one for each sequence of X; got {len(entries)} entries."
         )
     return None if are_scalars else list(entries)
 

@@ -46,7 +46,7 @@ def some_brackets(rng, n, size):
 
 
 def test_a_tree_that_crosses_no_bracket_has_all_of_them():
-    """The engine closes spans that cross a bracket: they are those that the limits exclude."""
+    """The engine closes exactly the spans that cross a bracket."""
     rng = np.random.default_rng(0)
     trees = [spans_of(lengths) for lengths in shapes(7)]
     for _ in range(100):

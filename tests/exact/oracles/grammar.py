@@ -88,7 +88,7 @@ def allowed(grammar, length):
 
 
 def enumerate_trees(grammar, words, brackets=()):
-    """Return what all derivations of a sentence say in which every bracket is a constituent."""
+    """Return sums over the derivations of a sentence in which every bracket is a constituent."""
     found = []
     for lengths in shapes(len(words)):
         if not spans_of(lengths).issuperset(brackets):

@@ -20,8 +20,8 @@ from exact.oracles.quadrature import gamma_quadrature
 from exact.oracles.segmented import dirichlet_multinomial, rising, stirling
 
 
-def partitions_beside(n, n_seeded):
-    """Return all partitions of n words as labels, beside `n_seeded` topics that may be empty."""
+def partitions_with_seeds(n, n_seeded):
+    """Return all partitions of n words, with `n_seeded` topics that may be empty."""
     found = [()]
     for _ in range(n):
         found = [(*labels, k) for labels in found for k in range(max((*labels, n_seeded - 1)) + 2)]
@@ -84,7 +84,7 @@ def at_most(most, every):
 
 def posterior(documents, n_words, alpha, gamma, eta, most=None, seeds=()):
     """Return all partitions (of at most `most` topics) and the probability of each."""
-    every = at_most(most, partitions_beside(sum(map(len, documents)), len(seeds)))
+    every = at_most(most, partitions_with_seeds(sum(map(len, documents)), len(seeds)))
     weights = np.array([
         prior_of_partition(documents, labels, alpha, gamma, len(seeds))
         * word_factor(documents, labels, eta, n_words, seeds)
@@ -108,7 +108,7 @@ def mean_of_concentrations(documents, factor, alpha_prior, gamma_prior, n_seeded
     gammas, gamma_weights = gamma_quadrature(*gamma_prior)
     alpha, gamma = alphas[:, None], gammas[None, :]
     total, sums = 0.0, np.zeros(3)
-    for labels in partitions_beside(sum(map(len, documents)), n_seeded):
+    for labels in partitions_with_seeds(sum(map(len, documents)), n_seeded):
         n_topics = max(*labels, n_seeded - 1) + 1
         density = np.zeros((len(alphas), len(gammas)))
         for tables, ways in tables_of_partition(documents, labels, n_seeded):

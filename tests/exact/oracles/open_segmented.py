@@ -21,7 +21,7 @@ from exact.oracles.hdp_topics import (
     at_most,
     factor_of_tables,
     log_density_of_weights,
-    partitions_beside,
+    partitions_with_seeds,
     word_factor,
 )
 from exact.oracles.quadrature import gamma_quadrature
@@ -135,7 +135,7 @@ def posterior(problem, most=None):
     Tables (J, 2) are those that order from the document and those that order from the segment
     before. Only partitions of at most `most` topics are possible.
     """
-    every = at_most(most, partitions_beside(sum(map(len, problem.flat)), len(problem.seeds)))
+    every = at_most(most, partitions_with_seeds(sum(map(len, problem.flat)), len(problem.seeds)))
     prior = Prior(problem.alpha, problem.gamma, len(problem.seeds))
     weights = np.zeros(len(every))
     tables = np.zeros((sum(map(len, problem.documents)), 2))
@@ -156,7 +156,7 @@ def mean_concentrations(problem, alpha_prior, gamma_prior, most=None):
     alpha, gamma = alphas[:, None], gammas[None, :]
     prior = Prior(alpha, gamma, len(problem.seeds))
     total, sums = 0.0, np.zeros(3)
-    every = partitions_beside(sum(map(len, problem.flat)), len(problem.seeds))
+    every = partitions_with_seeds(sum(map(len, problem.flat)), len(problem.seeds))
     for labels in at_most(most, every):
         words = word_factor(problem.flat, labels, problem.eta, problem.n_words, problem.seeds)
         density = np.zeros((len(alphas), len(gammas)))

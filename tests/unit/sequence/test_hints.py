@@ -104,7 +104,7 @@ class TestKnownStates:
     @pytest.mark.parametrize(
         ("y", "message"),
         [
-            (Y[:5], r"sequence of X, .* 6; got 5"),
+            (Y[:5], r"6 arrays of states, one for each sequence of X; got 5"),
             ([*Y[:5], Y[5][:-1]], r"y\[5\] must have shape \(65,\), a state per step"),
             ([*Y[:5], np.where(PATH == 3, 9, -1)], r"y\[5\] .* from 0 to 7.*got y\[5\]\[35\]=9"),
             ([*Y[:5], Y[5] - 1], "=-2"),

@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from exact.oracles.hmm import enumerate_states, posterior
+from scipy.special import logsumexp
 
 from skdp.sequence import hmm_log_likelihood, hmm_posterior, hmm_sample_states
 
@@ -182,3 +183,21 @@ def test_long_sequences_with_impossible_transitions():
     assert states[0] == 0
     assert np.all(transmat[states[:-1], states[1:]] > 0.0)
     assert expected[np.arange(n_steps), states].min() > 1e-9
+
+
+def test_sums_of_several_tiny_terms():
+    """States 0 and 1, e^-700 times as probable as 2, are the only ways to state 3."""
+    startprob = np.array([0.3, 0.2, 0.5, 0.0])
+    transmat = np.array(
+        [[0.5, 0.1, 0.2, 0.2], [0.3, 0.2, 0.2, 0.3], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    )
+    log_obs = np.array(
+        [[-700.0, -700.5, 0.0, 0.0], [-0.1, -0.2, 0.0, -0.3], [-np.inf, -np.inf, -np.inf, -0.4]]
+    )
+    with np.errstate(divide="ignore"):
+        log_start, log_from = np.log(startprob), np.log(transmat)
+    expected = log_start + log_obs[0]
+    for row in log_obs[1:]:
+        expected = logsumexp(expected[:, np.newaxis] + log_from, axis=0) + row
+    found = hmm_log_likelihood(startprob, transmat, log_obs, [0, 3])
+    np.testing.assert_allclose(found, logsumexp(expected), rtol=1e-14)

@@ -302,4 +302,12 @@ MUTATIONS = [
         "`start` restricts the first state.",
         f"{HINTS}::TestPossibleTransitions::test_a_path_without_a_way",
     ),
+    Mutation(
+        "messages-in-logs-drop-terms",
+        MESSAGES,
+        "LOG_NEGLIGIBLE = -60.0",
+        "LOG_NEGLIGIBLE = -0.5",
+        "All terms that are not below rounding count.",
+        "tests/exact/sequence/hmm/test_messages.py::test_sums_of_several_tiny_terms",
+    ),
 ]
