@@ -1,5 +1,6 @@
 """What is done to observations before a model of sequences sees them."""
 
 from skdp.preprocessing._panel_transformer import PanelTransformer
+from skdp.preprocessing._window_features import WindowFeatures
 
-__all__ = ["PanelTransformer"]
+__all__ = ["PanelTransformer", "WindowFeatures"]

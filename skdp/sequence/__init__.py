@@ -32,6 +32,7 @@ from skdp.sequence._similarities._fixed import FixedSimilarity
 from skdp.sequence._similarities._gaussian import GaussianSimilarity
 from skdp.sequence._similarities._laplacian import LaplacianSimilarity
 from skdp.sequence._similarities._protocol import SimilaritySampler
+from skdp.sequence._state_detector import StateDetector
 
 __all__ = [
     "HDPHMMLT",
@@ -57,6 +58,7 @@ __all__ = [
     "PoissonDuration",
     "PoissonEmission",
     "SimilaritySampler",
+    "StateDetector",
     "StudentTEmission",
     "hmm_log_likelihood",
     "hmm_posterior",

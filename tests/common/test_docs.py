@@ -59,6 +59,8 @@ OTHER_MEANING = {
         "LatentDirichletCoClustering": "topics of words, not of segments",
         "TopicSegmenter": "the more the better",
         "HDPHMMLT": "states, an upper bound",
+        "StateDetector": "states of all models that are tried",
+        "WindowFeatures": "principal components",
         "HDPPCFG": "symbols, an upper bound",
         "HDPPCFGRefiner": "subsymbols of each symbol, an upper bound",
     },
@@ -79,7 +81,10 @@ OTHER_MEANING = {
     "max_iter": {
         "HDPPCFG": "iterations of each start, not sweeps",
         "HDPPCFGRefiner": "iterations, not sweeps",
+        "StateDetector": "for each step",
     },
+    "stickiness": {"StateDetector": "given"},
+    "features": {"StateDetector": "of windows, or none"},
     "shape": {"PoissonEmission": "of counts, from the data by default"},
     "rate": {"PoissonEmission": "of counts, from the data by default"},
     "dirichlet_prior": {"DistanceDependentCRPClassifier": "of outcomes, and drawn"},
@@ -149,6 +154,7 @@ OTHER_MEANING = {
         "NestedPitmanYorLM": "no features",
         "CollocationPitmanYorLM": "no features",
         "HDPPCFG": "of grammars",
+        "StateDetector": "no scores",
     },
     "concentration_prior": {
         "CategoricalEmission": "of a Dirichlet, not of processes",
@@ -280,7 +286,7 @@ def test_one_text_for_one_parameter():
             for parameter, text in parameter_texts(found).items():
                 assert text, f"{name}: {parameter} has no text"
                 texts.setdefault(parameter, {})[name] = text
-    assert len(texts["random_state"]) == 20  # chains, and both grammars
+    assert len(texts["random_state"]) == 22  # chains, both grammars, and windows
     for parameter, by_class in texts.items():
         others = OTHER_MEANING.get(parameter, {})
         shared = {text for name, text in by_class.items() if name not in others}

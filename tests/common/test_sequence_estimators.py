@@ -18,6 +18,7 @@ from skdp.sequence import (
     LaplacianSimilarity,
     NegativeBinomialDuration,
     PoissonDuration,
+    StateDetector,
     StudentTEmission,
 )
 from skdp.utils.estimator_checks import parametrize_with_ragged_checks
@@ -26,7 +27,13 @@ PHI = [[0.5, 0.1, 1.0], [1.0, 1.0, 0.2], [0.7, 0.3, 1.0]]
 
 
 # Classes in y are no states, of which there may be one.
-@scikit_learn_checks([HDPHMMLT(3, max_iter=10, use_y=False), FactorialHMM(3, max_iter=10)])
+@scikit_learn_checks(
+    [
+        HDPHMMLT(3, max_iter=10, use_y=False),
+        FactorialHMM(3, max_iter=10),
+        StateDetector(3, features="values", max_iter=10),
+    ]
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
 

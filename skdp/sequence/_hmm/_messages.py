@@ -96,6 +96,27 @@ class HMMMessages:
                 out[self.ptr[s] : self.ptr[s + 1]] = logs[1]
         return -1
 
+    def changes(self, out: Floats) -> int:
+        """Write p(z_t is not z_t-1 given x), (N,); return the first impossible sequence, or -1.
+
+        It is 0 at the first step of each sequence.
+        """
+        before, after = np.empty((2, *self.log_obs.shape))
+        impossible = max(self.filtered(before), self.posteriors(after))
+        if impossible >= 0:
+            return impossible
+        before, now = before[:-1], after[1:]
+        predicted = before @ self.transmat
+        # p(z_t-1 = z_t = j given x) = p(z_t-1 = j given x_<t) P_jj p(z_t = j given x) / p(z_t = j
+        # given x_<t). If the last one underflows, the state was improbable before: it was entered
+        # earlier if it is probable there given all of x.
+        staying = np.minimum(after[:-1], now)
+        both = before * now * np.diag(self.transmat)
+        np.divide(both, predicted, out=staying, where=predicted > 0.0)
+        out[1:] = np.clip(1.0 - staying.sum(axis=1), 0.0, 1.0)
+        out[self.ptr[:-1][self.ptr[:-1] < len(out)]] = 0.0
+        return -1
+
     def sample_states(self, states: Places, rng: np.ndarray) -> int:
         """Draw the states of all sequences; return the first impossible one, or -1.
 

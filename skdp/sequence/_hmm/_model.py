@@ -106,6 +106,21 @@ class HMMModel:
         _check_possible(impossible)
         return out
 
+    def changes(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability given x that a state begins at each step, (N,).
+
+        The first step of a sequence has 0: nothing is before it.
+        """
+        log_obs = self._log_obs(ptr, values)
+        known = ptr, self.startprob, self.transmat, log_obs
+        out = np.empty(len(log_obs))
+        if self.duration is None:
+            impossible = HMMMessages(*known).changes(out)
+        else:
+            impossible = SegmentMessages(*known, *self.duration.tables()).changes(out)
+        _check_possible(impossible)
+        return out
+
     def filtered(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return p(z_t = j given x_<=t), (N, J)."""
         log_obs = self._log_obs(ptr, values)

@@ -113,6 +113,30 @@ class HMMPredictions(SequenceEstimator):
         return split(*self._posteriors(X))
 
     @takes_partitions(None)
+    def predict_change_proba(self, X: Any) -> Any:
+        """Return the probability that the state changes at each step, given the whole sequence.
+
+        It is the probability that the state of a step is not the state of the step before; with a
+        duration, that a new segment begins. At the first step of a sequence it is 0. The
+        probabilities are averaged over the stored samples of the best chain; their sum over a
+        sequence is the expected number of changes.
+
+        Parameters
+        ----------
+        X : as in `fit`, or PartitionedPanel
+
+        Returns
+        -------
+        list of (T_i,) arrays, or for a single array (T,)
+            For a PartitionedPanel under ``joblib.parallel_config("dask")``, a dask.bag.Bag of them.
+
+        See Also
+        --------
+        StateDetector.predict_change_proba : Changes between the waves of a recording.
+        """
+        return split(*self._posteriors(X, "changes"))
+
+    @takes_partitions(None)
     def filter_proba(self, X: Any) -> Any:
         """Return the probabilities of the states at each step, given the sequence up to there.
 

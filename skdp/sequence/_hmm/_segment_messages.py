@@ -98,17 +98,34 @@ class SegmentMessages:
 
     def posteriors(self, out: Floats) -> int:
         """Write p(z_t given x) to `out`, (N, J); return the first impossible sequence, or -1."""
+        return self._smooth(out, np.empty(len(self.log_obs)))
+
+    def changes(self, out: Floats) -> int:
+        """Write p(a segment ends at step t - 1 given x), (N,); return as `posteriors` does.
+
+        It is 0 at the first step of each sequence.
+        """
+        return self._smooth(np.empty(self.log_obs.shape), out)
+
+    def _smooth(self, out: Floats, changes: Floats) -> int:
+        """Write the output of `posteriors` and of `changes`."""
         log_from = _logs(np.ascontiguousarray(self.transmat[:, : self.n_states]))
-        log_begin = np.empty(self.n_states)
+        log_begin, log_after = np.empty(self.n_states), np.full(self._log_end.shape, -np.inf)
         norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
+        changes.fill(0.0)
         for first, last in self._batches:
             n_done = self._filter(first, last, norms, likelihoods)
             if first + n_done < last:
                 return first + n_done
             smoothing.smooth_segments(
                 self.ptr[first : last + 1], self.reverse, log_from, self.log_obs, self.durations,
-                self._scratch, self._log_enter, self._log_end, norms, log_begin, out,
+                self._scratch, self._log_enter, log_after, norms, log_begin, out,
             )  # fmt: skip
+            own = changes[self.ptr[first] : self.ptr[last]]
+            ends = np.exp(self._log_end[: len(own)] + log_after[: len(own)]).sum(axis=1)
+            own[1:] = np.minimum(ends[:-1], 1.0)
+        begins = self.ptr[:-1]
+        changes[begins[begins < len(changes)]] = 0.0
         return -1
 
     def sample_states(self, states: Places, rng: np.ndarray) -> int:

@@ -28,4 +28,20 @@ MUTATIONS = [
         "The stream of a sequence is that of its number in the whole panel.",
         f"{BITS}[gaussian]",
     ),
+    Mutation(
+        "changes-given-the-past",
+        "sequence/_hmm/_messages.py",
+        "        both = before * now * np.diag(self.transmat)",
+        "        both = before * before * np.diag(self.transmat)",
+        "A change is probable given the whole sequence.",
+        "tests/exact/sequence/hmm/test_changes.py::test_changes[plain]",
+    ),
+    Mutation(
+        "changes-of-what-underflows",
+        "sequence/_hmm/_messages.py",
+        "        staying = np.minimum(after[:-1], now)",
+        "        staying = np.zeros(now.shape)",
+        "A state whose predicted probability underflows may have been entered before.",
+        "tests/exact/sequence/hmm/test_changes.py::test_changes[a way out]",
+    ),
 ]

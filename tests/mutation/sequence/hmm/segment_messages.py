@@ -23,4 +23,12 @@ MUTATIONS = [
         "The stream of a sequence is that of its number in the whole panel.",
         f"{BITS}[poisson durations]",
     ),
+    Mutation(
+        "changes-of-segments-a-step-early",
+        "sequence/_hmm/_segment_messages.py",
+        "            own[1:] = np.minimum(ends[:-1], 1.0)",
+        "            own[:] = np.minimum(ends, 1.0)",
+        "A segment begins at the step after the one at which another ends.",
+        "tests/exact/sequence/hmm/test_changes.py::test_changes_of_segments[plain]",
+    ),
 ]

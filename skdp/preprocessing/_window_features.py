@@ -1,0 +1,357 @@
+"""A transformer of sequences into features of their windows."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.decomposition import PCA
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import check_memory
+from skdp._numeric._random import make_seed_sequence
+from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp.data import SequencePanel, check_panel
+from skdp.data._panels import split
+from skdp.preprocessing._windows._features import (
+    Convolutions,
+    Features,
+    Function,
+    Spectrum,
+    Steps,
+)
+from skdp.preprocessing._windows._layout import WindowLayout
+from skdp.preprocessing._windows._period import find_periods
+
+_PERIODS = 2
+_SHORTEST = 40
+_LARGEST_SHARE = 6
+"""A window chosen by "auto" holds two periods, at least 40 steps, and at most a sixth of the
+longest sequence."""
+
+
+class WindowFeatures(
+    EstimatorMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]  # of the mixin's __init_subclass__
+):
+    """Turn sequences into features of overlapping windows.
+
+    A recording of waves, such as an ECG or an accelerometer, has states that its single values do
+    not show: in each state, the values run through a whole wave. Windows of several waves do show
+    them. Each window becomes a row of numbers, so a sequence of T steps becomes a shorter sequence
+    of windows, for `HDPHMMLT`, a mixture or a classifier. `StateDetector` combines this transformer
+    with `HDPHMMLT`.
+
+    Parameters
+    ----------
+    window : int or "auto", default="auto"
+        Number of steps in a window. A shorter sequence has one window, which holds all of it.
+        "auto": two dominant periods of X, at least 40 steps, but at most a sixth of the longest
+        sequence. The period is the lag of the first high peak of the autocorrelation of the
+        differences between steps; for several columns, the median.
+    hop : int or "auto", default="auto"
+        Number of steps from the beginning of a window to that of the next. "auto": half a window.
+    features : {"convolutions", "spectrum"} or callable, default="convolutions"
+        What to compute for a window. "convolutions": the shares of its steps at which `n_kernels`
+        random dilated filters exceed thresholds, as in ROCKET; four of five filters ignore the
+        level of the series. "spectrum": for each column the mean, the logarithm of the standard
+        deviation, and the square roots of the shares of power in bands of frequencies. A callable
+        takes the (T, D) values of a window and returns a number or a one-dimensional array.
+    n_kernels : int, default=200
+        Number of random filters, which take turns in reading the columns. Only for "convolutions".
+    n_components : int or None, default=5
+        Number of principal components of the features to keep, fewer if there are fewer windows or
+        features. None: keep all features as they are.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+
+    Attributes
+    ----------
+    window_, hop_ : int
+        Numbers of steps of a window and between windows.
+    n_features_in_ : int
+        Number D of columns of an observation.
+    feature_names_in_ : (D,) array
+        Only if X was a data frame, or a list of them, with string column names.
+
+    See Also
+    --------
+    StateDetector : The states of a recording, step by step.
+
+    Notes
+    -----
+    Every convolution is compared with a quantile of itself, so units and offsets of the columns
+    do not matter. Missing values (NaN) are interpolated within their sequence before filters and
+    spectra are computed; the shares count only steps at which seven of the nine values of the
+    filter were observed. A window with fewer such steps than 90 % of what most windows have (for
+    other features: with less than 80 % of its values) gets a row of NaN, which models with missing
+    values accept.
+
+    Transform takes time and memory proportional to the number of steps: about 1 s for 200 filters
+    and a million steps.
+
+    References
+    ----------
+    A. Dempster, F. Petitjean, G. I. Webb (2020), ROCKET: exceptionally fast and accurate time
+    series classification using random convolutional kernels: filters and shares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.preprocessing import WindowFeatures
+    >>> t = np.arange(1000)
+    >>> x = np.where(t < 500, np.sin(t / 5), np.sign(np.sin(t / 5)))
+    >>> features = WindowFeatures(n_components=2, random_state=0)
+    >>> rows = features.fit_transform(x.reshape(-1, 1))
+    >>> features.window_, features.hop_, rows.shape
+    (62, 31, (31, 2))
+    >>> states = (rows[:, 0] > 0).astype(int)
+    >>> steps = features.inverse_states(states, x.reshape(-1, 1))
+    >>> len(steps), int(np.flatnonzero(np.diff(steps))[0]) + 1
+    (1000, 512)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "window": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "hop": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "features": [StrOptions({"convolutions", "spectrum"}), callable],
+        "n_kernels": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        window: int | str = "auto",
+        *,
+        hop: int | str = "auto",
+        features: Any = "convolutions",
+        n_kernels: int = 200,
+        n_components: int | None = 5,
+        random_state: Any = None,
+    ):
+        self.window = window
+        self.hop = hop
+        self.features = features
+        self.n_kernels = n_kernels
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose the window, draw the filters, and learn the principal components.
+
+        Parameters
+        ----------
+        X : SequencePanel, list of sequences, or (T, n_features) array
+            Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
+            array or data frame is one sequence. NaN is a missing value.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or a parameter is invalid, X holds nothing but missing values, or `window` exceeds
+            the longest sequence. The estimator is left unchanged.
+        """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit to X, then return ``transform(X)``.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        As `transform`.
+        """
+        panel, is_single, raw, layout = self._fit(X)
+        return self._like(X, panel, is_single, self._reduce(raw), layout)
+
+    def transform(self, X: Any) -> Any:
+        """Return the features of the windows of each sequence.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        SequencePanel, list of (n_windows_i, n) arrays, or (n_windows, n) array
+            As X is: a panel of a panel, a list of a list, and an array of one sequence. Window i of
+            a sequence begins at step ``i * hop_``. NaN if too little of a window was observed.
+        """
+        check_is_fitted(self)
+        panel, is_single = check_panel(self, X, reset=False, ensure_all_finite="allow-nan")
+        raw, layout = self._measure(panel)
+        return self._like(X, panel, is_single, self._reduce(raw), layout)
+
+    def inverse_states(self, states: Any, X: Any) -> Any:
+        """Return the states of the steps, given the states of the windows.
+
+        A step has the state of the window with the nearest center.
+
+        Parameters
+        ----------
+        states : list of (n_windows_i,) arrays, or for a single array (n_windows,)
+            One state, or row of probabilities, per window.
+        X : as in `transform`
+            The sequences to which the windows belong. Only their lengths are used.
+
+        Returns
+        -------
+        list of (T_i,) arrays, or for a single array (T,)
+
+        Raises
+        ------
+        ValueError
+            If there is not one state per window.
+        """
+        check_is_fitted(self)
+        panel, is_single = check_panel(self, X, reset=False, ensure_all_finite="allow-nan")
+        layout = self._lay(panel)
+        parts = [states] if is_single else list(states)
+        numbers = [len(part) for part in parts]
+        if numbers != np.diff(layout.ptr).tolist():
+            raise ValueError(
+                "states must hold one entry per window of X, "
+                f"{np.diff(layout.ptr)[:5].tolist()} in the first sequences, got {numbers[:5]}."
+            )
+        rows = np.concatenate([np.asarray(part) for part in parts])
+        return split(layout.spread(rows), panel.ptr, is_single)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Do nothing: the output is always of the kind of X.
+
+        So you can set a whole Pipeline to return data frames: its later steps will do so.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None, default=None
+
+        Returns
+        -------
+        self
+        """
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._n_out
+
+    def _fit(self, X: Any) -> tuple[SequencePanel, bool, NDArray[np.float64], WindowLayout]:
+        """Learn from X; return it as a panel, and the features of its windows before reduction."""
+        validate_parameters(self)
+        reader = clone(self)
+        panel, is_single = check_panel(reader, X, reset=True, ensure_all_finite="allow-nan")
+        if np.isnan(panel.values).all():
+            raise ValueError("X holds nothing but missing values (NaN): there is nothing to learn.")
+        steps = Steps.of(panel.values, panel.ptr)
+        reader.window_ = self._choose_window(steps)
+        reader.hop_ = max(reader.window_ // 2, 1) if self.hop == "auto" else int(self.hop)
+        reader._features = self._learn_features(steps, reader._lay(panel), reader.window_)
+        raw, layout = reader._measure(panel, steps)
+        reader._learn_components(raw)
+        for name in ("feature_names_in_", "_pca"):
+            self.__dict__.pop(name, None)
+        fitted = vars(reader).keys() - vars(clone(self)).keys()
+        vars(self).update({name: vars(reader)[name] for name in fitted})
+        return panel, is_single, raw, layout
+
+    def _choose_window(self, steps: Steps) -> int:
+        longest = int(np.diff(steps.ptr).max())
+        if self.window != "auto":
+            if self.window > longest:
+                raise ValueError(
+                    f"window={self.window} exceeds the longest sequence, which has {longest} steps."
+                )
+            return int(self.window)
+        periods = find_periods(steps.values, steps.ptr)
+        period = int(np.median(periods[periods > 0])) if periods.any() else 0
+        width = max(_PERIODS * period, _SHORTEST)
+        return max(min(width, longest // _LARGEST_SHARE), 1)
+
+    def _learn_features(self, steps: Steps, layout: WindowLayout, width: int) -> Features:
+        if callable(self.features):
+            return Function(self.features)
+        if self.features == "spectrum":
+            return Spectrum.learn(steps, width)
+        rng = np.random.default_rng(make_seed_sequence(self.random_state))
+        return Convolutions.draw(steps, layout, self.n_kernels, rng)
+
+    def _lay(self, panel: SequencePanel) -> WindowLayout:
+        return WindowLayout.of(panel.ptr, self.window_, self.hop_)
+
+    def _measure(
+        self, panel: SequencePanel, steps: Steps | None = None
+    ) -> tuple[NDArray[np.float64], WindowLayout]:
+        """Return the features of all windows of a panel, before reduction, (W, F)."""
+        layout = self._lay(panel)
+        n_features = len(getattr(self._features, "weights", ()))
+        check_memory(8 * len(layout.starts) * n_features, "the features of the windows", "hop")
+        steps = Steps.of(panel.values, panel.ptr) if steps is None else steps
+        return self._features.measure(steps, layout), layout
+
+    def _learn_components(self, raw: NDArray[np.float64]) -> None:
+        """Learn the principal components from the windows whose features are all known."""
+        self._n_out = raw.shape[1]
+        if self.n_components is not None:
+            complete = raw[~np.isnan(raw).any(axis=1)]
+            if len(complete) == 0:
+                raise ValueError(
+                    "X has too many missing values (NaN): in no window was enough of every column "
+                    "observed. Choose another window."
+                )
+            self._n_out = min(self.n_components, *complete.shape)
+            with np.errstate(divide="ignore", invalid="ignore"):  # shares of a total of 0
+                self._pca = PCA(self._n_out, svd_solver="full").fit(complete)
+
+    def _reduce(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the principal components of windows.
+
+        If features are missing, those that are known decide, by least squares; a window with less
+        than half of them gets NaN.
+        """
+        if self.n_components is None:
+            return raw
+        known = ~np.isnan(raw)
+        rows = np.full((len(raw), self._n_out), np.nan)
+        complete = known.all(axis=1)
+        if complete.any():
+            rows[complete] = self._pca.transform(raw[complete])
+        for i in np.flatnonzero(~complete & (known.mean(axis=1) >= 0.5)):
+            own = known[i]
+            loadings, centered = self._pca.components_[:, own].T, (raw[i] - self._pca.mean_)[own]
+            rows[i] = np.linalg.lstsq(loadings, centered, rcond=None)[0]
+        return rows
+
+    def _like(
+        self,
+        X: Any,
+        panel: SequencePanel,
+        is_single: bool,
+        rows: NDArray[np.float64],
+        layout: WindowLayout,
+    ) -> Any:
+        """Return rows, one per window, in the form of X."""
+        if isinstance(X, SequencePanel):
+            return SequencePanel(rows, layout.ptr)
+        return split(rows, layout.ptr, is_single)

@@ -1,0 +1,1 @@
+"""Windows of sequences and their features."""

@@ -1,0 +1,67 @@
+"""Where windows lie in sequences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class WindowLayout:
+    """Overlapping windows of the sequences of a panel.
+
+    Attributes
+    ----------
+    starts, ends : (W,) arrays of int64
+        Window i holds the steps ``starts[i]`` to ``ends[i] - 1`` of the panel.
+    ptr : (n + 1,) array of int64
+        Sequence s has the windows ``ptr[s]`` to ``ptr[s + 1] - 1``.
+    step_ptr : (n + 1,) array of int64
+        The steps of the sequences.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    ptr: NDArray[np.int64]
+    step_ptr: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, step_ptr: NDArray[np.int64], width: int, hop: int) -> Self:
+        """Return the windows of `width` steps that begin every `hop` steps.
+
+        A sequence of fewer steps has one window, which holds all of it. The last window ends at
+        most ``hop - 1`` steps before its sequence.
+        """
+        lengths = np.diff(step_ptr)
+        n_windows = 1 + np.maximum(lengths - width, 0) // hop
+        ptr = np.concatenate([[0], np.cumsum(n_windows)])
+        number = np.arange(ptr[-1]) - np.repeat(ptr[:-1], n_windows)
+        starts = np.repeat(step_ptr[:-1], n_windows) + number * hop
+        ends = np.minimum(starts + width, np.repeat(step_ptr[1:], n_windows))
+        return cls(starts, ends, ptr, step_ptr)
+
+    @property
+    def first_steps(self) -> NDArray[np.int64]:
+        """The first of the steps that each window stands for, (W,).
+
+        A step belongs to the window with the nearest center.
+        """
+        middle = self.starts + self.ends
+        first = np.empty(len(middle), dtype=np.int64)
+        first[1:] = (middle[1:] + middle[:-1] + 2) // 4
+        first[self.ptr[:-1]] = self.step_ptr[:-1]
+        return first
+
+    def spread(self, rows: NDArray[np.generic]) -> NDArray[np.generic]:
+        """Return the row of its window for each step."""
+        lengths = np.diff(np.append(self.first_steps, self.step_ptr[-1]))
+        return np.repeat(rows, lengths, axis=0)
+
+    def thin(self, step: int) -> NDArray[np.int64]:
+        """Return the numbers of every `step`-th window of each sequence."""
+        parts = [np.arange(first, last, step) for first, last in pairwise(self.ptr)]
+        return np.concatenate(parts)

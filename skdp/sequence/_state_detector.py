@@ -1,0 +1,398 @@
+"""The states of recordings, and where they change."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._numeric._random import make_seed_sequence
+from skdp._sklearn_compat import (
+    EstimatorMixin,
+    HasMethods,
+    Interval,
+    StrOptions,
+    validate_parameters,
+)
+from skdp.data import SequencePanel, check_panel
+from skdp.data._panels import check_no_lengths, split
+from skdp.preprocessing._window_features import WindowFeatures
+from skdp.preprocessing._windows._features import Steps
+from skdp.preprocessing._windows._layout import WindowLayout
+from skdp.preprocessing._windows._period import has_waves
+from skdp.sequence._base import check_columns_observed
+from skdp.sequence._detector._criterion import judge_states
+from skdp.sequence._hdp_hmm_lt import HDPHMMLT
+
+_FEWEST = 100
+"""A step chosen by "auto" leaves at least so many observations, if there are as many."""
+
+
+class StateDetector(
+    EstimatorMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+):
+    """Find the states of recordings, and the steps at which they change.
+
+    A recording of a machine, a body or an animal passes through states, such as walking, jogging
+    and running, which may return. Neither their number nor their order is known. `fit_predict`
+    returns a state for each step, and `change_points_` the steps at which a new state begins.
+
+    The states are those of an infinite hidden Markov model (`HDPHMMLT`) with strong stickiness. It
+    observes features of windows (`WindowFeatures`) if X has waves that are short against their
+    states, and the values themselves if X has levels.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Upper bound on the number of states. If at least half of the samples of `model_` use all of
+        them, `fit` warns that it is too low.
+    features : {"auto", "windows", "values"} or transformer, default="auto"
+        What the states explain. "windows": features of windows by `WindowFeatures`, or by your own
+        object of this class. "values": the values of each step. "auto": windows if at least half of
+        the columns have a dominant period, or if successive values depend on each other; values if
+        they are noise around levels.
+    stickiness : float, default=1e5
+        kappa, the extra rate of staying in a state, from 0 to 1e8: a change lowers the log
+        probability by about log(kappa).
+    step : int or "auto", default="auto"
+        The model learns from every `step`-th window or value: the larger, the coarser the states.
+        Predictions use all of them. "auto": 1, 2, 4, ..., as long as 100 observations remain, are
+        tried. The states of all windows or values are then compared under noise that depends on the
+        noise before, with a penalty on states and changes; see Notes.
+    max_iter : int, default=200
+        Number of sweeps of each chain, for each step that is tried.
+    n_chains : int, default=1
+        Number of independent chains. States come from the chain with the highest mean log joint.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
+
+    Attributes
+    ----------
+    labels_ : (T,) array of int, or list of (T_i,) arrays
+        The state of each step of the training sequences; state 0 is the most frequent one.
+    change_points_ : array of int, or list of arrays
+        For each training sequence the steps at which another state begins. The first step does not
+        count.
+    features_ : WindowFeatures or None
+        The fitted features; None if the states explain values.
+    model_ : HDPHMMLT
+        The fitted model of the windows or values.
+    step_ : int
+        The step, as chosen.
+    criteria_ : dict of int to float
+        The criterion of each step that was tried; higher is better.
+    n_active_components_ : int
+        Number of states in `labels_`.
+    n_iter_ : int
+        Number of sweeps of this model.
+    n_features_in_ : int
+        Number D of columns of an observation.
+    feature_names_in_ : (D,) array
+        Only if X was a data frame, or a list of them, with string column names.
+
+    See Also
+    --------
+    WindowFeatures : The features of windows alone, for other models.
+    HDPHMMLT : The model, with all its settings.
+
+    Notes
+    -----
+    A hidden Markov model takes observations as independent given the states. Overlapping windows
+    and drifting sensors are not, and the model then explains their dependence by more states. Using
+    every c-th observation is a coarsened posterior: the same model with 1 / c of the evidence. The
+    coarseness is chosen by a Gaussian likelihood whose residuals are autoregressive of order one,
+    with log N per parameter and per change as the penalty. The constants (the window, its hop, five
+    components, stickiness, at least 100 observations, the penalty) were chosen on one half of a
+    published benchmark.
+
+    Probabilities are those of the model and take the states of stored samples into account, but not
+    the choices of window and step.
+
+    Time and memory are proportional to the number of steps.
+
+    References
+    ----------
+    J. W. Miller, D. B. Dunson (2019), Robust Bayesian inference via coarsening, Journal of the
+    American Statistical Association: coarsened posteriors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.sequence import StateDetector
+    >>> t = np.arange(3000)
+    >>> is_other = (1000 <= t) & (t < 2000)
+    >>> wave = np.where(is_other, np.sin(t / 6) ** 3, np.sin(t / 6))
+    >>> x = wave + 0.1 * np.random.default_rng(0).standard_normal(3000)
+    >>> detector = StateDetector(random_state=0).fit(x.reshape(-1, 1))
+    >>> detector.n_active_components_, detector.change_points_
+    (2, array([1007, 2033]))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "features": [StrOptions({"auto", "windows", "values"}), HasMethods(["inverse_states"])],
+        "stickiness": [Interval(Real, 0, 1e8, closed="both")],
+        "step": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_chains": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state", np.random.Generator],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        features: Any = "auto",
+        stickiness: float = 1e5,
+        step: int | str = "auto",
+        max_iter: int = 200,
+        n_chains: int = 1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.features = features
+        self.stickiness = stickiness
+        self.step = step
+        self.max_iter = max_iter
+        self.n_chains = n_chains
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the states of sequences.
+
+        Parameters
+        ----------
+        X : SequencePanel, list of sequences, or (T, n_features) array
+            Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
+            array or data frame is one sequence. NaN is a missing value.
+        y : ignored
+            Lengths of sequences are refused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or a parameter is invalid, or a column of X holds nothing but missing values. The
+            estimator is left unchanged, as it is by an interrupt.
+
+        Warns
+        -----
+        ConvergenceWarning
+            As `HDPHMMLT.fit`.
+        """
+        validate_parameters(self)
+        reader = clone(self)
+        panel, is_single = check_panel(reader, X, reset=True, ensure_all_finite="allow-nan")
+        check_no_lengths(y, panel, is_single)
+        empty = np.asarray(np.isnan(panel.values).all(axis=0))
+        check_columns_observed(empty, vars(reader).get("feature_names_in_"))
+        seeds = make_seed_sequence(self.random_state).generate_state(2).tolist()
+        reader.features_ = self._make_features(panel, seeds[0])
+        if reader.features_ is not None:
+            reader.features_.fit(panel)
+        observations, layout = reader._observe(panel)
+        states, caught = reader._choose_model(observations, layout, seeds[1])
+        labels = layout.spread(states)
+        reader.n_active_components_ = len(np.unique(labels))
+        changes = [np.flatnonzero(np.diff(part)) + 1 for part in np.split(labels, panel.ptr[1:-1])]
+        reader.change_points_ = changes[0] if is_single else changes
+        reader.labels_ = split(labels, panel.ptr, is_single)
+        self.__dict__.pop("feature_names_in_", None)
+        fitted = vars(reader).keys() - self.get_params(deep=False).keys()
+        vars(self).update({name: vars(reader)[name] for name in fitted})
+        for warning in caught:
+            warnings.warn(warning.message, stacklevel=2)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
+        """Find the states of sequences, and return them.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        As `predict`.
+        """
+        return self.fit(X, y).labels_
+
+    def predict(self, X: Any) -> Any:
+        """Return the state of each step: the one with the highest posterior probability.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (T_i,) arrays of int, or for a single array (T,)
+        """
+        return self._spread(X, lambda observations: self._join("predict", observations))
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the states at each step, given the whole sequence.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (T_i, n_components) arrays, or for a single array (T, n_components)
+        """
+        return self._spread(X, lambda observations: self._join("predict_proba", observations))
+
+    def predict_change_proba(self, X: Any) -> Any:
+        """Return the probability that the state changes at each step, given the whole sequence.
+
+        With windows, a change is located between the centers of two windows: the step in the middle
+        has its probability, and the steps between have 0. The first step of a sequence has 0. The
+        sum over a sequence is the expected number of changes.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (T_i,) arrays, or for a single array (T,)
+        """
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X)
+        observations, layout = self._observe(panel)
+        out = np.zeros(len(panel.values))
+        out[layout.first_steps] = self._join("predict_change_proba", observations)
+        return split(out, panel.ptr, is_single)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the expected share of time that each sequence spends in each state.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_sequences, n_components) array
+            For a single array, the probabilities of the states at each step, (T, n_components).
+        """
+        probabilities = self.predict_proba(X)
+        if isinstance(probabilities, np.ndarray):
+            return probabilities
+        return np.array([part.mean(axis=0) for part in probabilities])
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of sweeps of the model."""
+        return self.model_.n_iter_
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components
+
+    def _check_panel(self, X: Any) -> tuple[SequencePanel, bool]:
+        return check_panel(self, X, reset=False, ensure_all_finite="allow-nan")
+
+    def _make_features(self, panel: SequencePanel, seed: int) -> WindowFeatures | None:
+        """Return the unfitted features that the panel needs."""
+        if not isinstance(self.features, str):
+            return clone(self.features)
+        takes_windows = self.features == "windows" or (
+            self.features == "auto"
+            and has_waves(Steps.of(panel.values, panel.ptr).values, panel.ptr)
+        )
+        return WindowFeatures(random_state=seed) if takes_windows else None
+
+    def _observe(self, panel: SequencePanel) -> tuple[SequencePanel, WindowLayout]:
+        """Return what the model observes, and the steps for which its observations stand."""
+        if self.features_ is None:
+            return panel, WindowLayout.of(panel.ptr, 1, 1)
+        return self.features_.transform(panel), self.features_._lay(panel)
+
+    def _choose_model(
+        self, observations: SequencePanel, layout: WindowLayout, seed: int
+    ) -> tuple[NDArray[np.int64], list[Any]]:
+        """Fit models to every step-th observation and keep the best.
+
+        Returns
+        -------
+        states : (N,) array of int
+            Of the observations under this model.
+        caught : list
+            Warnings of its fit.
+        """
+        self.criteria_: dict[int, float] = {}
+        best: Any = None
+        for step in self._list_steps(observations):
+            some = _take(observations, layout.thin(step))
+            if step > 1 and self.step == "auto" and np.isnan(some.values).all(axis=0).any():
+                continue  # these steps miss a column
+            model = HDPHMMLT(
+                self.n_components, stickiness=self.stickiness, max_iter=self.max_iter,
+                n_chains=self.n_chains, n_jobs=self.n_jobs, random_state=seed, verbose=self.verbose,
+            )  # fmt: skip
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                model.fit(some)
+            states = np.concatenate(model.predict(observations))
+            criterion = judge_states(observations.values, observations.ptr, states)
+            self.criteria_[step] = criterion
+            if best is None or criterion > best[0]:
+                best = criterion, step, model, states, caught
+        _, self.step_, self.model_, states, caught = best
+        return states, caught
+
+    def _list_steps(self, observations: SequencePanel) -> list[int]:
+        if self.step != "auto":
+            return [int(self.step)]
+        most = max(len(observations.values) // _FEWEST, 1)
+        return [2**i for i in range(most.bit_length())]
+
+    def _join(self, method: str, observations: SequencePanel) -> NDArray[Any]:
+        """Return the result of a method of the model for all observations."""
+        return np.concatenate(getattr(self.model_, method)(observations))
+
+    def _spread(self, X: Any, predict: Any) -> Any:
+        """Return predictions for the steps of X."""
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X)
+        observations, layout = self._observe(panel)
+        return split(layout.spread(predict(observations)), panel.ptr, is_single)
+
+
+def _take(panel: SequencePanel, rows: NDArray[np.int64]) -> SequencePanel:
+    """Return a panel of some rows, in order, at least one of each sequence."""
+    return SequencePanel(panel.values[rows], np.searchsorted(rows, panel.ptr))

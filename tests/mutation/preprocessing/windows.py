@@ -1,0 +1,76 @@
+"""Wrong patches of the features of windows."""
+
+from mutation.mutation import Mutation
+
+TESTS = "tests/unit/preprocessing/test_window_features.py"
+KERNELS = "preprocessing/_windows/_kernels_convolutions.py"
+FEATURES = "preprocessing/_windows/_features.py"
+PERIOD = "preprocessing/_windows/_period.py"
+DEFINITION = f"{TESTS}::test_convolutions_by_their_definition[gaps2]"
+
+MUTATIONS = [
+    Mutation(
+        "windows-filter-shifted",
+        KERNELS,
+        "                    total += weights[i] * values[t + (i - half) * dilation]",
+        "                    total += weights[i] * values[t + (i - half + 1) * dilation]",
+        "A filter is centered at its step.",
+        DEFINITION,
+    ),
+    Mutation(
+        "windows-past-the-end-of-a-sequence",
+        KERNELS,
+        "                    total += weights[i] * values[min(max(place, first), last)]",
+        "                    total += weights[i] * values[min(max(place, 0), last)]",
+        "No filter reads another sequence.",
+        DEFINITION,
+    ),
+    Mutation(
+        "windows-share-of-all-steps",
+        KERNELS,
+        "            shares[i] = (n_above[ends[i]] - n_above[starts[i]]) / n\n",
+        "            shares[i] = (n_above[ends[i]] - n_above[starts[i]]) / (ends[i] - starts[i])\n",
+        "Steps without values do not count.",
+        f"{TESTS}::test_convolutions_by_their_definition[gaps1]",
+    ),
+    Mutation(
+        "windows-all-steps-usable",
+        KERNELS,
+        "            usable[t] = n >= n_least",
+        "            usable[t] = True",
+        "Interpolated values are no observations.",
+        DEFINITION,
+    ),
+    Mutation(
+        "windows-thresholds-without-margin",
+        FEATURES,
+        "np.quantile(signal, level) + 1e-7 * signal.std()",
+        "np.quantile(signal, level)",
+        "Rounding does not decide whether a plateau exceeds its own level.",
+        f"{TESTS}::test_no_unit[1000000.0-3.0-convolutions]",
+    ),
+    Mutation(
+        "windows-not-of-the-nearest-center",
+        "preprocessing/_windows/_layout.py",
+        "        first[1:] = (middle[1:] + middle[:-1] + 2) // 4",
+        "        first[1:] = self.starts[1:]",
+        "A step belongs to the window with the nearest center.",
+        f"{TESTS}::test_layout",
+    ),
+    Mutation(
+        "windows-period-at-a-ripple",
+        PERIOD,
+        "is_peak & (inner > 0.0) & (valleys <= 0.5 * inner)",
+        "is_peak & (inner > 0.0)",
+        "A ripple on the slope of a wide peak is no period.",
+        f"{TESTS}::test_periods[100]",
+    ),
+    Mutation(
+        "windows-period-in-noise",
+        PERIOD,
+        "    if heights.max(initial=0.0) <= least * covariances[0]:",
+        "    if len(heights) == 0:",
+        "Noise has no period.",
+        f"{TESTS}::test_periods[12]",
+    ),
+]

@@ -1,0 +1,208 @@
+"""WindowFeatures: windows, periods, filters, gaps, units and containers."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+from skdp.data import SequencePanel
+from skdp.preprocessing import WindowFeatures
+from skdp.preprocessing._windows._features import Convolutions, Steps
+from skdp.preprocessing._windows._layout import WindowLayout
+from skdp.preprocessing._windows._period import find_periods, has_waves
+from skdp.sequence import HDPHMMLT
+
+RNG = np.random.default_rng(0)
+T = np.arange(600)
+WAVES = np.where(T < 300, np.sin(T / 5), np.sign(np.sin(T / 5)))[:, np.newaxis]
+WAVES = WAVES + 0.1 * RNG.normal(size=WAVES.shape)
+
+
+def fitted(X=WAVES, **params):
+    return WindowFeatures(**{"n_kernels": 20, "random_state": 0, **params}).fit(X)
+
+
+def test_layout():
+    """A short sequence has one window; the last window ends where the next would not fit."""
+    layout = WindowLayout.of(np.array([0, 10, 13, 14]), 4, 3)
+    assert layout.starts.tolist() == [0, 3, 6, 10, 13]
+    assert layout.ends.tolist() == [4, 7, 10, 13, 14]
+    assert layout.ptr.tolist() == [0, 3, 4, 5]
+    # Centers are at 2, 5 and 8: step t belongs to the center nearest to t + 1/2.
+    assert layout.spread(np.arange(5)).tolist() == [0] * 4 + [1] * 3 + [2] * 3 + [3] * 3 + [4]
+    assert layout.thin(2).tolist() == [0, 2, 3, 4]
+
+
+def share_above(x, weights, dilation, threshold, least, first, last):
+    """Return the share of steps of a window at which a convolution exceeds a threshold."""
+    n_above = n_observed = 0
+    known = [t for t in range(len(x)) if x[t] == x[t]]
+    filled = [np.interp(t, known, [x[u] for u in known]) for t in range(len(x))]
+    for t in range(first, last):
+        places = [min(max(t + (i - 4) * dilation, 0), len(x) - 1) for i in range(9)]
+        if sum(x[u] == x[u] for u in places) >= 7:
+            n_observed += 1
+            total = sum(w * filled[u] for w, u in zip(weights, places, strict=True))
+            n_above += total > threshold
+    return n_above / n_observed if n_observed >= max(least * (last - first), 1) else np.nan
+
+
+@pytest.mark.parametrize("gaps", [[], [3, 4, 5, 20], range(10, 22)])
+def test_convolutions_by_their_definition(gaps):
+    sequences = [RNG.normal(size=(n, 2)) for n in (30, 7, 25)]
+    sequences[0][list(gaps), 0] = np.nan
+    panel = SequencePanel.from_sequences(sequences)
+    steps = Steps.of(panel.values, panel.ptr)
+    layout = WindowLayout.of(panel.ptr, 24, 5)
+    bank = Convolutions.draw(steps, layout, 12, np.random.default_rng(1))
+    assert set(bank.dilations) == {1}
+    bank.dilations[::3] = 2
+    bank.least[::2] = 0.3
+    found = bank.measure(steps, layout)
+    for k in range(12):
+        filters = bank.weights[k], bank.dilations[k], bank.thresholds[k], bank.least[k]
+        expected = [
+            share_above(x[:, k % 2], *filters, first - begin, last - begin)
+            for s, (x, begin) in enumerate(zip(sequences, panel.ptr, strict=False))
+            for first, last in zip(
+                layout.starts[layout.ptr[s] : layout.ptr[s + 1]],
+                layout.ends[layout.ptr[s] : layout.ptr[s + 1]],
+                strict=True,
+            )
+        ]
+        np.testing.assert_allclose(found[:, k], expected, rtol=1e-12)
+
+
+def test_thresholds_are_quantiles():
+    """Thresholds are uniform quantiles: a share is 1/2 on average, 5.5 errors of 400 filters."""
+    x = RNG.normal(size=(2000, 1))
+    steps = Steps.of(x, np.array([0, 2000]))
+    layout = WindowLayout.of(np.array([0, 2000]), 100, 50)
+    bank = Convolutions.draw(steps, layout, 400, np.random.default_rng(0))
+    shares = bank.measure(steps, WindowLayout.of(np.array([0, 2000]), 2000, 1))
+    assert abs(shares.mean() - 0.5) < 5.5 * np.sqrt(1 / 12 / 400)
+    sums = np.abs(bank.weights.sum(axis=1)) < 1e-9
+    assert abs(sums.mean() - 0.8) < 5.5 * np.sqrt(0.16 / 400)
+
+
+@pytest.mark.parametrize("period", [12, 31, 100])
+def test_periods(period):
+    t = np.arange(2000)
+    noise, drift = RNG.normal(size=2000), np.cumsum(RNG.normal(size=2000))
+    wave = np.sin(2 * np.pi * t / period)
+    X = np.column_stack([wave + 0.3 * noise, 10 * wave + 0.1 * drift, noise, np.zeros(2000)])
+    found = find_periods(X, np.array([0, 1200, 2000]))
+    assert abs(found[:2] - period).max() <= period / 10
+    assert found[2:].tolist() == [0, 0]
+    assert has_waves(X, np.array([0, 2000]))
+    assert not has_waves(X[:, 2:3], np.array([0, 2000]))
+
+
+@pytest.mark.parametrize(
+    "features", ["convolutions", "spectrum", lambda window: window.std(axis=0)]
+)
+def test_the_waves_differ(features):
+    found = fitted(features=features, n_components=1)
+    rows = found.transform(WAVES)[:, 0]
+    states = found.inverse_states(rows > rows.mean(), WAVES)
+    changes = np.flatnonzero(np.diff(states.astype(int))) + 1
+    assert len(changes) == 1
+    assert abs(changes[0] - 300) <= found.window_ // 2
+
+
+@pytest.mark.parametrize("features", ["convolutions", "spectrum"])
+@pytest.mark.parametrize(("scale", "shift"), [(1e-6, 0.0), (1e6, 3.0), (1.0, 1e5)])
+def test_no_unit(features, scale, shift):
+    X = np.column_stack([WAVES[:, 0], np.sign(np.sin(T / 20))])
+    found = fitted(scale * X + shift, features=features)
+    rows, expected = found.transform(scale * X + shift), fitted(X, features=features).transform(X)
+    spread = rows - rows.mean(axis=0)
+    np.testing.assert_allclose(spread, expected - expected.mean(axis=0), atol=1e-6)
+
+
+def test_containers():
+    X = [WAVES, WAVES[:250], WAVES[:5]]
+    expected = fitted(X).transform(X)
+    assert [len(part) for part in expected] == [len(part) for part in fitted(X).fit_transform(X)]
+    panel = SequencePanel.from_sequences(X)
+    found = fitted(panel).transform(panel)
+    assert isinstance(found, SequencePanel)
+    assert np.array_equal(found.values, np.concatenate(expected))
+    for frame in (pd.DataFrame, pl.DataFrame):
+        frames = [frame({"a": part[:, 0]}) for part in X]
+        estimator = fitted(frames)
+        assert estimator.feature_names_in_.tolist() == ["a"]
+        for ours, theirs in zip(estimator.transform(frames), expected, strict=True):
+            assert np.array_equal(ours, theirs)
+    single = fitted(WAVES).fit_transform(WAVES)
+    assert np.array_equal(single, fitted(WAVES).transform([WAVES])[0])
+    names = fitted(WAVES).get_feature_names_out()
+    assert names.tolist() == [f"windowfeatures{k}" for k in range(5)]
+    assert np.array_equal(pickle.loads(pickle.dumps(fitted())).transform(WAVES), single)
+    assert np.array_equal(clone(fitted()).fit(WAVES).transform(WAVES), single)
+
+
+def test_windows_do_not_depend_on_the_rest_of_the_batch():
+    found = fitted([WAVES, WAVES[100:400]])
+    alone = found.transform([WAVES[100:400]])[0]
+    assert np.array_equal(found.transform([WAVES, WAVES[100:400]])[1], alone)
+
+
+def test_gaps():
+    X = WAVES.copy()
+    X[200:330] = np.nan
+    found = fitted(X, window=60)
+    empty = np.isnan(found.transform(X)).any(axis=1)
+    assert np.flatnonzero(empty).tolist() == [5, 6, 7, 8, 9, 10]  # any part in the gap
+    assert np.isnan(found.transform(X[200:240])).all()
+    both = np.column_stack([X, WAVES])
+    rows = fitted(both, window=60).transform(both)
+    assert np.isfinite(rows).all()
+    assert abs(rows[5:11] - fitted(both, window=60).transform(np.tile(WAVES, 2))[5:11]).max() < 0.5
+
+
+def test_all_features_without_components():
+    assert fitted(n_components=None).transform(WAVES).shape[1] == 20
+    assert len(fitted(n_components=None).get_feature_names_out()) == 20
+    assert fitted(WAVES[:3]).transform(WAVES[:3]).shape == (3, 3)  # windows of one step
+    constant = fitted(np.ones((100, 1)))
+    assert np.ptp(constant.transform(np.ones((100, 1)))) == 0.0
+
+
+def test_pipeline():
+    model = make_pipeline(fitted(), HDPHMMLT(4, max_iter=50, random_state=0)).fit([WAVES])
+    states = model[0].inverse_states(model.predict([WAVES]), [WAVES])[0]
+    assert len(states) == 600
+    model.set_params(windowfeatures__window=np.int64(50)).fit([WAVES])
+    assert model[0].window_ == 50
+
+
+@pytest.mark.parametrize(
+    ("params", "X", "message"),
+    [
+        ({"window": 700}, WAVES, "window=700 exceeds the longest sequence, which has 600 steps"),
+        ({"window": 0}, WAVES, "The 'window' parameter of WindowFeatures must be"),
+        ({"features": "wavelets"}, WAVES, "The 'features' parameter of WindowFeatures must be"),
+        ({"features": lambda w: w}, WAVES, "features must return a number, or a one-dimensional"),
+        ({"features": lambda w: np.nan}, WAVES, "features returned NaN or infinity"),
+        ({"features": lambda w: w[w > 1.0]}, WAVES, "equally many numbers for each window"),
+        ({}, np.full((50, 1), np.nan), "X holds nothing but missing values"),
+        ({}, [], "Found array with 0 sample"),
+    ],
+)
+def test_bad_input(params, X, message):
+    estimator = WindowFeatures(**params)
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(X)
+    assert vars(estimator).keys() == estimator.get_params().keys()
+
+
+def test_bad_states():
+    with pytest.raises(ValueError, match="one entry per window of X"):
+        fitted().inverse_states([0, 1], WAVES)
+    with pytest.raises(ValueError, match="2 features, but WindowFeatures is expecting 1"):
+        fitted().transform(np.ones((9, 2)))

@@ -1,0 +1,239 @@
+"""StateDetector: waves, levels, gaps, units, containers, and nothing to find."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
+
+from skdp.data import SequencePanel
+from skdp.preprocessing import WindowFeatures
+from skdp.sequence import StateDetector
+from skdp.sequence._detector._criterion import judge_states
+
+RNG = np.random.default_rng(0)
+T = np.arange(3000)
+TRUTH = ((T >= 1000) & (T < 2000)).astype(int)
+WAVES = np.where(TRUTH == 1, np.sin(T / 6) ** 3, np.sin(T / 6)) + 0.1 * RNG.normal(size=3000)
+WAVES = WAVES[:, np.newaxis]
+LEVELS = RNG.normal(size=(600, 2)) + 4.0 * np.repeat([0, 1, 2, 0], 150)[:, np.newaxis]
+
+
+def fitted(X=WAVES, **params):
+    return StateDetector(**{"max_iter": 30, "random_state": 0, **params}).fit(X)
+
+
+@pytest.fixture(scope="module")
+def detector():
+    return fitted()
+
+
+def test_waves(detector):
+    assert abs(detector.features_.window_ - 2 * 6 * 2 * np.pi) <= 2
+    assert detector.n_active_components_ == 2
+    assert abs(detector.change_points_ - [1000, 2000]).max() <= detector.features_.hop_
+    assert adjusted_rand_score(TRUTH, detector.labels_) > 0.9
+    assert np.array_equal(detector.predict(WAVES), detector.labels_)
+    assert np.array_equal(np.flatnonzero(np.diff(detector.labels_)) + 1, detector.change_points_)
+
+
+def test_levels():
+    detector = fitted(LEVELS)
+    assert detector.features_ is None
+    assert detector.n_active_components_ == 3
+    assert abs(detector.change_points_ - [150, 300, 450]).max() <= 1
+    assert detector.labels_[0] == detector.labels_[-1]
+    assert np.allclose(detector.predict_change_proba(LEVELS).sum(), 3.0, atol=0.1)
+
+
+@pytest.mark.parametrize("n_steps", [500, 5000])
+@pytest.mark.parametrize("kind", ["noise", "wave", "walk"])
+def test_nothing_to_find(kind, n_steps):
+    rng = np.random.default_rng(1)
+    noise = rng.normal(size=n_steps)
+    if kind == "wave":
+        noise = np.sin(np.arange(n_steps) / 8) + 0.3 * noise
+    elif kind == "walk":
+        noise = np.diff(np.cumsum(noise), prepend=0.0)
+    assert fitted(noise[:, np.newaxis]).n_active_components_ == 1
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1e-6, 0.0), (1e6, -5.0)])
+def test_no_unit(detector, scale, shift):
+    assert np.array_equal(fitted(scale * WAVES + shift).labels_, detector.labels_)
+
+
+def test_one_absurd_value(detector):
+    X = WAVES.copy()
+    X[500] = 1e6
+    found = fitted(X, max_iter=100).labels_
+    others = np.abs(T - 500) > 80  # two windows around it
+    assert adjusted_rand_score(found[others], detector.labels_[others]) > 0.9
+
+
+def test_gaps(detector):
+    X = WAVES.copy()
+    X[400:700] = np.nan
+    X[RNG.integers(3000, size=100)] = np.nan
+    assert adjusted_rand_score(fitted(X).labels_, detector.labels_) > 0.9
+
+
+def test_probabilities(detector):
+    proba, changes = detector.predict_proba(WAVES), detector.predict_change_proba(WAVES)
+    assert proba.shape == (3000, 20)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert np.array_equal(proba.argmax(axis=1), detector.labels_)
+    assert changes.shape == (3000,)
+    assert changes[0] == 0.0
+    assert changes.min() >= 0.0
+    assert changes.max() <= 1.0
+    # Two changes, each somewhere among the windows around it.
+    for place in (1000, 2000):
+        near = changes[place - 80 : place + 80].sum()
+        assert near == pytest.approx(1.0, abs=0.1)
+    assert changes.sum() == pytest.approx(2.0, abs=0.2)
+    assert np.array_equal(detector.transform(WAVES), proba)
+
+
+def test_changes_are_where_states_change(detector):
+    """The states of steps change where the probability of a change is largest."""
+    changes = detector.predict_change_proba(WAVES)
+    assert sorted(np.argsort(changes)[-2:]) == detector.change_points_.tolist()
+
+
+def test_several_sequences(detector):
+    X = [WAVES[:1500], WAVES[1500:1510], WAVES[1500:]]
+    found = fitted(X)
+    assert [len(part) for part in found.labels_] == [1500, 10, 1500]
+    assert [len(part) for part in found.change_points_] == [1, 0, 1]
+    assert found.labels_[0][-1] == found.labels_[2][0]
+    shares = found.transform(X)
+    assert shares.shape == (3, 20)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    panel = SequencePanel.from_sequences(X)
+    assert np.array_equal(
+        np.concatenate(fitted(panel).predict(panel)), np.concatenate(found.labels_)
+    )
+    assert [part.shape for part in found.predict_change_proba(X)] == [(1500,), (10,), (1500,)]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames(detector, frame):
+    X = frame({"x": WAVES[:, 0]})
+    assert np.array_equal(fitted(X).labels_, detector.labels_)
+    assert fitted(X).feature_names_in_.tolist() == ["x"]
+    output = fitted(X).set_output(transform="pandas").transform(X)
+    assert list(output.columns[:2]) == ["statedetector0", "statedetector1"]
+
+
+def test_seeds_agree(detector):
+    assert adjusted_rand_score(fitted(random_state=1).labels_, detector.labels_) > 0.9
+
+
+def test_again(detector):
+    same = fitted(max_iter=np.int64(30))
+    assert np.array_equal(same.predict_proba(WAVES), detector.predict_proba(WAVES))
+    copy = pickle.loads(pickle.dumps(detector))
+    assert np.array_equal(copy.predict(WAVES), detector.labels_)
+
+
+def test_steps(detector):
+    assert list(detector.criteria_) == [1]
+    long = fitted(LEVELS, step="auto")
+    assert list(long.criteria_) == [1, 2, 4]
+    assert long.step_ == max(long.criteria_, key=long.criteria_.get)
+    assert fitted(LEVELS, step=3).step_ == 3
+
+
+def test_own_features():
+    features = WindowFeatures(100, hop=25, features="spectrum")
+    found = fitted(features=features)
+    assert found.features_.window_ == 100
+    assert not hasattr(features, "window_")
+    assert abs(found.change_points_ - [1000, 2000]).max() <= 50
+    search = GridSearchCV(
+        StateDetector(features=features, max_iter=20, random_state=0),
+        {"features__window": [60, 100]},
+        scoring=lambda model, X, y=None: -len(model.change_points_[0]),
+        cv=2,
+    )
+    search.fit([WAVES, WAVES])
+    assert search.best_params_["features__window"] in (60, 100)
+
+
+@pytest.mark.parametrize("n_steps", [1, 2, 3])
+def test_few_steps(n_steps):
+    found = fitted(WAVES[:n_steps])
+    assert found.labels_.tolist() == [0] * n_steps
+    assert len(found.change_points_) == 0
+
+
+def test_constant():
+    found = fitted(np.full((300, 1), 7.0))
+    assert found.n_active_components_ == 1
+
+
+@pytest.mark.parametrize(
+    ("params", "X", "message"),
+    [
+        ({"step": 0}, WAVES, "The 'step' parameter of StateDetector must be"),
+        ({"features": "frequencies"}, WAVES, "The 'features' parameter of StateDetector must be"),
+        ({"features": WindowFeatures(4000)}, WAVES, "window=4000 exceeds the longest sequence"),
+        ({}, WAVES * np.nan, "nothing but missing values"),
+        ({}, WAVES * [1.0, np.nan], "column 1 holds nothing but missing values"),
+        ({}, WAVES[:, 0], "Expected 2D array, got 1D array"),
+    ],
+)
+def test_bad_input(params, X, message):
+    estimator = StateDetector(**params)
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(X)
+    assert vars(estimator).keys() == estimator.get_params(deep=False).keys()
+
+
+def test_other_width(detector):
+    with pytest.raises(ValueError, match="2 features, but StateDetector is expecting 1"):
+        detector.predict(np.ones((50, 2)))
+
+
+def test_interrupt(monkeypatch):
+    """An interrupted fit leaves the estimator as it was."""
+    estimator = fitted(LEVELS)
+    before = estimator.labels_
+    monkeypatch.setattr(
+        "skdp.sequence._state_detector.judge_states",
+        lambda *args: (_ for _ in ()).throw(KeyboardInterrupt),
+    )
+    with pytest.raises(KeyboardInterrupt):
+        estimator.fit(WAVES)
+    assert estimator.labels_ is before
+    assert estimator.features_ is None
+
+
+def test_criterion_by_its_definition():
+    """The likelihood by loops over steps; a gap and the start of a sequence have no step before."""
+    x = np.cumsum(np.random.default_rng(1).normal(size=(12, 2)), axis=0)
+    x[5] = np.nan
+    ptr, z = np.array([0, 8, 12]), np.array([0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1])
+    known = [t for t in range(12) if t != 5]
+    means = [np.mean([x[t] for t in known if z[t] == k], axis=0) for k in (0, 1)]
+    pairs = [(t - 1, t) for t in range(1, 12) if t not in (5, 6, 8)]
+    residual = {t: x[t] - means[z[t]] for t in known}
+    a = sum(residual[s] * residual[t] for s, t in pairs) / sum(residual[s] ** 2 for s, _ in pairs)
+    a = np.clip(a, 0.0, 0.999)
+    assert a.min() > 0.1
+    variances = np.nanvar(x, axis=0)
+    expected = 0.0
+    for k in (0, 1):
+        errors = [residual[t] - a * residual[s] for s, t in pairs if z[t] == k]
+        scatter = sum(np.outer(e, e) for e in errors)
+        covariance = (scatter + 4 * 0.05 * np.diag(variances)) / (len(errors) + 4)
+        inverse = np.linalg.inv(covariance)
+        for e in errors:
+            expected -= 0.5 * (np.log(np.linalg.det(covariance)) + e @ inverse @ e)
+    n_parameters = 2 * 2 + 2 + 2 * 3  # means, autocorrelations, covariances
+    expected -= (n_parameters + 2) * np.log(12)  # changes at steps 2 and 6
+    assert judge_states(x, ptr, z) == pytest.approx(expected, rel=1e-12)
