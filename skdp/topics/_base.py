@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_floats, check_gamma_prior, check_memory, is_number, shorten
 from skdp._executors import Executor, predict_parts
@@ -19,7 +19,9 @@ from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
 from skdp.data._validation import check_partitions
 from skdp.topics._coarse_views import CoarseViewsMixin
+from skdp.topics._given_topics import FixedComponentsMixin, check_possible, check_topics
 from skdp.topics._labels import check_labels, has_sets
+from skdp.topics._lda._model import tokens_of_nodes
 from skdp.topics._partitioned import (
     OF_PARTITIONS,
     InPartitions,
@@ -27,7 +29,7 @@ from skdp.topics._partitioned import (
     without_partitions,
 )
 from skdp.topics._seed_words import LARGEST_SEED, SeedWordsMixin, names_of_topics
-from skdp.topics._shared._allowed import LabeledCorpus
+from skdp.topics._shared._allowed import AllowedTopics, LabeledCorpus
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._completion import score_documents, score_partitions
 from skdp.topics._shared._fold_in import FoldIn, Shares, fold_in_documents
@@ -49,6 +51,7 @@ class BaseTopicModel(
     WordsOfTopicsMixin,
     CoarseViewsMixin,
     SeedWordsMixin,
+    FixedComponentsMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ChainEstimator,
@@ -66,6 +69,7 @@ class BaseTopicModel(
         "dirichlet_prior": [tuple, list],
         "seed_words": [dict, None],
         "seed_weight": [Interval(Integral, 1, LARGEST_SEED, closed="both"), StrOptions({"auto"})],
+        "fixed_components": ["array-like", "sparse matrix", None],
         "init": [StrOptions({"random"}), "array-like"],
         "n_shards": [Interval(Integral, 1, None, closed="left")],
         "transform_max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -125,6 +129,7 @@ class BaseTopicModel(
         super()._validate_parameters()
         self._transform_burn_in()
         check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
+        self._fixed_topics()
         self._seeded_topics()
 
     def _topic_word_prior(self) -> float | str:
@@ -178,6 +183,11 @@ class BaseTopicModel(
 
     def _check_partitions(self, X: PartitionedCorpus) -> None:
         """Raise for parameters that partitions do not allow."""
+        if self.fixed_components is not None:
+            raise ValueError(
+                f"fixed_components takes no {type(X).__name__}: use X.compute(), or `init` for "
+                "topics that may change."
+            )
         if self.n_shards not in (1, X.n_partitions):
             raise ValueError(
                 f"The partitions of X are the shards of the fit: n_shards must be 1 or "
@@ -200,10 +210,17 @@ class BaseTopicModel(
         self._check_init(corpus.n_features)
         self._check_seeds(len(corpus.tokens), self._n_first_topics(corpus), corpus._names)
         corpus = corpus._without_names()  # which files lose: a fit resumes with either
-        if level is None or not has_sets(y):
-            return corpus
-        names = {topic.name: topic.number for topic in self._seeded_topics() if topic.name}
-        return LabeledCorpus(corpus, check_labels(y, corpus, level, self.n_components, names))
+        allowed, fixed = None, self._fixed_topics(corpus.n_features)
+        if level is not None and has_sets(y):
+            names = {topic.name: topic.number for topic in self._seeded_topics() if topic.name}
+            allowed = check_labels(y, corpus, level, self.n_components, names)
+        if fixed is not None and self._numbers_topics:
+            if allowed is None:
+                of_words = AllowedTopics.every(int(self.n_components), len(corpus.tokens))
+            else:
+                of_words = allowed.of_words(tokens_of_nodes(corpus, level or "document"))
+            check_possible(fixed, corpus, of_words)
+        return corpus if allowed is None else LabeledCorpus(corpus, allowed)
 
     # Chains
 
@@ -257,6 +274,8 @@ class BaseTopicModel(
         names = names_of_topics(self._seeded_topics(), len(means["components_"]))
         if names is not None:
             attributes["topic_names_"] = names
+        if (fixed := self._fixed_topics()) is not None:  # exactly: means have rounding errors
+            means["components_"][: len(fixed.phi)] = fixed.phi
         if "segment_topic_" in means and "_topic_tokens" not in means:
             means["_topic_tokens"] = best.sampler.segment_lengths @ means["segment_topic_"]
         if is_over_partitions(state):
@@ -564,26 +583,3 @@ def check_dirichlet(value: Any, name: str, n: int, n_name: str = "n_components")
             f"got {shorten(value)}."
         )
     return prior
-
-
-def check_topics(
-    topics: ArrayLike, name: str, shape: tuple[int, int] | None
-) -> NDArray[np.float64]:
-    """Return given topics as word probabilities."""
-    given = as_floats(topics.toarray() if hasattr(topics, "toarray") else topics, name)
-    if given.ndim != 2:
-        raise ValueError(
-            f"{name} must be a 2-D array (n_components, n_features), got shape {given.shape}."
-        )
-    array = check_array(given, dtype=np.float64, input_name=name)
-    if shape is not None and array.shape != shape:
-        raise ValueError(
-            f"{name} must have shape (n_components, n_features) = {shape}, got {array.shape}."
-        )
-    with np.errstate(over="ignore"):
-        sums = array.sum(axis=1, keepdims=True)
-    if np.any(array < 0) or np.any(sums == 0):
-        raise ValueError(f"{name} must hold non-negative numbers, and no row may be all zero.")
-    if not np.isfinite(sums).all():
-        raise ValueError(f"{name} must have rows with finite sums.")
-    return array / sums

@@ -24,7 +24,6 @@ from skdp.topics._lda._kernels_nodes import add_node_estimates, log_prior_of_top
 from skdp.topics._lda._kernels_sweeps import empty_dense_scratch, sweep_nodes
 from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
 from skdp.topics._lda._sampler import NodeTopics
-from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._fold_in import Shares
 from skdp.topics._shared._kernels import WordCounts, rename_topics
 from skdp.topics._shared._sampler import TopicSampler
@@ -41,7 +40,7 @@ class HDPSampler(TopicSampler):
     """Markov chain of topics whose number is not fixed, over one corpus.
 
     Between sweeps topics are numbered 0 to K - 1 without gaps; columns K and beyond are free. The
-    topics with seed words are the first ones and exist without words, too.
+    topics with seed words or given words are the first ones and exist without words, too.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ class HDPSampler(TopicSampler):
     init : "random" or (n_topics, W) array
     split_merge : bool
     most_topics : int or None
-        Largest number of topics with words or seed words.
+        Largest number of topics with words, seed words or given words.
     init_stream, stream : (4,) uint64 arrays
     """
 
@@ -95,11 +94,11 @@ class HDPSampler(TopicSampler):
         if not isinstance(init, str):
             sweep_nodes(
                 0, len(self._node_ptr) - 1, self._node_ptr, corpus.tokens, topics,
-                fixed_words(init), np.full(n_topics, concentration / n_topics), 0.0,
+                self._first_topics(init), np.full(n_topics, concentration / n_topics), 0.0,
                 empty_dense_scratch(n_topics), init_stream,
             )  # fmt: skip
-        elif self.seeds is not None:
-            self.seeds.seat(topics, corpus.tokens, n_topics, self.topic_word_prior, init_stream)
+        elif self._has_prior_mean:
+            self._seat_by_prior(topics, corpus.tokens, init_stream)
         else:
             seat_randomly(topics, n_topics, init_stream)
         found = np.union1d(topics, np.arange(self.n_seeded))
@@ -108,6 +107,7 @@ class HDPSampler(TopicSampler):
         self.weights = np.full(self.n_topics, 1.0 / (self.n_topics + 1.0))
         self.rest = 1.0 / (self.n_topics + 1.0)
         self._count_words()
+        self._return_strays()
         self._draw_weights()
 
     def _take(self, corpus: SegmentedCorpus) -> None:
@@ -158,7 +158,7 @@ class HDPSampler(TopicSampler):
     def _close_gaps(self, weights: NDArray[np.float64]) -> None:
         """Renumber the topics that have words without gaps; weights are by column.
 
-        Topics with seed words have counts, so they keep their numbers.
+        Topics with seed words or given words have totals, so they keep their numbers.
         """
         counts, totals, _ = self._words
         used = np.flatnonzero(totals)

@@ -24,6 +24,11 @@ class AllowedTopics(NamedTuple):
     sets: NDArray[np.bool_]
     set_of: NDArray[np.int64]
 
+    @classmethod
+    def every(cls, n_topics: int, n_nodes: int) -> AllowedTopics:
+        """Return all topics for each node."""
+        return cls(np.ones((1, n_topics), dtype=np.bool_), np.zeros(n_nodes, dtype=np.int64))
+
     def of_nodes(self, first: int, last: int) -> AllowedTopics:
         """Return the topics of nodes `first` to `last` - 1."""
         return AllowedTopics(self.sets, self.set_of[first:last])
@@ -31,6 +36,10 @@ class AllowedTopics(NamedTuple):
     def of_segments(self, n_segments: NDArray[np.int64]) -> AllowedTopics:
         """Return the topics of segments; `n_segments` are their numbers by document."""
         return AllowedTopics(self.sets, np.repeat(self.set_of, n_segments))
+
+    def of_words(self, node_ptr: NDArray[np.int64]) -> AllowedTopics:
+        """Return the topics of words; `node_ptr` (nodes + 1,) is the first word of each node."""
+        return AllowedTopics(self.sets, np.repeat(self.set_of, np.diff(node_ptr)))
 
     def restrict(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the shares of nodes (nodes, K) given that another word obeys the sets, too."""

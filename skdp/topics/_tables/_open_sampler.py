@@ -61,9 +61,9 @@ class OpenTableSampler(TableSampler):
     A sweep is that of a model with given topics, because it uses a finite number of them: all whose
     weight is above a threshold, with words or without. The threshold, ``least_weight``, does not
     depend on anything that the sweep changes. Documents that have a word of a lighter topic are
-    left out of the sweep. Between sweeps only topics with words or seed words are kept, numbered 0
-    to K - 1 without gaps, those with seed words first; columns from K on are free. With one shard,
-    splits and merges of topics without seed words follow a sweep.
+    left out of the sweep. Between sweeps only topics with words, seed words or given words remain,
+    numbered 0 to K - 1 without gaps, those with seed words or given words first; columns from K on
+    are free. With one shard, splits and merges of the other topics follow a sweep.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class OpenTableSampler(TableSampler):
         Its `doc_topic_prior` is "auto".
     top : FirstTopLevel
     most_topics : int or None
-        Largest number of topics with words or seed words.
+        Largest number of topics with words, seed words or given words.
     init : "random", (n_tokens,) or (K, W) array
     init_streams, streams : lists of (4,) uint64 arrays
     n_jobs : int or None
@@ -141,7 +141,7 @@ class OpenTableSampler(TableSampler):
     def _close_gaps(self, weights: NDArray[np.float64]) -> None:
         """Renumber the topics that have words without gaps; weights are by column.
 
-        Topics with seed words have counts, so they keep their numbers.
+        Topics with seed words or given words have totals, so they keep their numbers.
         """
         counts, totals, _ = self._words
         used = np.flatnonzero(totals)

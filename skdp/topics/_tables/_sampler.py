@@ -14,7 +14,6 @@ from skdp.processes._discount import draw_bounded_beta
 from skdp.topics._lda._kernels_labels import move_into_sets
 from skdp.topics._lda._model import tokens_of_nodes
 from skdp.topics._shared._allowed import LabeledCorpus
-from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._priors import (
     Frequencies,
@@ -182,18 +181,18 @@ class TableSampler(TopicSampler):
     def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
         """Create the first state: topics are given or random, or words are seated one by one."""
         if isinstance(init, np.ndarray) and init.ndim == 2:
-            self._sweep_words(fixed_words(init), streams)
+            self._sweep_words(self._first_topics(init), streams)
         else:
             begin = 0
             for s, part in enumerate(self._corpora):
                 end = begin + len(part.tokens)
                 if not isinstance(init, str):
                     self.shards[s].topics[:] = init[begin:end]
-                elif self.seeds is not None:
-                    self.seeds.seat(
-                        self.shards[s].topics, part.tokens, self.n_topics, self.topic_word_prior,
-                        streams[s],
-                    )  # fmt: skip
+                elif self._has_prior_mean:
+                    allowed = self._allowed[s]
+                    if allowed is not None:
+                        allowed = allowed.of_words(tokens_of_nodes(part, "document"))
+                    self._seat_by_prior(self.shards[s].topics, part.tokens, streams[s], allowed)
                 if (allowed := self._allowed[s]) is not None:
                     ptr = tokens_of_nodes(part, "document")
                     move_into_sets(ptr, self.shards[s].topics, *allowed, streams[s])
@@ -204,6 +203,9 @@ class TableSampler(TopicSampler):
                     self.shards[s] = add_seats(self.shards[s], n_seats)
                 begin = end
         self._count_words()
+
+    def _return_strays(self) -> None:
+        """Do nothing: a draw of a table model never ends in a topic of weight 0."""
 
     def _prior(self, s: int) -> Prior:
         """Return the current parameters for the kernels of shard `s`."""

@@ -21,9 +21,9 @@ from exact.oracles.segmented import (
 from exact.topics.table_models import (
     check_state,
     corpus,
+    hints_of,
     model,
     mostly_one_sampler,
-    seed_words_of,
 )
 
 from skdp._numeric._numba import njit
@@ -74,7 +74,7 @@ def lda(problem, level, **params):
         "doc_topic_prior": np.array(problem.alpha),
         "topic_word_prior": problem.gamma,
         "random_state": 0,
-        **seed_words_of(problem),
+        **hints_of(problem),
         **params,
     }
     return GibbsLDA(3, level=level, **params)
