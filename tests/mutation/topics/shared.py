@@ -30,6 +30,10 @@ SEED_UNIT = "tests/unit/topics/test_seed_words.py"
 
 LABEL_TESTS = "tests/exact/topics/test_labels.py"
 
+FIXED = "topics/_shared/_fixed.py"
+FIXED_TESTS = "tests/exact/topics/test_fixed_components.py"
+FIXED_UNIT = "tests/unit/topics/test_fixed_components.py"
+
 MUTATIONS = [
     Mutation(
         "warm-starts-look-into-the-means",
@@ -416,7 +420,7 @@ MUTATIONS = [
     Mutation(
         "seeded-topics-trade-places",
         "topics/_shared/_averages.py",
-        "    if seeds is None:\n",
+        "    if not len(seeded):\n",
         "    if True:\n",
         "A topic with seed words has its number in all samples.",
         f"{SEED_UNIT}::test_means_follow_topics_without_seeds_only",
@@ -424,8 +428,8 @@ MUTATIONS = [
     Mutation(
         "seeded-topics-are-sorted-by-size",
         "topics/_shared/_best_sample.py",
-        "            sizes[sampler.seeds.topics] = np.inf\n",
-        "            pass\n",
+        "        sizes[: sampler.n_seeded] = np.inf\n",
+        "",
         "Topics with seed words come first.",
         f"{SEED_UNIT}::test_seeded_topics_never_die[hdp]",
     ),
@@ -436,5 +440,125 @@ MUTATIONS = [
         "        shares = shares.copy()\n",
         "Another word of the document has no topic outside its set.",
         f"{LABEL_TESTS}::test_posterior[document-plain]",
+    ),
+    Mutation(
+        "fixed-topics-change-with-their-words",
+        FIXED,
+        "SCALE = 2.0**84\n",
+        "SCALE = 2.0**3\n",
+        "Words with a fixed topic do not change its probabilities.",
+        f"{FIXED_TESTS}::test_lda[one]",
+    ),
+    Mutation(
+        "fixed-topics-add-gamma",
+        FIXED,
+        "SCALE * self.phi - gamma, -gamma)",
+        "SCALE * self.phi, 0.0)",
+        "A word that a fixed topic excludes has weight 0.",
+        f"{FIXED_UNIT}::test_columns_absorb_words",
+    ),
+    Mutation(
+        "fixed-topics-have-no-likelihood",
+        "topics/_shared/_sampler.py",
+        "            result += self.fixed.log_likelihood(self._whole.tokens, self.topics)\n",
+        "            pass\n",
+        "The joint has phi_kw for every word with a fixed topic.",
+        f"{FIXED_TESTS}::test_states_of_lda[one-given-random]",
+    ),
+    Mutation(
+        "fixed-topics-are-integrated-out",
+        FIXED,
+        "        counts[:, : len(self.phi)], totals[: len(self.phi)] = 0.0, 0.0\n",
+        "",
+        "The columns of fixed topics hold no counts.",
+        f"{FIXED_TESTS}::test_states_of_lda[one-given-random]",
+    ),
+    Mutation(
+        "fixed-topics-are-learned",
+        "topics/_shared/_sampler.py",
+        "            components[: len(self.fixed.phi)] = self.fixed.phi\n",
+        "            pass\n",
+        "Fixed topics keep their words.",
+        f"{FIXED_TESTS}::test_states_of_lda[one-given-random]",
+    ),
+    Mutation(
+        "fixed-topics-raise-gamma",
+        "topics/_shared/_sampler.py",
+        "counts if self.fixed is None else counts[:, len(self.fixed.phi) :]\n",
+        "counts\n",
+        "The words of fixed topics are no data for gamma.",
+        f"{FIXED_TESTS}::test_learned_prior_of_words",
+    ),
+    Mutation(
+        "fixed-topics-lower-gamma",
+        "topics/_shared/_sampler.py",
+        "            totals[: len(self.fixed.phi)] = 0.0\n",
+        "            pass\n",
+        "The totals of fixed topics are no data for gamma.",
+        f"{FIXED_TESTS}::test_learned_prior_of_words",
+    ),
+    Mutation(
+        "gamma-falls-without-data",
+        "topics/_shared/_sampler.py",
+        " and (self.fixed is None or self._topic_totals().any()):\n",
+        ":\n",
+        "Without words of learned topics gamma keeps its value.",
+        f"{FIXED_UNIT}::test_all_topics_are_fixed",
+    ),
+    Mutation(
+        "fixed-topics-die",
+        "topics/_shared/_sampler.py",
+        "        seeded = np.arange(0 if self.fixed is None else len(self.fixed.phi))\n",
+        "        seeded = np.arange(0)\n",
+        "A fixed topic exists without words, too, and its weight has no tables to break.",
+        f"{FIXED_TESTS}::test_hdp[seeds0-None]",
+    ),
+    Mutation(
+        "init-replaces-fixed-topics",
+        "topics/_shared/_sampler.py",
+        "            self.fixed.write_to(words, 0.0)\n",
+        "            pass\n",
+        "Words begin in topics that they can have.",
+        f"{FIXED_UNIT}::test_first_states_are_possible[segmented-array]",
+    ),
+    Mutation(
+        "words-begin-in-impossible-topics",
+        FIXED,
+        "        means[:n_fixed] = np.where(self.possible, self.phi, 0.0)\n",
+        "",
+        "The first topics of words are drawn by phi in fixed topics.",
+        f"{FIXED_UNIT}::test_first_state_respects_the_prior",
+    ),
+    Mutation(
+        "words-begin-outside-labels",
+        FIXED,
+        "np.where(allowed.sets[s], means[:, found].T, 0.0)",
+        "means[:, found].T",
+        "The first topics of words obey labels.",
+        f"{FIXED_UNIT}::test_first_state_respects_the_prior",
+    ),
+    Mutation(
+        "strays-stay",
+        FIXED,
+        "        return at[~self.possible[topics[at], tokens[at]]]\n",
+        "        return at[:0]\n",
+        "Rounding may put a word in a topic that excludes it.",
+        f"{FIXED_UNIT}::test_strays",
+    ),
+    Mutation(
+        "strays-move-anywhere",
+        FIXED,
+        "        allowed[: len(self.phi)] &= self.possible[:, w]\n",
+        "",
+        "A stray moves to a topic that it can have.",
+        f"{FIXED_UNIT}::test_strays",
+    ),
+    Mutation(
+        "packed-counts-omit-fixed-topics",
+        "topics/_shared/_packing.py",
+        "    counts[:, fixed] = columns\n",
+        "",
+        "Processes sweep with the fixed topics, too.",
+        f"{FIXED_UNIT}::test_columns_absorb_words",
     ),
 ]

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from unit.topics.partitions import CORPUS, assert_same
 
+from skdp._numeric._random import make_seed_sequence
 from skdp.callback import Checkpoint
 from skdp.topics import (
     AdaptiveTopicModel,
@@ -71,8 +72,8 @@ def test_words_of_a_fixed_topic_are_found(name):
     own = np.repeat([[0.5, 0.0]], [2, 10], axis=1)
     documents = [[[0, 1, 1, 0] * 3], [[2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]] * 12
     model = make(name, fixed_components=own, max_iter=60).fit(documents)
-    assert model.doc_topic_[::2, 0].mean() > 0.8
-    assert model.doc_topic_[1::2, 0].mean() < 0.1
+    assert model.segment_topic_[::3, 0].mean() > 0.8
+    assert model.segment_topic_[1::3, 0].mean() < 0.1
 
 
 def test_containers():
@@ -101,6 +102,16 @@ def test_many_topics_are_not_lists(monkeypatch):
     expected = make("lda").fit(CORPUS)
     monkeypatch.setattr("skdp.topics._lda._sampler.SPARSE_FROM", 1)
     assert_array_equal(make("lda").fit(CORPUS).components_, expected.components_)
+
+
+@pytest.mark.parametrize("init", ["random", np.ones((4, 12))], ids=["random", "array"])
+@pytest.mark.parametrize("name", MODELS)
+def test_first_states_are_possible(name, init):
+    model = make(name, init=init).fit(CORPUS)
+    topics = model._start_sampler(CORPUS, make_seed_sequence(0), 0).topics
+    for k in range(2):
+        assert POSSIBLE[k, CORPUS.tokens[topics == k]].all()
+    assert len(set(topics)) == 4
 
 
 @pytest.mark.parametrize("name", ["lda", "segmented", "co-clustering"])
