@@ -20,7 +20,7 @@ from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
 from skdp.data._validation import check_partitions
 from skdp.topics._coarse_views import CoarseViewsMixin
 from skdp.topics._given_topics import FixedComponentsMixin, check_possible, check_topics
-from skdp.topics._labels import check_labels, has_sets
+from skdp.topics._labels import check_labels, read_labels
 from skdp.topics._lda._model import tokens_of_nodes
 from skdp.topics._partitioned import (
     OF_PARTITIONS,
@@ -194,26 +194,21 @@ class BaseTopicModel(
                 f"n_partitions={X.n_partitions}, got n_shards={self.n_shards}."
             )
 
-    def _refuse_labels(self, y: Any, whom: str) -> None:
-        """Raise if `y` has sets of topics."""
-        if has_sets(y):
-            raise ValueError(f"y has sets of topics, which are no input for {whom}.")
-
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
         if executor is not None:
             return place_corpus(self, X, executor)
         level = self._level_of_labels
-        if level is None:
-            self._refuse_labels(y, f"this {type(self).__name__}")
+        names = {topic.name: topic.number for topic in self._seeded_topics() if topic.name}
+        n_topics = None if level is None else int(self.n_components)
+        labels = read_labels(y, n_topics, names, f"this {type(self).__name__}")
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         self._check_size(corpus)
         self._check_init(corpus.n_features)
         self._check_seeds(len(corpus.tokens), self._n_first_topics(corpus), corpus._names)
         corpus = corpus._without_names()  # which files lose: a fit resumes with either
         allowed, fixed = None, self._fixed_topics(corpus.n_features)
-        if level is not None and has_sets(y):
-            names = {topic.name: topic.number for topic in self._seeded_topics() if topic.name}
-            allowed = check_labels(y, corpus, level, self.n_components, names)
+        if level is not None and labels is not None:
+            allowed = check_labels(labels, corpus, level, self.n_components, names)
         if fixed is not None and self._numbers_topics:
             if allowed is None:
                 of_words = AllowedTopics.every(int(self.n_components), len(corpus.tokens))
@@ -303,13 +298,16 @@ class BaseTopicModel(
             document of one segment. Except for `HDPTopicModel`, X may also be a PartitionedCorpus:
             the partitions are the shards of the fit (`n_shards` is 1 or their number), in threads
             or, with ``joblib.parallel_config("dask")``, in the workers of a cluster.
-        y : list of n_documents sets or None, default=None
+        y : list of n_documents sets or None, or (n_documents, n_components) matrix, default=None
             Labels: for each document the set of topics that its words may have, as numbers or as
             names in `seed_words`. None or an empty set: all topics. With ``level="segment"``
             (`GibbsLDA`) an entry may also be a list of such sets, one for each segment of the
-            document. Labels are read if X is in memory and the number of topics is given; other
-            fits, and those of `LatentDirichletCoClustering`, refuse them. Single numbers or
-            strings, such as the classes that a pipeline passes to all of its steps, are ignored.
+            document. A matrix (array, sparse, or data frame) of zeros and ones, such as that of a
+            `MultiLabelBinarizer`, has ones at the topics of the sets; rows without ones, and rows
+            of -1 or NaN, allow all topics. Labels are read if X is in memory and the number of
+            topics is given; other fits, and those of `LatentDirichletCoClustering`, refuse sets.
+            Other values, such as the classes that a pipeline passes to all of its steps, are
+            ignored.
 
         Returns
         -------
@@ -334,7 +332,8 @@ class BaseTopicModel(
         Warns
         -----
         UserWarning
-            If a seed word is not in the vocabulary; it is named.
+            If a seed word is not in the vocabulary; it is named. If y is a matrix of zeros and ones
+            that the fit does not read, such as one with another number of columns.
         RuntimeWarning
             If a worker is lost: the fit returns to the last checkpoint and continues with the same
             bits. If a checkpoint could not be written.
@@ -344,7 +343,7 @@ class BaseTopicModel(
             If chains plainly disagree; compare them in `trace_` then.
         """
         if isinstance(X, PartitionedCorpus) and self._takes_partitions:
-            self._refuse_labels(y, f"a {type(X).__name__}: use X.compute()")
+            read_labels(y, None, {}, f"a {type(X).__name__}: use X.compute()")
             return fit_partitions(self, X)
         return self._fit(X, y)
 

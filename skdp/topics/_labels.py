@@ -2,14 +2,85 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdp._checks import is_unknown, shorten
 from skdp.data import SegmentedCorpus
+from skdp.inference._convergence import warn_user
 from skdp.topics._shared._allowed import AllowedTopics
+
+
+def read_labels(
+    y: Any, n_topics: int | None, names: dict[str, int], whom: str
+) -> Sequence[Any] | None:
+    """Return labels as sets of topics, or None if `y` is something else.
+
+    Parameters
+    ----------
+    y : list of sets and None, (n_documents, n_topics) matrix of zeros and ones, or anything else
+    n_topics : int or None
+        None: a model that takes no labels.
+    names : dict
+        Numbers of topics by name.
+    whom : str
+        The model or the input, for messages.
+
+    Raises
+    ------
+    ValueError
+        If `y` has sets, and the model takes none, or if it may be meant as either.
+
+    Warns
+    -----
+    UserWarning
+        If `y` is a matrix of zeros and ones that the model does not read.
+    """
+    matrix = _as_indicator(y)
+    if matrix is None:
+        found = not hasattr(y, "toarray") and has_sets(y)
+        if found and n_topics is None:
+            raise ValueError(f"y has sets of topics, which are no input for {whom}.")
+        return y if found else None
+    if matrix.shape[1] != n_topics:
+        why = "" if n_topics is None else f", which has {n_topics} topics"
+        warn_user(
+            f"y is ignored: it is a matrix of zeros and ones with {matrix.shape[1]} columns, which "
+            f"is no input for {whom}{why}.",
+            UserWarning,
+        )
+        return None
+    for k, name in enumerate(getattr(y, "columns", ())):
+        if isinstance(name, str) and names.get(name, k) != k:
+            raise ValueError(
+                f"y must have a column for each topic in order, but column {k} is {name!r}, which "
+                f"is topic {names[name]}."
+            )
+    return [set(np.flatnonzero(row).tolist()) for row in matrix]
+
+
+def _as_indicator(y: Any) -> NDArray[np.bool_] | None:
+    """Return a matrix of zeros and ones, or None if `y` is none. Unknown rows become zeros."""
+    if hasattr(y, "toarray"):
+        y = y.toarray()
+    elif not hasattr(y, "__array__"):
+        return None
+    array = np.asarray(y)
+    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biufO":
+        return None
+    try:
+        array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        return None
+    is_unknown_row = ((array == -1.0) | np.isnan(array)).all(axis=1)
+    array[is_unknown_row] = 0.0
+    if is_unknown_row.all() or not np.isin(array, [0.0, 1.0]).all():
+        return None
+    return array == 1.0
 
 
 def has_sets(y: Any) -> bool:

@@ -4,12 +4,23 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
-from unit.topics.partitions import CORPUS
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.preprocessing import MultiLabelBinarizer
+from unit.topics.partitions import CORPUS, split
 
 from skdp.callback import Checkpoint
-from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel, SequentialLDA
+from skdp.topics import (
+    AdaptiveTopicModel,
+    GibbsLDA,
+    HDPTopicModel,
+    LatentDirichletCoClustering,
+    SegmentedTopicModel,
+    SequentialLDA,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -39,9 +50,13 @@ def test_words_and_documents_obey(cls, n_shards):
     "y",
     [
         None, list(range(24)), np.arange(24), ["a", "b"] * 12, pd.Series([1.5] * 24),
-        np.ones((24, 2)), [None] * 24,
+        np.full((24, 3), 0.5), np.ones((24, 1)), np.full((24, 3), "a"), np.full((24, 3), -1),
+        sparse.csr_array(np.full((24, 3), 2)), np.full((24, 3), None), [None] * 24,
     ],
-    ids=["none", "ints", "array", "strings", "series", "matrix", "unknown"],
+    ids=[
+        "none", "ints", "array", "strings", "series", "targets", "column", "text", "unknown rows",
+        "sparse", "objects", "unknown",
+    ],
 )  # fmt: skip
 @pytest.mark.parametrize("cls", MODELS[:2])
 def test_class_labels_are_ignored(cls, y):
@@ -63,6 +78,60 @@ def test_kinds_of_sets():
     ]
     for y in others:
         assert_array_equal(make(**seeds).fit(CORPUS, y).components_, expected.components_)
+
+
+MATRIX = ALLOWED.copy()
+MATRIX[3::4] = False  # no label
+
+
+def test_matrices():
+    """A matrix of zeros and ones is read like the list of the sets of its rows."""
+    expected = make().fit(CORPUS, LABELS)
+    unknown = MATRIX.astype(float)
+    unknown[1::4], unknown[3::4] = -1.0, np.nan
+    matrices = [
+        MATRIX, MATRIX.astype(np.int8), MATRIX.astype(float), MATRIX.astype(object), unknown,
+        pd.DataFrame(MATRIX), pd.DataFrame(MATRIX.astype(int), columns=list("abc")),
+        pl.DataFrame(MATRIX, schema=list("abc")),
+        sparse.csr_matrix(MATRIX), sparse.csc_array(MATRIX.astype(int)),
+    ]  # fmt: skip
+    for y in matrices:
+        assert_array_equal(make().fit(CORPUS, y).components_, expected.components_)
+    sets = [labels or set() for labels in LABELS]
+    y = MultiLabelBinarizer(classes=[0, 1, 2]).fit_transform(sets)
+    assert_array_equal(make().fit(CORPUS, y).components_, expected.components_)
+    for cls in MODELS[1:]:
+        found, listed = make(cls).fit(CORPUS, MATRIX), make(cls).fit(CORPUS, LABELS)
+        assert_array_equal(found.components_, listed.components_)
+    by_segment = make(level="segment")
+    of_sets = by_segment.fit(CORPUS, LABELS).components_
+    assert_array_equal(by_segment.fit(CORPUS, MATRIX).components_, of_sets)
+
+
+def test_columns_by_name():
+    seeds = {"seed_words": {"a": [0], "b": [5]}, "seed_weight": 5}
+    frame = pd.DataFrame(MATRIX, columns=["a", "b", "other"])
+    expected = make(**seeds).fit(CORPUS, LABELS)
+    assert_array_equal(make(**seeds).fit(CORPUS, frame).components_, expected.components_)
+    with pytest.raises(ValueError, match="column 0 is 'b', which is topic 1"):
+        make(**seeds).fit(CORPUS, frame[["b", "a", "other"]])
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (GibbsLDA(4, max_iter=3, random_state=0), "this GibbsLDA, which has 4 topics"),
+        (HDPTopicModel(max_iter=3, random_state=0), "this HDPTopicModel"),
+        (LatentDirichletCoClustering(3, max_iter=3, random_state=0), "this LatentDirichlet"),
+    ],
+)
+def test_other_matrices_are_ignored_loudly(model, why):
+    expected = clone(model).fit(CORPUS)
+    with pytest.warns(UserWarning, match=f"y is ignored.*3 columns, which is no input for {why}"):
+        model.fit(CORPUS, MATRIX)
+    assert_array_equal(model.components_, expected.components_)
+    with pytest.warns(UserWarning, match="y is ignored.*use X.compute"):
+        make().fit(split(2), MATRIX)
 
 
 def test_sets_of_segments():
