@@ -125,6 +125,11 @@ class BaseTopicModel(
         """The units whose topics y may restrict; None if y is not read."""
         return None
 
+    @property
+    def _n_named_topics(self) -> int:
+        """Number of topics that labels may name."""
+        return int(self.n_components)
+
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
         self._transform_burn_in()
@@ -199,7 +204,7 @@ class BaseTopicModel(
             return place_corpus(self, X, executor)
         level = self._level_of_labels
         names = {topic.name: topic.number for topic in self._seeded_topics() if topic.name}
-        n_topics = None if level is None else int(self.n_components)
+        n_topics = None if level is None else self._n_named_topics
         labels = read_labels(y, n_topics, names, f"this {type(self).__name__}")
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         self._check_size(corpus)
@@ -208,8 +213,11 @@ class BaseTopicModel(
         corpus = corpus._without_names()  # which files lose: a fit resumes with either
         allowed, fixed = None, self._fixed_topics(corpus.n_features)
         if level is not None and labels is not None:
-            allowed = check_labels(labels, corpus, level, self.n_components, names)
-        if fixed is not None and self._numbers_topics:
+            is_open = not self._numbers_topics
+            allowed = check_labels(
+                labels, corpus, level, self._n_named_topics, names, is_open=is_open
+            )
+        if fixed is not None and (self._numbers_topics or allowed is not None):
             if allowed is None:
                 of_words = AllowedTopics.every(int(self.n_components), len(corpus.tokens))
             else:
@@ -304,8 +312,9 @@ class BaseTopicModel(
             (`GibbsLDA`) an entry may also be a list of such sets, one for each segment of the
             document. A matrix (array, sparse, or data frame) of zeros and ones, such as that of a
             `MultiLabelBinarizer`, has ones at the topics of the sets; rows without ones, and rows
-            of -1 or NaN, allow all topics. Labels are read if X is in memory and the number of
-            topics is given; other fits, and those of `LatentDirichletCoClustering`, refuse sets.
+            of -1 or NaN, allow all topics. If the number of topics is inferred, sets hold topics
+            with seed words or given words. `LatentDirichletCoClustering` refuses sets, and so does
+            a fit to a PartitionedCorpus.
             Other values, such as the classes that a pipeline passes to all of its steps, are
             ignored.
 

@@ -16,6 +16,7 @@ from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 from skdp.topics._hdp._sampler import HDPSampler
 from skdp.topics._inferred_number import InferredNumberModel
 from skdp.topics._lda._model import LDAModel
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._likelihood import LikelihoodMixin
 
 
@@ -259,6 +260,10 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
 
     _takes_partitions = False
 
+    @property
+    def _level_of_labels(self) -> str:
+        return self.level
+
     # Validation
 
     def _validate_parameters(self) -> None:
@@ -275,7 +280,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
 
     def _start_from(
         self,
-        corpus: SegmentedCorpus,
+        corpus: SegmentedCorpus | LabeledCorpus,
         root: np.random.SeedSequence,
         c: int,
         n_topics: int,

@@ -14,6 +14,7 @@ from skdp.inference._trace import Trace
 from skdp.topics._base import BaseTopicModel
 from skdp.topics._coarse_views import effective_number
 from skdp.topics._given_topics import check_topics
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._best_sample import BestSample
 from skdp.topics._shared._pilots import DEFAULT_NUMBER, choose_number_of_topics
 
@@ -39,7 +40,7 @@ class InferredNumberModel(BaseTopicModel):
 
     def _start_from(
         self,
-        corpus: SegmentedCorpus,
+        corpus: SegmentedCorpus | LabeledCorpus,
         root: np.random.SeedSequence,
         c: int,
         n_topics: int,
@@ -49,7 +50,7 @@ class InferredNumberModel(BaseTopicModel):
 
         Parameters
         ----------
-        corpus : SegmentedCorpus
+        corpus : SegmentedCorpus or LabeledCorpus
         root : SeedSequence
         c : int
             Number of the chain.
@@ -73,6 +74,12 @@ class InferredNumberModel(BaseTopicModel):
     @property
     def _numbers_topics(self) -> bool:
         return not self._is_open
+
+    @property
+    def _n_named_topics(self) -> int:
+        if not self._is_open:
+            return super()._n_named_topics
+        return self._n_fixed + len(self._seeded_topics())
 
     def _check_bound(self, name: str, number: int) -> None:
         given = {"fixed_components": self._n_fixed, "seed_words": len(self._seeded_topics())}
@@ -169,13 +176,16 @@ class PilotedStart:
         self._estimator = estimator
         self._number: int | None = None
 
-    def __call__(self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int) -> Any:
-        """Return the sampler of chain `c`."""
+    def __call__(
+        self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int
+    ) -> Any:
+        """Return the sampler of chain `c`. Pilots do not read labels."""
         estimator = self._estimator
         if self._number is None:
+            documents = corpus.corpus if isinstance(corpus, LabeledCorpus) else corpus
             self._number = choose_number_of_topics(
-                corpus,
-                estimator._size_of_topic(corpus),
+                documents,
+                estimator._size_of_topic(documents),
                 lambda rest, number: estimator._start_from(
                     rest, derive_seed(root, Role.PILOT, number), 0, number, "random"
                 ),

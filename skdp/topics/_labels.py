@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ def read_labels(
             raise ValueError(f"y has sets of topics, which are no input for {whom}.")
         return y if found else None
     if matrix.shape[1] != n_topics:
-        why = "" if n_topics is None else f", which has {n_topics} topics"
+        why = "" if n_topics is None else f", whose labels name {n_topics} topics"
         warn_user(
             f"y is ignored: it is a matrix of zeros and ones with {matrix.shape[1]} columns, which "
             f"is no input for {whom}{why}.",
@@ -112,7 +112,13 @@ def has_sets(y: Any) -> bool:
 
 
 def check_labels(
-    y: Any, corpus: SegmentedCorpus, level: str, n_topics: int, names: dict[str, int]
+    y: Any,
+    corpus: SegmentedCorpus,
+    level: str,
+    n_topics: int,
+    names: dict[str, int],
+    *,
+    is_open: bool,
 ) -> AllowedTopics:
     """Return the topics that the words of documents or segments may have.
 
@@ -123,14 +129,18 @@ def check_labels(
     level : {"document", "segment"}
         The units that have their own topic shares, called nodes.
     n_topics : int
+        Number of topics that sets may name.
     names : dict
         Numbers of topics by name.
+    is_open : bool
+        Whether there may be further topics. They are allowed where nothing is known.
 
     Raises
     ------
     ValueError
         If `y` does not fit the documents, or a set has an unknown topic.
     """
+    topics = _Topics(n_topics, names, is_open)
     if len(y) != len(corpus):
         raise ValueError(
             f"y must have a set of topics, or None, for each of the {len(corpus)} documents, got "
@@ -139,7 +149,7 @@ def check_labels(
     n_segments, sets = np.diff(corpus.doc_ptr).tolist(), []
     for d, given in enumerate(y):
         if not isinstance(given, list | tuple):
-            own = _numbers(given, f"y[{d}]", n_topics, names)
+            own = topics.numbers(given, f"y[{d}]")
             sets.extend([own] * (1 if level == "document" else n_segments[d]))
             continue
         if level == "document":
@@ -152,29 +162,40 @@ def check_labels(
                 f"y[{d}] must have a set for each of the {n_segments[d]} segments of document {d}, "
                 f"got {len(given)}."
             )
-        sets.extend(_numbers(s, f"y[{d}][{j}]", n_topics, names) for j, s in enumerate(given))
+        sets.extend(topics.numbers(s, f"y[{d}][{j}]") for j, s in enumerate(given))
     distinct = {own: i for i, own in enumerate(dict.fromkeys(sets))}
-    is_allowed = np.zeros((len(distinct), n_topics), dtype=np.bool_)
+    is_allowed = np.zeros((len(distinct), n_topics + is_open), dtype=np.bool_)
     for own, i in distinct.items():
         is_allowed[i, sorted(own)] = True
     return AllowedTopics(is_allowed, np.array([distinct[own] for own in sets], dtype=np.int64))
 
 
-def _numbers(given: Any, place: str, n_topics: int, names: dict[str, int]) -> frozenset[int]:
-    """Return the numbers of the topics of a set; all topics if it is empty or unknown."""
-    if is_unknown(given):
-        given = ()
-    elif not isinstance(given, set | frozenset):
-        raise ValueError(f"{place} must be a set of topics or None, got {shorten(given)}.")
-    numbers = set()
-    for topic in given:
-        is_number = isinstance(topic, Integral) and not isinstance(topic, bool)
-        number = int(topic) if is_number else names.get(topic, -1)
-        if not 0 <= number < n_topics:
-            known = f", or names among {shorten(sorted(names))}" if names else ""
-            raise ValueError(
-                f"{place} must hold topics from 0 to below n_components={n_topics}{known}; got "
-                f"{topic!r}."
-            )
-        numbers.add(number)
-    return frozenset(numbers or range(n_topics))
+class _Topics(NamedTuple):
+    """The topics that sets may name."""
+
+    n_topics: int
+    names: dict[str, int]
+    is_open: bool
+
+    def numbers(self, given: Any, place: str) -> frozenset[int]:
+        """Return the numbers of the topics of a set; all topics if it is empty or unknown."""
+        if is_unknown(given):
+            given = ()
+        elif not isinstance(given, set | frozenset):
+            raise ValueError(f"{place} must be a set of topics or None, got {shorten(given)}.")
+        numbers = set()
+        for topic in given:
+            is_number = isinstance(topic, Integral) and not isinstance(topic, bool)
+            number = int(topic) if is_number else self.names.get(topic, -1)
+            if not 0 <= number < self.n_topics:
+                what = (
+                    f"below the number of topics with seed words or given words, {self.n_topics}"
+                    if self.is_open
+                    else f"below n_components={self.n_topics}"
+                )
+                known = f", or names among {shorten(sorted(self.names))}" if self.names else ""
+                raise ValueError(
+                    f"{place} must hold topics from 0 to {what}{known}; got {topic!r}."
+                )
+            numbers.add(number)
+        return frozenset(numbers or range(self.n_topics + self.is_open))

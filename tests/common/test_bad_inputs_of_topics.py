@@ -276,13 +276,13 @@ from skdp.topics import (
         "sets for any number of topics",
         lambda: HDPTopicModel().fit(DOCUMENTS, [{0}, {1}]),
         ValueError,
-        "y has sets of topics, which are no input for this HDPTopicModel",
+        r"y\[0\].*below the number of topics with seed words or given words, 0; got 0",
     ),
     (
         "sets for any number of topics",
-        lambda: SegmentedTopicModel("auto").fit(DOCUMENTS, [{0}, {1}]),
+        lambda: SegmentedTopicModel("auto", seed_words={"a": [0]}).fit(DOCUMENTS, [{0}, {1}]),
         ValueError,
-        "no input for this SegmentedTopicModel",
+        r"y\[1\].*below the number of topics with.* words, 1, or names among \['a'\]; got 1",
     ),
     (
         "sets for co-clustering",

@@ -120,7 +120,7 @@ def test_columns_by_name():
 @pytest.mark.parametrize(
     ("model", "why"),
     [
-        (GibbsLDA(4, max_iter=3, random_state=0), "this GibbsLDA, which has 4 topics"),
+        (GibbsLDA(4, max_iter=3, random_state=0), "this GibbsLDA, whose labels name 4 topics"),
         (HDPTopicModel(max_iter=3, random_state=0), "this HDPTopicModel"),
         (LatentDirichletCoClustering(3, max_iter=3, random_state=0), "this LatentDirichlet"),
     ],
