@@ -192,4 +192,28 @@ MUTATIONS = [
         "Pairs are picked by topics without seeds.",
         f"{SEED_TESTS}::test_pairs_by_topic_of_hdp",
     ),
+    Mutation(
+        "labels-are-free",
+        "topics/_hdp/_sampler.py",
+        "            is_free = self._allowed.sets[self._allowed.set_of, -1]\n",
+        "            is_free = np.ones(len(self._allowed.set_of), dtype=np.bool_)\n",
+        "Words of nodes with labels have no topic outside their sets.",
+        "tests/exact/topics/test_labels.py::test_states_of_hdp[random-both]",
+    ),
+    Mutation(
+        "shares-outside-labels",
+        "topics/_hdp/_sampler.py",
+        "            nodes = self._allowed.widened(self.n_topics).restrict(nodes)\n",
+        "            pass\n",
+        "Another word of a node has no topic outside its set.",
+        "tests/exact/topics/test_labels.py::test_states_of_hdp[random-both]",
+    ),
+    Mutation(
+        "labeled-words-ignore-the-top-level",
+        "topics/_hdp/_sampler.py",
+        "        prior[: self.n_topics] = self.doc_topic_prior\n",
+        "        prior[: self.n_topics] = self.concentration / self.n_topics\n",
+        "Words with labels have the weights of all topics, too.",
+        "tests/exact/topics/test_labels.py::test_hdp[both]",
+    ),
 ]

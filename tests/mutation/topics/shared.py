@@ -485,7 +485,7 @@ MUTATIONS = [
         "fixed-topics-raise-gamma",
         "topics/_shared/_sampler.py",
         "counts if self.fixed is None else counts[:, len(self.fixed.phi) :]\n",
-        "counts\n",
+        "counts if self.fixed is None else self.word_counts\n",
         "The words of fixed topics are no data for gamma.",
         f"{FIXED_TESTS}::test_learned_prior_of_words",
     ),
