@@ -134,6 +134,56 @@ def test_other_matrices_are_ignored_loudly(model, why):
         make().fit(split(2), MATRIX)
 
 
+OPEN = {
+    "hdp": HDPTopicModel,
+    "segmented": lambda **params: SegmentedTopicModel("auto", **params),
+    "adaptive": lambda **params: AdaptiveTopicModel("auto", **params),
+    "lda start": lambda **params: SegmentedTopicModel("auto", **params, init="lda"),
+}
+OF_OPEN = [{"a", 1}, None, frozenset([1]), set()] * 6
+ALLOWED_OF_OPEN = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 0], [1, 1, 1]] * 6, dtype=bool)
+
+
+def make_open(name, **params):
+    params = {
+        "seed_words": {"a": [0], "b": [5]}, "seed_weight": 5, "max_iter": 12, "thin": 2,
+        "random_state": 0, **params,
+    }  # fmt: skip
+    return OPEN[name](**params)
+
+
+@pytest.mark.parametrize("first", ["auto", 4])
+@pytest.mark.parametrize("name", OPEN)
+def test_inferred_numbers_of_topics(name, first):
+    """A label names topics with hints; other documents may have any topics."""
+    model = make_open(name, initial_components=first).fit(CORPUS, OF_OPEN)
+    further = np.repeat(ALLOWED_OF_OPEN[:, 2:], model.n_components_ - 2, axis=1)
+    is_allowed = np.hstack([ALLOWED_OF_OPEN[:, :2], further])
+    assert np.all(model.doc_topic_[~is_allowed] == 0.0)
+    np.testing.assert_allclose(model.doc_topic_.sum(axis=1), 1.0)
+    assert model.topic_names_[:2] == ["a", "b"]
+    for state in make_open(name, initial_components=first).iter_sweeps(CORPUS, OF_OPEN):
+        assert ALLOWED_OF_OPEN[OF_WORDS, np.minimum(state.topics, 2)].all()
+    matrix = np.array(ALLOWED_OF_OPEN[:, :2])
+    matrix[1::2] = False
+    again = make_open(name, initial_components=first).fit(CORPUS, matrix)
+    assert_array_equal(again.components_, model.components_)
+
+
+def test_every_document_has_a_label():
+    model = make_open("hdp").fit(CORPUS, [{0, 1}] * 24)
+    assert np.all(model.doc_topic_[:, 2:] == 0.0)
+    assert model.trace_["n_components"][0, -1] == 2
+
+
+def test_labels_of_segments_in_hdp():
+    n_segments = np.diff(CORPUS.doc_ptr)
+    y = [[labels] * n for labels, n in zip(OF_OPEN, n_segments, strict=True)]
+    expected = make_open("hdp", level="segment").fit(CORPUS, OF_OPEN)
+    found = make_open("hdp", level="segment").fit(CORPUS, y)
+    assert_array_equal(found.components_, expected.components_)
+
+
 def test_sets_of_segments():
     n_segments = np.diff(CORPUS.doc_ptr)
     y = [[labels] * n for labels, n in zip(LABELS, n_segments, strict=True)]
@@ -150,19 +200,28 @@ def test_labels_and_many_topics(monkeypatch):
     assert_array_equal(make().fit(CORPUS, LABELS).components_, expected.components_)
 
 
-@pytest.mark.parametrize("cls", MODELS[:2])
-def test_resumed_fits(cls, tmp_path):
-    straight = make(cls).fit(CORPUS, LABELS)
-    model = make(cls, max_iter=5, warm_start=True).fit(CORPUS, LABELS)
+RESUMED = {
+    "lda": make,
+    "segmented": lambda **params: make(SegmentedTopicModel, **params),
+    "hdp": lambda **params: make_open("hdp", seed_words={0: [0], 1: [5], 2: [7]}, **params),
+    "open": lambda **params: make_open("segmented", seed_words={0: [0], 1: [5], 2: [7]}, **params),
+}
+
+
+@pytest.mark.parametrize("name", RESUMED)
+def test_resumed_fits(name, tmp_path):
+    make = RESUMED[name]
+    straight = make().fit(CORPUS, LABELS)
+    model = make(max_iter=5, warm_start=True).fit(CORPUS, LABELS)
     model = pickle.loads(pickle.dumps(model)).set_params(max_iter=12)
     for y in (LABELS[::-1], None):
         with pytest.raises(ValueError, match="got others"):
             model.fit(CORPUS, y)
     model.fit(CORPUS, LABELS)
     assert model.trace_["log_joint"][0, -1] == straight.trace_["log_joint"][0, -1]
-    *_, last = make(cls).iter_sweeps(CORPUS, LABELS)
+    *_, last = make().iter_sweeps(CORPUS, LABELS)
     assert last.log_joint() == straight.trace_["log_joint"][0, -1]
-    half = make(cls, max_iter=6)
+    half = make(max_iter=6)
     half.set_callbacks(Checkpoint(tmp_path / "fit.ckpt")).fit(CORPUS, LABELS)
     half.set_params(max_iter=12)
     with pytest.raises(ValueError, match="X"):
