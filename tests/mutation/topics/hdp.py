@@ -198,7 +198,7 @@ MUTATIONS = [
         "            is_free = self._allowed.sets[self._allowed.set_of, -1]\n",
         "            is_free = np.ones(len(self._allowed.set_of), dtype=np.bool_)\n",
         "Words of nodes with labels have no topic outside their sets.",
-        "tests/exact/topics/test_labels.py::test_states_of_hdp[random-both]",
+        "tests/exact/topics/test_labels.py::test_states_of_hdp[both-random]",
     ),
     Mutation(
         "shares-outside-labels",
@@ -206,7 +206,7 @@ MUTATIONS = [
         "            nodes = self._allowed.widened(self.n_topics).restrict(nodes)\n",
         "            pass\n",
         "Another word of a node has no topic outside its set.",
-        "tests/exact/topics/test_labels.py::test_states_of_hdp[random-both]",
+        "tests/exact/topics/test_labels.py::test_states_of_hdp[both-random]",
     ),
     Mutation(
         "labeled-words-ignore-the-top-level",
