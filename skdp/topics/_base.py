@@ -20,7 +20,7 @@ from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
 from skdp.data._validation import check_partitions
 from skdp.topics._coarse_views import CoarseViewsMixin
 from skdp.topics._given_topics import FixedComponentsMixin, check_possible, check_topics
-from skdp.topics._labels import check_labels, read_labels
+from skdp.topics._labels import LabelsMixin
 from skdp.topics._lda._model import tokens_of_nodes
 from skdp.topics._partitioned import (
     OF_PARTITIONS,
@@ -52,6 +52,7 @@ class BaseTopicModel(
     CoarseViewsMixin,
     SeedWordsMixin,
     FixedComponentsMixin,
+    LabelsMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ChainEstimator,
@@ -119,16 +120,6 @@ class BaseTopicModel(
         return tags
 
     # Validation
-
-    @property
-    def _level_of_labels(self) -> str | None:
-        """The units whose topics y may restrict; None if y is not read."""
-        return None
-
-    @property
-    def _n_named_topics(self) -> int:
-        """Number of topics that labels may name."""
-        return int(self.n_components)
 
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
@@ -201,22 +192,16 @@ class BaseTopicModel(
 
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
         if executor is not None:
-            return place_corpus(self, X, executor)
-        level = self._level_of_labels
-        names = {topic.name: topic.number for topic in self._seeded_topics() if topic.name}
-        n_topics = None if level is None else self._n_named_topics
-        labels = read_labels(y, n_topics, names, f"this {type(self).__name__}")
+            return place_corpus(self, X, y, executor)
+        level, labels = self._level_of_labels, self._read_labels(y)
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         self._check_size(corpus)
         self._check_init(corpus.n_features)
         self._check_seeds(len(corpus.tokens), self._n_first_topics(corpus), corpus._names)
         corpus = corpus._without_names()  # which files lose: a fit resumes with either
         allowed, fixed = None, self._fixed_topics(corpus.n_features)
-        if level is not None and labels is not None:
-            is_open = not self._numbers_topics
-            allowed = check_labels(
-                labels, corpus, level, self._n_named_topics, names, is_open=is_open
-            )
+        if labels is not None:
+            allowed = self._check_labels()(labels, corpus)
         if fixed is not None and (self._numbers_topics or allowed is not None):
             if allowed is None:
                 of_words = AllowedTopics.every(int(self.n_components), len(corpus.tokens))
@@ -313,8 +298,7 @@ class BaseTopicModel(
             document. A matrix (array, sparse, or data frame) of zeros and ones, such as that of a
             `MultiLabelBinarizer`, has ones at the topics of the sets; rows without ones, and rows
             of -1 or NaN, allow all topics. If the number of topics is inferred, sets hold topics
-            with seed words or given words. `LatentDirichletCoClustering` refuses sets, and so does
-            a fit to a PartitionedCorpus.
+            with seed words or given words. `LatentDirichletCoClustering` refuses sets.
             Other values, such as the classes that a pipeline passes to all of its steps, are
             ignored.
 
@@ -352,8 +336,7 @@ class BaseTopicModel(
             If chains plainly disagree; compare them in `trace_` then.
         """
         if isinstance(X, PartitionedCorpus) and self._takes_partitions:
-            read_labels(y, None, {}, f"a {type(X).__name__}: use X.compute()")
-            return fit_partitions(self, X)
+            return fit_partitions(self, X, y)
         return self._fit(X, y)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:

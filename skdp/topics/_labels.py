@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -118,7 +119,8 @@ def check_labels(
     n_topics: int,
     names: dict[str, int],
     *,
-    is_open: bool,
+    is_open: bool = False,
+    first: int = 0,
 ) -> AllowedTopics:
     """Return the topics that the words of documents or segments may have.
 
@@ -132,8 +134,10 @@ def check_labels(
         Number of topics that sets may name.
     names : dict
         Numbers of topics by name.
-    is_open : bool
+    is_open : bool, default=False
         Whether there may be further topics. They are allowed where nothing is known.
+    first : int, default=0
+        Index of the first document, for messages.
 
     Raises
     ------
@@ -147,22 +151,22 @@ def check_labels(
             f"{len(y)}."
         )
     n_segments, sets = np.diff(corpus.doc_ptr).tolist(), []
-    for d, given in enumerate(y):
+    for d, (place, given) in enumerate(enumerate(y, start=first)):
         if not isinstance(given, list | tuple):
-            own = topics.numbers(given, f"y[{d}]")
+            own = topics.numbers(given, f"y[{place}]")
             sets.extend([own] * (1 if level == "document" else n_segments[d]))
             continue
         if level == "document":
             raise ValueError(
-                f"y[{d}] must be one set for the whole document, because level is 'document'; use "
-                "level='segment' for a set for each segment."
+                f"y[{place}] must be one set for the whole document, because level is 'document'; "
+                "use level='segment' for a set for each segment."
             )
         if len(given) != n_segments[d]:
             raise ValueError(
-                f"y[{d}] must have a set for each of the {n_segments[d]} segments of document {d}, "
-                f"got {len(given)}."
+                f"y[{place}] must have a set for each of the {n_segments[d]} segments of document "
+                f"{place}, got {len(given)}."
             )
-        sets.extend(topics.numbers(s, f"y[{d}][{j}]") for j, s in enumerate(given))
+        sets.extend(topics.numbers(s, f"y[{place}][{j}]") for j, s in enumerate(given))
     distinct = {own: i for i, own in enumerate(dict.fromkeys(sets))}
     is_allowed = np.zeros((len(distinct), n_topics + is_open), dtype=np.bool_)
     for own, i in distinct.items():
@@ -199,3 +203,40 @@ class _Topics(NamedTuple):
                 )
             numbers.add(number)
         return frozenset(numbers or range(self.n_topics + self.is_open))
+
+
+class LabelsMixin:
+    """Mixin of the topic models: the topics that labels allow."""
+
+    n_components: Any
+
+    @property
+    def _level_of_labels(self) -> str | None:
+        """The units whose topics y may restrict; None if y is not read."""
+        return None
+
+    @property
+    def _n_named_topics(self) -> int:
+        """Number of topics that labels may name."""
+        return int(self.n_components)
+
+    def _numbers_by_name(self) -> dict[str, int]:
+        """Return the numbers of the topics that have names."""
+        estimator: Any = self
+        return {topic.name: topic.number for topic in estimator._seeded_topics() if topic.name}
+
+    def _read_labels(self, y: Any) -> Any:
+        """Return the sets of topics in `y`, or None if it has none."""
+        n_topics = None if self._level_of_labels is None else self._n_named_topics
+        return read_labels(y, n_topics, self._numbers_by_name(), f"this {type(self).__name__}")
+
+    def _check_labels(self) -> Callable[..., AllowedTopics]:
+        """Return a function that checks the labels of documents."""
+        estimator: Any = self
+        return partial(
+            check_labels,
+            level=self._level_of_labels or "document",
+            n_topics=self._n_named_topics,
+            names=self._numbers_by_name(),
+            is_open=not estimator._numbers_topics,
+        )

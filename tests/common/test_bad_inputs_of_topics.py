@@ -297,12 +297,28 @@ from skdp.topics import (
         "y must hold arrays of known cuts, not sets of topics",
     ),
     (
-        "sets for partitions",
+        "few sets for partitions",
         lambda: GibbsLDA(2).fit(
+            PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2), [{0}]
+        ),
+        ValueError,
+        "for each of the 2 documents, got 1",
+    ),
+    (
+        "no such topic in a partition",
+        lambda: GibbsLDA(2).fit(
+            PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2), [{0}, {2}]
+        ),
+        ValueError,
+        r"y\[1\] must hold topics from 0 to below n_components=2; got 2",
+    ),
+    (
+        "sets for partitions",
+        lambda: LatentDirichletCoClustering(2).fit(
             PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2), [{0}, {1}]
         ),
         ValueError,
-        r"y has sets.*PartitionedCorpus: use X.compute\(\)",
+        "no input for this LatentDirichletCoClustering",
     ),
     # Parameters: truth values, huge numbers
     ("a truth value", lambda: stm(n_components=True), ValueError, "n_components.*int.*True"),

@@ -195,8 +195,8 @@ MUTATIONS = [
     Mutation(
         "labels-are-free",
         "topics/_hdp/_sampler.py",
-        "            is_free = self._allowed.sets[self._allowed.set_of, -1]\n",
-        "            is_free = np.ones(len(self._allowed.set_of), dtype=np.bool_)\n",
+        "        sets, set_of = allowed.widened(n_columns)\n",
+        "        sets, set_of = np.ones((9, n_columns), dtype=np.bool_), allowed.set_of\n",
         "Words of nodes with labels have no topic outside their sets.",
         "tests/exact/topics/test_labels.py::test_states_of_hdp[both-random]",
     ),

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.preprocessing import MultiLabelBinarizer
-from unit.topics.partitions import CORPUS, split
+from unit.topics.partitions import CORPUS, assert_nothing_is_left, assert_same, split
 
 from skdp.callback import Checkpoint
 from skdp.topics import (
@@ -130,8 +130,6 @@ def test_other_matrices_are_ignored_loudly(model, why):
     with pytest.warns(UserWarning, match=f"y is ignored.*3 columns, which is no input for {why}"):
         model.fit(CORPUS, MATRIX)
     assert_array_equal(model.components_, expected.components_)
-    with pytest.warns(UserWarning, match="y is ignored.*use X.compute"):
-        make().fit(split(2), MATRIX)
 
 
 OPEN = {
@@ -198,6 +196,47 @@ def test_labels_and_many_topics(monkeypatch):
     expected = make().fit(CORPUS, LABELS)
     monkeypatch.setattr("skdp.topics._lda._sampler.SPARSE_FROM", 1)
     assert_array_equal(make().fit(CORPUS, LABELS).components_, expected.components_)
+
+
+@pytest.mark.parametrize("n_partitions", [1, 3])
+@pytest.mark.parametrize("cls", MODELS)
+def test_partitions_have_the_bits_of_shards(cls, n_partitions):
+    for y in (LABELS, MATRIX):
+        found = make(cls, n_jobs=2).fit(split(n_partitions), y)
+        assert_same(found, make(cls, n_shards=n_partitions).fit(CORPUS, LABELS))
+    assert np.all(found.doc_topic_[~ALLOWED] == 0.0)
+    assert_nothing_is_left()
+
+
+def test_segments_in_partitions(monkeypatch):
+    monkeypatch.setattr("skdp.topics._lda._sampler.SPARSE_FROM", 1)
+    n_segments = np.diff(CORPUS.doc_ptr)
+    y = [[labels] * n for labels, n in zip(LABELS, n_segments, strict=True)]
+    found = make(level="segment").fit(split(3), y)
+    assert_same(found, make(level="segment", n_shards=3).fit(CORPUS, y))
+
+
+@pytest.mark.parametrize("cls", MODELS[:2])
+def test_resumed_partitions(cls, tmp_path):
+    straight = make(cls, n_jobs=2).fit(split(3), LABELS)
+    half = make(cls, max_iter=6, n_jobs=2)
+    half.set_callbacks(Checkpoint(tmp_path / "fit.ckpt")).fit(split(3), LABELS)
+    half.set_params(max_iter=12)
+    for y in (LABELS[::-1], None):
+        with pytest.raises(ValueError, match="X"):
+            half.fit(split(3), y)
+    half.fit(split(3), LABELS)
+    assert half.trace_["log_joint"][0, -1] == straight.trace_["log_joint"][0, -1]
+    X, warm = split(3), make(cls, max_iter=6, n_jobs=2, warm_start=True)
+    warm.fit(X, LABELS).set_params(max_iter=12)
+    for y in (LABELS[::-1], None):
+        with pytest.raises(ValueError, match="got others"):
+            warm.fit(X, y)
+    warm.fit(X, LABELS)
+    assert warm.trace_["log_joint"][0, -1] == straight.trace_["log_joint"][0, -1]
+    plain = make(cls, max_iter=6, warm_start=True).fit(X)
+    with pytest.raises(ValueError, match="got others"):
+        plain.fit(X, LABELS)
 
 
 RESUMED = {
