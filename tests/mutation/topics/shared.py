@@ -561,4 +561,12 @@ MUTATIONS = [
         "Processes sweep with the fixed topics, too.",
         f"{FIXED_UNIT}::test_columns_absorb_words",
     ),
+    Mutation(
+        "restored-partitions-forget-labels",
+        "topics/_shared/_placed.py",
+        "        sampler.attach(part.data)\n",
+        "        sampler.attach(part.corpus)\n",
+        "A restored state obeys the labels, too.",
+        "tests/unit/topics/test_labels.py::test_resumed_partitions[GibbsLDA]",
+    ),
 ]
