@@ -19,9 +19,8 @@ from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
 from skdp.data._validation import check_partitions
 from skdp.topics._coarse_views import CoarseViewsMixin
-from skdp.topics._given_topics import FixedComponentsMixin, check_possible, check_topics
+from skdp.topics._given_topics import FixedComponentsMixin, check_topics
 from skdp.topics._labels import LabelsMixin
-from skdp.topics._lda._model import tokens_of_nodes
 from skdp.topics._partitioned import (
     OF_PARTITIONS,
     InPartitions,
@@ -29,7 +28,7 @@ from skdp.topics._partitioned import (
     without_partitions,
 )
 from skdp.topics._seed_words import LARGEST_SEED, SeedWordsMixin, names_of_topics
-from skdp.topics._shared._allowed import AllowedTopics, LabeledCorpus
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._completion import score_documents, score_partitions
 from skdp.topics._shared._fold_in import FoldIn, Shares, fold_in_documents
@@ -179,11 +178,6 @@ class BaseTopicModel(
 
     def _check_partitions(self, X: PartitionedCorpus) -> None:
         """Raise for parameters that partitions do not allow."""
-        if self.fixed_components is not None:
-            raise ValueError(
-                f"fixed_components takes no {type(X).__name__}: use X.compute(), or `init` for "
-                "topics that may change."
-            )
         if self.n_shards not in (1, X.n_partitions):
             raise ValueError(
                 f"The partitions of X are the shards of the fit: n_shards must be 1 or "
@@ -193,21 +187,13 @@ class BaseTopicModel(
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
         if executor is not None:
             return place_corpus(self, X, y, executor)
-        level, labels = self._level_of_labels, self._read_labels(y)
+        labels = self._read_labels(y)
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         self._check_size(corpus)
         self._check_init(corpus.n_features)
         self._check_seeds(len(corpus.tokens), self._n_first_topics(corpus), corpus._names)
         corpus = corpus._without_names()  # which files lose: a fit resumes with either
-        allowed, fixed = None, self._fixed_topics(corpus.n_features)
-        if labels is not None:
-            allowed = self._check_labels()(labels, corpus)
-        if fixed is not None and (self._numbers_topics or allowed is not None):
-            if allowed is None:
-                of_words = AllowedTopics.every(int(self.n_components), len(corpus.tokens))
-            else:
-                of_words = allowed.of_words(tokens_of_nodes(corpus, level or "document"))
-            check_possible(fixed, corpus, of_words)
+        allowed = self._topics_check(corpus.n_features)(labels, corpus)
         return corpus if allowed is None else LabeledCorpus(corpus, allowed)
 
     # Chains

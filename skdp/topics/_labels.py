@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 from skdp._checks import is_unknown, shorten
 from skdp.data import SegmentedCorpus
 from skdp.inference._convergence import warn_user
+from skdp.topics._given_topics import check_possible
+from skdp.topics._lda._model import tokens_of_nodes
 from skdp.topics._shared._allowed import AllowedTopics
+from skdp.topics._shared._fixed import FixedTopics
 
 
 def read_labels(
@@ -205,6 +208,37 @@ class _Topics(NamedTuple):
         return frozenset(numbers or range(self.n_topics + self.is_open))
 
 
+def check_documents(
+    labels: Any,
+    corpus: SegmentedCorpus,
+    *,
+    fixed: FixedTopics | None,
+    level: str,
+    n_topics: int,
+    names: dict[str, int],
+    is_open: bool,
+    first: int = 0,
+) -> AllowedTopics | None:
+    """Return the topics that labels allow; raise if a word can have none because all are fixed.
+
+    Parameters
+    ----------
+    labels : list or None
+        As in `check_labels`, which defines the other parameters.
+    fixed : FixedTopics or None
+    """
+    allowed = None
+    if labels is not None:
+        allowed = check_labels(labels, corpus, level, n_topics, names, is_open=is_open, first=first)
+    if fixed is not None:
+        if allowed is None:
+            of_words = AllowedTopics.every(n_topics + is_open, len(corpus.tokens))
+        else:
+            of_words = allowed.of_words(tokens_of_nodes(corpus, level))
+        check_possible(fixed, corpus, of_words)
+    return allowed
+
+
 class LabelsMixin:
     """Mixin of the topic models: the topics that labels allow."""
 
@@ -230,11 +264,12 @@ class LabelsMixin:
         n_topics = None if self._level_of_labels is None else self._n_named_topics
         return read_labels(y, n_topics, self._numbers_by_name(), f"this {type(self).__name__}")
 
-    def _check_labels(self) -> Callable[..., AllowedTopics]:
-        """Return a function that checks the labels of documents."""
+    def _topics_check(self, n_words: int) -> Callable[..., AllowedTopics | None]:
+        """Return a function that checks documents and their labels."""
         estimator: Any = self
         return partial(
-            check_labels,
+            check_documents,
+            fixed=estimator._fixed_topics(n_words),
             level=self._level_of_labels or "document",
             n_topics=self._n_named_topics,
             names=self._numbers_by_name(),

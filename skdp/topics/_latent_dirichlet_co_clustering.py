@@ -76,7 +76,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         Known topics: the first topics keep exactly these word probabilities, and the others are
         learned beside them. Rows sum to 1; numbers below 1e-17 count as 0, and a word of
         probability 0 never has the topic. Fixed topics replace the first rows of `init`, and have
-        no seed words. X must be in memory, not a PartitionedCorpus.
+        no seed words.
     init : "random" or (n_components, n_features) array, default="random"
         The first state. "random": uniformly random topics of words and of segments. An array of
         word probabilities, such as another model's `components_`: the words are folded into these

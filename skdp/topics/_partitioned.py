@@ -68,8 +68,8 @@ def _place(estimator: Any, X: PartitionedCorpus, y: Any, executor: Executor) -> 
     """Return the placed partitions with their labels, if `y` has any."""
     placed = PlacedCorpus(X, executor)
     labels = estimator._read_labels(y)
-    if labels is not None:
-        placed.label(labels, estimator._check_labels())
+    if labels is not None or estimator.fixed_components is not None:
+        placed.label(labels, estimator._topics_check(X.n_features))
     return placed
 
 

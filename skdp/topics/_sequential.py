@@ -57,7 +57,7 @@ class SequentialLDA(BaseTableModel):
         Known topics: the first topics keep exactly these word probabilities, and the others are
         learned beside them. Rows sum to 1; numbers below 1e-17 count as 0, and a word of
         probability 0 never has the topic. Fixed topics replace the first rows of `init`, and have
-        no seed words. X must be in memory, not a PartitionedCorpus.
+        no seed words.
     discount : float in [0, 1) or "auto", default=0.0
         Discount a of the Poisson-Dirichlet process. "auto" draws it in every sweep under
         `discount_prior`.

@@ -216,12 +216,12 @@ from skdp.topics import (
         "max_components has 1 topics, but fixed_components has 1 and seed_words has 1, which all",
     ),
     (
-        "fixed topics for partitions",
-        lambda: GibbsLDA(2, fixed_components=[[0.25] * 4]).fit(
+        "an impossible word of a partition",
+        lambda: GibbsLDA(1, fixed_components=[[1.0, 0, 0, 0]]).fit(
             PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2)
         ),
         ValueError,
-        r"fixed_components takes no PartitionedCorpus: use X.compute\(\)",
+        r"The word \d \(document 0, segment \d\) can have no topic",
     ),
     # Labels
     (

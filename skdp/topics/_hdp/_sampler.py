@@ -137,7 +137,7 @@ class HDPSampler(TopicSampler):
         self.weights = np.full(self.n_topics, 1.0 / (self.n_topics + 1.0))
         self.rest = 1.0 / (self.n_topics + 1.0)
         self._count_words()
-        self._return_strays()
+        self._return_strays(self._words)
         self._draw_weights()
 
     def attach(self, corpus: Any) -> None:

@@ -104,7 +104,7 @@ class LDASampler(TopicSampler):
         else:
             self._sweep_words(self._first_topics(init), init_streams)
         self._count_words()
-        self._return_strays()
+        self._return_strays(self._words)
 
     def _start_parameters(self, n_topics: int, level: str, doc_topic_prior: Any) -> None:
         """Set the parameters to their given or initial values."""

@@ -135,7 +135,7 @@ class CoClusterSampler(TopicSampler):
         else:
             self._sweep_words(self._first_topics(init), streams)
         self._count_words()
-        self._return_strays()
+        self._return_strays(self._words)
 
     @property
     def _prior(self) -> ClusterPrior:

@@ -91,7 +91,8 @@ class FixedTopics(NamedTuple):
             means[seeds.topics, seeds.words] += seeds.weight
         means /= means.sum(axis=1, keepdims=True)
         means[:n_fixed] = np.where(self.possible, self.phi, 0.0)
-        for s in np.unique(allowed.set_of):
+        numbers, firsts = np.unique(allowed.set_of, return_index=True)
+        for s in numbers[np.argsort(firsts)]:  # partitions number sets on their own
             at = np.flatnonzero(allowed.set_of == s)
             found, rows = np.unique(tokens[at], return_inverse=True)
             sums = np.cumsum(np.where(allowed.sets[s], means[:, found].T, 0.0), axis=1)

@@ -314,6 +314,12 @@ def report_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[l
         return ([sampler.report()],)
 
 
+def report_fixed_part(part: CorpusPart, c: int) -> tuple[list[Any]]:
+    """Return the partition's report on its words with fixed topics."""
+    with part.chains[c].opened() as sampler:
+        return ([sampler.report_fixed()],)
+
+
 def add_part(part: CorpusPart, c: int, key: str, parameters: dict[str, Any]) -> tuple[int]:
     """Add the current values to the sums with this key."""
     chain = part.chains[c]
@@ -375,8 +381,16 @@ def digest_part(part: CorpusPart) -> tuple[list[str]]:
     return ([joblib.hash(part.data)],)
 
 
-def label_part(part: CorpusPart, check: Callable[..., AllowedTopics], own: Any) -> tuple[int]:
-    """Set the labels; `own` are those of the partition, and the index of its first document."""
+def label_part(
+    part: CorpusPart, check: Callable[..., AllowedTopics | None], own: Any
+) -> tuple[int]:
+    """Check the documents and set their labels.
+
+    Parameters
+    ----------
+    own : (sequence or None, int)
+        The labels of the partition, and the index of its first document.
+    """
     y, first = own
     part.allowed = check(y, part.corpus, first=first)
     return (1,)
@@ -452,26 +466,26 @@ class PlacedCorpus(Placed):
         """Number of words of the corpus."""
         return sum(size.n_tokens for size in self.sizes)
 
-    def label(self, y: Sequence[Any], check: Callable[..., AllowedTopics]) -> None:
-        """Send labels to the documents.
+    def label(self, y: Sequence[Any] | None, check: Callable[..., AllowedTopics | None]) -> None:
+        """Send labels to the documents, and check both.
 
         Parameters
         ----------
-        y : sequence
+        y : sequence or None
             An entry for each document of all partitions.
         check : callable
             Returns the topics that documents may have, given labels, documents, and `first`, the
             index of the first document.
         """
         ends = np.cumsum([0, *(size.n_documents for size in self.sizes)]).tolist()
-        if len(y) != ends[-1]:
+        if y is not None and len(y) != ends[-1]:
             raise ValueError(
                 f"y must have a set of topics, or None, for each of the {ends[-1]} documents, got "
                 f"{len(y)}."
             )
-        y = list(y)
-        parts = [(y[begin:end], begin) for begin, end in pairwise(ends)]
-        self.is_labeled = True
+        self.is_labeled = y is not None
+        y = None if y is None else list(y)
+        parts = [(y and y[begin:end], begin) for begin, end in pairwise(ends)]
         self.sum(label_part, self.share(check), each=parts)
 
     is_labeled = False

@@ -152,8 +152,7 @@ class TopicSampler(Part):
             totals += np.bincount(shard.topics, minlength=len(totals))
         if self.seeds is not None:
             self.seeds.add_to(self._words)
-        if self.fixed is not None:
-            self.fixed.write_to(self._words, self.topic_word_prior)
+        self._enter_fixed()
         self._check_counts()
 
     def _check_counts(self) -> None:
@@ -197,7 +196,7 @@ class TopicSampler(Part):
         if self.seeds is not None and not is_first:
             self.seeds.add_to(counts, -1)
         self._words = words
-        return counts
+        return counts if self.fixed is None else self.fixed.clear(counts)
 
     def sweep_placed(self, words: WordCounts) -> WordCounts:
         """Draw the latent variables of a partition's words once; return the updated counts.
@@ -208,15 +207,17 @@ class TopicSampler(Part):
             Words by topic of the whole corpus, which are not changed.
         """
         own = Counted.copy(words)
+        if self.fixed is not None:
+            self.fixed.write_to(own, self.topic_word_prior)
         self._sweep_words(own, self.streams)
-        return own
+        self._return_strays(own)
+        return own if self.fixed is None else self.fixed.clear(own)
 
     def sweep(self) -> None:
         """Draw the latent variables of the words once, then the learned parameters."""
-        if self.fixed is not None:
-            self.fixed.write_to(self._words, self.topic_word_prior)
+        self._enter_fixed()
         self._sweep_words(self._words, self.streams)
-        self._return_strays()
+        self._return_strays(self._words)
         self._check_counts()
         self._update_parameters()
         if self.learns_topic_word_prior and (self.fixed is None or self._topic_totals().any()):
@@ -233,7 +234,12 @@ class TopicSampler(Part):
                 seed_totals,
             )
 
-    def _return_strays(self) -> None:
+    def _enter_fixed(self) -> None:
+        """Write the columns of fixed topics, because gamma may have changed."""
+        if self.fixed is not None:
+            self.fixed.write_to(self._words, self.topic_word_prior)
+
+    def _return_strays(self, words: Any) -> None:
         """Move words that rounding has put in a fixed topic that excludes them.
 
         A single-precision draw may end in a topic of weight 0, about once in 2^25 draws.
@@ -243,7 +249,7 @@ class TopicSampler(Part):
         for s, (corpus, shard) in enumerate(zip(self._corpora, self.shards, strict=True)):
             for i in self.fixed.find_strays(corpus.tokens, shard.topics):
                 allowed = self._topics_of_word(s, i)
-                self.fixed.move_stray(i, corpus.tokens, shard.topics, self._words, allowed)
+                self.fixed.move_stray(i, corpus.tokens, shard.topics, words, allowed)
 
     def _topics_of_word(self, s: int, i: int) -> NDArray[np.bool_]:
         """Return whether word `i` of shard `s` may have a topic, regardless of what it is."""
@@ -309,9 +315,24 @@ class TopicSampler(Part):
         )
         if self.seeds is not None:
             result -= self.seeds.log_likelihood(self.topic_word_prior)
-        if self.fixed is not None:
-            result += self.fixed.log_likelihood(self._whole.tokens, self.topics)
-        return result
+        return result + self._log_likelihood_of_fixed()
+
+    def _words_of_topics(self) -> NDArray[np.float64]:
+        """Return the number of words of every topic, of fixed ones, too."""
+        return np.bincount(self.topics, minlength=self.n_topics).astype(np.float64)
+
+    def _log_likelihood_of_fixed(self) -> float:
+        """Return the log probability of the words with fixed topics."""
+        if self.fixed is None:
+            return 0.0
+        return sum(
+            self.fixed.log_likelihood(corpus.tokens, shard.topics)
+            for corpus, shard in zip(self._corpora, self.shards, strict=True)
+        )
+
+    def report_fixed(self) -> tuple[float, NDArray[np.float64]]:
+        """Return what a chain over partitions shows of their fixed topics."""
+        return self._log_likelihood_of_fixed(), self._words_of_topics()
 
     def _log_prior(self) -> float:
         """Return the log joint without the words' part."""
@@ -323,7 +344,7 @@ class TopicSampler(Part):
         if self.seeds is not None:
             totals = totals - self.seeds.totals(len(totals))
         if self.fixed is not None:
-            totals = np.bincount(self.topics).astype(np.float64)
+            totals = self._words_of_topics()
         return {
             "log_joint": self.log_joint(),
             "topic_word_prior": float(self.topic_word_prior),

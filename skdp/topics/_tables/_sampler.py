@@ -208,7 +208,7 @@ class TableSampler(TopicSampler):
         """Return the topics that the words of documents of shard `s` may have, by column."""
         return self._allowed[s]
 
-    def _return_strays(self) -> None:
+    def _return_strays(self, words: Any) -> None:
         """Do nothing: a draw of a table model never ends in a topic of weight 0."""
 
     def _prior(self, s: int) -> Prior:

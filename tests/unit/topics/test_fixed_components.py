@@ -9,7 +9,7 @@ from joblib import parallel_config
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from unit.topics.partitions import CORPUS, assert_same
+from unit.topics.partitions import CORPUS, assert_nothing_is_left, assert_same, split
 
 from skdp._numeric._random import make_seed_sequence
 from skdp.callback import Checkpoint
@@ -120,6 +120,36 @@ def test_shards(name):
     expected = make(name, n_shards=3).fit(CORPUS)
     assert_array_equal(expected.components_[:2], PHI)
     assert_same(make(name, n_shards=3, n_jobs=2).fit(CORPUS), expected)
+
+
+@pytest.mark.parametrize("name", ["lda", "segmented", "sequential", "adaptive", "co-clustering"])
+@pytest.mark.parametrize("n_partitions", [1, 3])
+def test_partitions_have_the_bits_of_shards(name, n_partitions):
+    params = {"seed_words": {"a": [6]}, "n_chains": 2}
+    found = make(name, n_jobs=2, **params).fit(split(n_partitions))
+    assert_array_equal(found.components_[:2], PHI)
+    assert_same(found, make(name, n_shards=n_partitions, **params).fit(CORPUS))
+    assert_nothing_is_left()
+
+
+def test_labels_in_partitions():
+    y = [{0, 3}, None, {1, 2}] * 8
+    found = make("lda").fit(split(3), y)
+    assert_same(found, make("lda", n_shards=3).fit(CORPUS, y))
+
+
+@pytest.mark.parametrize("name", ["lda", "segmented"])
+def test_resumed_partitions(name, tmp_path):
+    straight = make(name, n_jobs=2).fit(split(3))
+    half = make(name, max_iter=6, n_jobs=2)
+    half.set_callbacks(Checkpoint(tmp_path / "fit.ckpt")).fit(split(3))
+    half.set_params(max_iter=12).fit(split(3))
+    assert half.trace_["log_joint"][0, -1] == straight.trace_["log_joint"][0, -1]
+    X, warm = split(3), make(name, max_iter=6, n_jobs=2, warm_start=True)
+    warm.fit(X).set_params(max_iter=12).fit(X)
+    assert warm.trace_["log_joint"][0, -1] == straight.trace_["log_joint"][0, -1]
+    with pytest.raises(ValueError, match="fixed_components"):
+        warm.set_params(fixed_components=PHI[::-1]).fit(X)
 
 
 @pytest.mark.slow
