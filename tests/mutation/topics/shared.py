@@ -460,8 +460,8 @@ MUTATIONS = [
     Mutation(
         "fixed-topics-have-no-likelihood",
         "topics/_shared/_sampler.py",
-        "            result += self.fixed.log_likelihood(self._whole.tokens, self.topics)\n",
-        "            pass\n",
+        "        return result + self._log_likelihood_of_fixed()\n",
+        "        return result\n",
         "The joint has phi_kw for every word with a fixed topic.",
         f"{FIXED_TESTS}::test_states_of_lda[one-given-random]",
     ),
@@ -568,5 +568,13 @@ MUTATIONS = [
         "        sampler.attach(part.corpus)\n",
         "A restored state obeys the labels, too.",
         "tests/unit/topics/test_labels.py::test_resumed_partitions[GibbsLDA]",
+    ),
+    Mutation(
+        "partitions-sweep-without-fixed-topics",
+        "topics/_shared/_sampler.py",
+        "            self.fixed.write_to(own, self.topic_word_prior)\n",
+        "            pass\n",
+        "Partitions exchange no columns of fixed topics, and write their own.",
+        f"{FIXED_UNIT}::test_partitions_have_the_bits_of_shards[3-lda]",
     ),
 ]
