@@ -1,10 +1,10 @@
-"""Topics with given words beside learned ones.
+"""Topics with given words next to learned ones.
 
 A kernel weighs topic k by ``(counts[w, k] + gamma) / (totals[k] + W gamma)``, and adds words to
 `counts` and `totals`. The columns of fixed topics hold 2^84 phi_kw and 2^84. In floating point such
 numbers absorb a change by 1: x + 1 == x, so the columns never change, and the weight is phi_kw to
 single precision, which is the precision of all weights. A word that a topic excludes has -gamma,
-which makes the weight exactly 0. So all kernels sample fixed topics, and none knows of them.
+which makes the weight exactly 0. So kernels sample fixed topics without a branch for them.
 
 Everything else that reads counts omits these columns.
 """
