@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_floats, check_gamma_prior, check_memory, is_number, shorten
 from skdp._executors import Executor, predict_parts
@@ -19,7 +19,8 @@ from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
 from skdp.data._validation import check_partitions
 from skdp.topics._coarse_views import CoarseViewsMixin
-from skdp.topics._labels import check_labels, has_sets
+from skdp.topics._given_topics import FixedComponentsMixin, check_topics
+from skdp.topics._labels import LabelsMixin
 from skdp.topics._partitioned import (
     OF_PARTITIONS,
     InPartitions,
@@ -49,6 +50,8 @@ class BaseTopicModel(
     WordsOfTopicsMixin,
     CoarseViewsMixin,
     SeedWordsMixin,
+    FixedComponentsMixin,
+    LabelsMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ChainEstimator,
@@ -66,6 +69,7 @@ class BaseTopicModel(
         "dirichlet_prior": [tuple, list],
         "seed_words": [dict, None],
         "seed_weight": [Interval(Integral, 1, LARGEST_SEED, closed="both"), StrOptions({"auto"})],
+        "fixed_components": ["array-like", "sparse matrix", None],
         "init": [StrOptions({"random"}), "array-like"],
         "n_shards": [Interval(Integral, 1, None, closed="left")],
         "transform_max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -116,15 +120,11 @@ class BaseTopicModel(
 
     # Validation
 
-    @property
-    def _level_of_labels(self) -> str | None:
-        """The units whose topics y may restrict; None if y is not read."""
-        return None
-
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
         self._transform_burn_in()
         check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
+        self._fixed_topics()
         self._seeded_topics()
 
     def _topic_word_prior(self) -> float | str:
@@ -184,26 +184,17 @@ class BaseTopicModel(
                 f"n_partitions={X.n_partitions}, got n_shards={self.n_shards}."
             )
 
-    def _refuse_labels(self, y: Any, whom: str) -> None:
-        """Raise if `y` has sets of topics."""
-        if has_sets(y):
-            raise ValueError(f"y has sets of topics, which are no input for {whom}.")
-
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
         if executor is not None:
-            return place_corpus(self, X, executor)
-        level = self._level_of_labels
-        if level is None:
-            self._refuse_labels(y, f"this {type(self).__name__}")
+            return place_corpus(self, X, y, executor)
+        labels = self._read_labels(y)
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         self._check_size(corpus)
         self._check_init(corpus.n_features)
         self._check_seeds(len(corpus.tokens), self._n_first_topics(corpus), corpus._names)
         corpus = corpus._without_names()  # which files lose: a fit resumes with either
-        if level is None or not has_sets(y):
-            return corpus
-        names = {topic.name: topic.number for topic in self._seeded_topics() if topic.name}
-        return LabeledCorpus(corpus, check_labels(y, corpus, level, self.n_components, names))
+        allowed = self._topics_check(corpus.n_features)(labels, corpus)
+        return corpus if allowed is None else LabeledCorpus(corpus, allowed)
 
     # Chains
 
@@ -257,6 +248,8 @@ class BaseTopicModel(
         names = names_of_topics(self._seeded_topics(), len(means["components_"]))
         if names is not None:
             attributes["topic_names_"] = names
+        if (fixed := self._fixed_topics()) is not None:  # exactly: means have rounding errors
+            means["components_"][: len(fixed.phi)] = fixed.phi
         if "segment_topic_" in means and "_topic_tokens" not in means:
             means["_topic_tokens"] = best.sampler.segment_lengths @ means["segment_topic_"]
         if is_over_partitions(state):
@@ -284,13 +277,16 @@ class BaseTopicModel(
             document of one segment. Except for `HDPTopicModel`, X may also be a PartitionedCorpus:
             the partitions are the shards of the fit (`n_shards` is 1 or their number), in threads
             or, with ``joblib.parallel_config("dask")``, in the workers of a cluster.
-        y : list of n_documents sets or None, default=None
+        y : list of n_documents sets or None, or (n_documents, n_components) matrix, default=None
             Labels: for each document the set of topics that its words may have, as numbers or as
             names in `seed_words`. None or an empty set: all topics. With ``level="segment"``
             (`GibbsLDA`) an entry may also be a list of such sets, one for each segment of the
-            document. Labels are read if X is in memory and the number of topics is given; other
-            fits, and those of `LatentDirichletCoClustering`, refuse them. Single numbers or
-            strings, such as the classes that a pipeline passes to all of its steps, are ignored.
+            document. A matrix (array, sparse, or data frame) of zeros and ones, such as that of a
+            `MultiLabelBinarizer`, has ones at the topics of the sets; rows without ones, and rows
+            of -1 or NaN, allow all topics. If the number of topics is inferred, sets hold topics
+            with seed words or given words. `LatentDirichletCoClustering` refuses sets.
+            Other values, such as the classes that a pipeline passes to all of its steps, are
+            ignored.
 
         Returns
         -------
@@ -315,7 +311,8 @@ class BaseTopicModel(
         Warns
         -----
         UserWarning
-            If a seed word is not in the vocabulary; it is named.
+            If a seed word is not in the vocabulary; it is named. If y is a matrix of zeros and ones
+            that the fit does not read, such as one with another number of columns.
         RuntimeWarning
             If a worker is lost: the fit returns to the last checkpoint and continues with the same
             bits. If a checkpoint could not be written.
@@ -325,8 +322,7 @@ class BaseTopicModel(
             If chains plainly disagree; compare them in `trace_` then.
         """
         if isinstance(X, PartitionedCorpus) and self._takes_partitions:
-            self._refuse_labels(y, f"a {type(X).__name__}: use X.compute()")
-            return fit_partitions(self, X)
+            return fit_partitions(self, X, y)
         return self._fit(X, y)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
@@ -564,26 +560,3 @@ def check_dirichlet(value: Any, name: str, n: int, n_name: str = "n_components")
             f"got {shorten(value)}."
         )
     return prior
-
-
-def check_topics(
-    topics: ArrayLike, name: str, shape: tuple[int, int] | None
-) -> NDArray[np.float64]:
-    """Return given topics as word probabilities."""
-    given = as_floats(topics.toarray() if hasattr(topics, "toarray") else topics, name)
-    if given.ndim != 2:
-        raise ValueError(
-            f"{name} must be a 2-D array (n_components, n_features), got shape {given.shape}."
-        )
-    array = check_array(given, dtype=np.float64, input_name=name)
-    if shape is not None and array.shape != shape:
-        raise ValueError(
-            f"{name} must have shape (n_components, n_features) = {shape}, got {array.shape}."
-        )
-    with np.errstate(over="ignore"):
-        sums = array.sum(axis=1, keepdims=True)
-    if np.any(array < 0) or np.any(sums == 0):
-        raise ValueError(f"{name} must hold non-negative numbers, and no row may be all zero.")
-    if not np.isfinite(sums).all():
-        raise ValueError(f"{name} must have rows with finite sums.")
-    return array / sums

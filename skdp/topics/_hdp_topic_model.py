@@ -16,6 +16,7 @@ from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 from skdp.topics._hdp._sampler import HDPSampler
 from skdp.topics._inferred_number import InferredNumberModel
 from skdp.topics._lda._model import LDAModel
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._likelihood import LikelihoodMixin
 
 
@@ -69,6 +70,11 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
         word in the topic the prior is worth. "auto": .75 % of the mean number of words in a topic,
         with the initial number of topics if it is inferred.
+    fixed_components : (n_fixed, n_features) array-like or None, default=None
+        Known topics: the first topics keep exactly these word probabilities, and the others are
+        learned beside them. Rows sum to 1; numbers below 1e-17 count as 0, and a word of
+        probability 0 never has the topic. Fixed topics replace the first rows of `init`, and have
+        no seed words.
     init : "random" or (n_topics, n_features) array, default="random"
         The first state. "random": `initial_components` uniformly random topics. An array of word
         probabilities, such as another model's `components_`: the words are folded into these
@@ -209,6 +215,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         seed_words: dict[Any, Any] | None = None,
         seed_weight: int | str = "auto",
+        fixed_components: Any = None,
         init: Any = "random",
         initial_components: int | str = "auto",
         max_components: int | None = None,
@@ -234,6 +241,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         self.dirichlet_prior = dirichlet_prior
         self.seed_words = seed_words
         self.seed_weight = seed_weight
+        self.fixed_components = fixed_components
         self.init = init
         self.initial_components = initial_components
         self.max_components = max_components
@@ -252,6 +260,10 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
 
     _takes_partitions = False
 
+    @property
+    def _level_of_labels(self) -> str:
+        return self.level
+
     # Validation
 
     def _validate_parameters(self) -> None:
@@ -268,7 +280,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
 
     def _start_from(
         self,
-        corpus: SegmentedCorpus,
+        corpus: SegmentedCorpus | LabeledCorpus,
         root: np.random.SeedSequence,
         c: int,
         n_topics: int,

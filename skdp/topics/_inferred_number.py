@@ -11,8 +11,10 @@ from skdp._numeric._random import Role, derive_seed
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.inference._convergence import warn_of_drifts
 from skdp.inference._trace import Trace
-from skdp.topics._base import BaseTopicModel, check_topics
+from skdp.topics._base import BaseTopicModel
 from skdp.topics._coarse_views import effective_number
+from skdp.topics._given_topics import check_topics
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._best_sample import BestSample
 from skdp.topics._shared._pilots import DEFAULT_NUMBER, choose_number_of_topics
 
@@ -38,7 +40,7 @@ class InferredNumberModel(BaseTopicModel):
 
     def _start_from(
         self,
-        corpus: SegmentedCorpus,
+        corpus: SegmentedCorpus | LabeledCorpus,
         root: np.random.SeedSequence,
         c: int,
         n_topics: int,
@@ -48,7 +50,7 @@ class InferredNumberModel(BaseTopicModel):
 
         Parameters
         ----------
-        corpus : SegmentedCorpus
+        corpus : SegmentedCorpus or LabeledCorpus
         root : SeedSequence
         c : int
             Number of the chain.
@@ -73,12 +75,17 @@ class InferredNumberModel(BaseTopicModel):
     def _numbers_topics(self) -> bool:
         return not self._is_open
 
+    @property
+    def _n_named_topics(self) -> int:
+        if not self._is_open:
+            return super()._n_named_topics
+        return self._n_fixed + len(self._seeded_topics())
+
     def _check_bound(self, name: str, number: int) -> None:
-        n_seeded = len(self._seeded_topics())
-        if self._is_open and number < n_seeded:
-            raise ValueError(
-                f"{name} has {number} topics, but seed_words has {n_seeded}, which all exist."
-            )
+        given = {"fixed_components": self._n_fixed, "seed_words": len(self._seeded_topics())}
+        if self._is_open and number < sum(given.values()):
+            what = " and ".join(f"{key} has {n}" for key, n in given.items() if n)
+            raise ValueError(f"{name} has {number} topics, but {what}, which all exist.")
         if self.max_components is not None and number > self.max_components:
             raise ValueError(
                 f"{name} has {number} topics, but max_components is {self.max_components}."
@@ -116,7 +123,7 @@ class InferredNumberModel(BaseTopicModel):
             return len(self.init)
         if not self._has_pilots:
             return int(self.initial_components)
-        number = max(DEFAULT_NUMBER, len(self._seeded_topics()))
+        number = max(DEFAULT_NUMBER, self._n_fixed + len(self._seeded_topics()))
         return min(number, self._most_topics or number)
 
     @property
@@ -169,19 +176,22 @@ class PilotedStart:
         self._estimator = estimator
         self._number: int | None = None
 
-    def __call__(self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int) -> Any:
-        """Return the sampler of chain `c`."""
+    def __call__(
+        self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int
+    ) -> Any:
+        """Return the sampler of chain `c`. Pilots do not read labels."""
         estimator = self._estimator
         if self._number is None:
+            documents = corpus.corpus if isinstance(corpus, LabeledCorpus) else corpus
             self._number = choose_number_of_topics(
-                corpus,
-                estimator._size_of_topic(corpus),
+                documents,
+                estimator._size_of_topic(documents),
                 lambda rest, number: estimator._start_from(
                     rest, derive_seed(root, Role.PILOT, number), 0, number, "random"
                 ),
                 derive_seed(root, Role.PILOT),
                 estimator._most_topics,
                 estimator.n_jobs,
-                max(len(estimator._seeded_topics()), 1),
+                max(estimator._n_fixed + len(estimator._seeded_topics()), 1),
             )
         return estimator._start_from(corpus, root, c, self._number, estimator.init)

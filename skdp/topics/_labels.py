@@ -2,14 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdp._checks import is_unknown, shorten
 from skdp.data import SegmentedCorpus
+from skdp.inference._convergence import warn_user
+from skdp.topics._given_topics import check_possible
+from skdp.topics._lda._model import tokens_of_nodes
 from skdp.topics._shared._allowed import AllowedTopics
+from skdp.topics._shared._fixed import FixedTopics
+
+
+def read_labels(
+    y: Any, n_topics: int | None, names: dict[str, int], whom: str
+) -> Sequence[Any] | None:
+    """Return labels as sets of topics, or None if `y` is something else.
+
+    Parameters
+    ----------
+    y : list of sets and None, (n_documents, n_topics) matrix of zeros and ones, or anything else
+    n_topics : int or None
+        None: a model that takes no labels.
+    names : dict
+        Numbers of topics by name.
+    whom : str
+        The model or the input, for messages.
+
+    Raises
+    ------
+    ValueError
+        If `y` has sets, and the model takes none, or if it may be meant as either.
+
+    Warns
+    -----
+    UserWarning
+        If `y` is a matrix of zeros and ones that the model does not read.
+    """
+    matrix = _as_indicator(y)
+    if matrix is None:
+        found = not hasattr(y, "toarray") and has_sets(y)
+        if found and n_topics is None:
+            raise ValueError(f"y has sets of topics, which are no input for {whom}.")
+        return y if found else None
+    if matrix.shape[1] != n_topics:
+        why = "" if n_topics is None else f", whose labels name {n_topics} topics"
+        warn_user(
+            f"y is ignored: it is a matrix of zeros and ones with {matrix.shape[1]} columns, which "
+            f"is no input for {whom}{why}.",
+            UserWarning,
+        )
+        return None
+    for k, name in enumerate(getattr(y, "columns", ())):
+        if isinstance(name, str) and names.get(name, k) != k:
+            raise ValueError(
+                f"y must have a column for each topic in order, but column {k} is {name!r}, which "
+                f"is topic {names[name]}."
+            )
+    return [set(np.flatnonzero(row).tolist()) for row in matrix]
+
+
+def _as_indicator(y: Any) -> NDArray[np.bool_] | None:
+    """Return a matrix of zeros and ones, or None if `y` is none. Unknown rows become zeros."""
+    if hasattr(y, "toarray"):
+        y = y.toarray()
+    elif not hasattr(y, "__array__"):
+        return None
+    array = np.asarray(y)
+    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biufO":
+        return None
+    try:
+        array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        return None
+    is_unknown_row = ((array == -1.0) | np.isnan(array)).all(axis=1)
+    array[is_unknown_row] = 0.0
+    if is_unknown_row.all() or not np.isin(array, [0.0, 1.0]).all():
+        return None
+    return array == 1.0
 
 
 def has_sets(y: Any) -> bool:
@@ -41,7 +116,14 @@ def has_sets(y: Any) -> bool:
 
 
 def check_labels(
-    y: Any, corpus: SegmentedCorpus, level: str, n_topics: int, names: dict[str, int]
+    y: Any,
+    corpus: SegmentedCorpus,
+    level: str,
+    n_topics: int,
+    names: dict[str, int],
+    *,
+    is_open: bool = False,
+    first: int = 0,
 ) -> AllowedTopics:
     """Return the topics that the words of documents or segments may have.
 
@@ -52,58 +134,144 @@ def check_labels(
     level : {"document", "segment"}
         The units that have their own topic shares, called nodes.
     n_topics : int
+        Number of topics that sets may name.
     names : dict
         Numbers of topics by name.
+    is_open : bool, default=False
+        Whether there may be further topics. They are allowed where nothing is known.
+    first : int, default=0
+        Index of the first document, for messages.
 
     Raises
     ------
     ValueError
         If `y` does not fit the documents, or a set has an unknown topic.
     """
+    topics = _Topics(n_topics, names, is_open)
     if len(y) != len(corpus):
         raise ValueError(
             f"y must have a set of topics, or None, for each of the {len(corpus)} documents, got "
             f"{len(y)}."
         )
     n_segments, sets = np.diff(corpus.doc_ptr).tolist(), []
-    for d, given in enumerate(y):
+    for d, (place, given) in enumerate(enumerate(y, start=first)):
         if not isinstance(given, list | tuple):
-            own = _numbers(given, f"y[{d}]", n_topics, names)
+            own = topics.numbers(given, f"y[{place}]")
             sets.extend([own] * (1 if level == "document" else n_segments[d]))
             continue
         if level == "document":
             raise ValueError(
-                f"y[{d}] must be one set for the whole document, because level is 'document'; use "
-                "level='segment' for a set for each segment."
+                f"y[{place}] must be one set for the whole document, because level is 'document'; "
+                "use level='segment' for a set for each segment."
             )
         if len(given) != n_segments[d]:
             raise ValueError(
-                f"y[{d}] must have a set for each of the {n_segments[d]} segments of document {d}, "
-                f"got {len(given)}."
+                f"y[{place}] must have a set for each of the {n_segments[d]} segments of document "
+                f"{place}, got {len(given)}."
             )
-        sets.extend(_numbers(s, f"y[{d}][{j}]", n_topics, names) for j, s in enumerate(given))
+        sets.extend(topics.numbers(s, f"y[{place}][{j}]") for j, s in enumerate(given))
     distinct = {own: i for i, own in enumerate(dict.fromkeys(sets))}
-    is_allowed = np.zeros((len(distinct), n_topics), dtype=np.bool_)
+    is_allowed = np.zeros((len(distinct), n_topics + is_open), dtype=np.bool_)
     for own, i in distinct.items():
         is_allowed[i, sorted(own)] = True
     return AllowedTopics(is_allowed, np.array([distinct[own] for own in sets], dtype=np.int64))
 
 
-def _numbers(given: Any, place: str, n_topics: int, names: dict[str, int]) -> frozenset[int]:
-    """Return the numbers of the topics of a set; all topics if it is empty or unknown."""
-    if is_unknown(given):
-        given = ()
-    elif not isinstance(given, set | frozenset):
-        raise ValueError(f"{place} must be a set of topics or None, got {shorten(given)}.")
-    numbers = set()
-    for topic in given:
-        is_number = isinstance(topic, Integral) and not isinstance(topic, bool)
-        number = int(topic) if is_number else names.get(topic, -1)
-        if not 0 <= number < n_topics:
-            known = f", or names among {shorten(sorted(names))}" if names else ""
-            raise ValueError(
-                f"{place} must hold topics from 0 to below n_components={n_topics}{known}; got "
-                f"{topic!r}."
-            )
-        numbers.add(number)
-    return frozenset(numbers or range(n_topics))
+class _Topics(NamedTuple):
+    """The topics that sets may name."""
+
+    n_topics: int
+    names: dict[str, int]
+    is_open: bool
+
+    def numbers(self, given: Any, place: str) -> frozenset[int]:
+        """Return the numbers of the topics of a set; all topics if it is empty or unknown."""
+        if is_unknown(given):
+            given = ()
+        elif not isinstance(given, set | frozenset):
+            raise ValueError(f"{place} must be a set of topics or None, got {shorten(given)}.")
+        numbers = set()
+        for topic in given:
+            is_number = isinstance(topic, Integral) and not isinstance(topic, bool)
+            number = int(topic) if is_number else self.names.get(topic, -1)
+            if not 0 <= number < self.n_topics:
+                what = (
+                    f"below the number of topics with seed words or given words, {self.n_topics}"
+                    if self.is_open
+                    else f"below n_components={self.n_topics}"
+                )
+                known = f", or names among {shorten(sorted(self.names))}" if self.names else ""
+                raise ValueError(
+                    f"{place} must hold topics from 0 to {what}{known}; got {topic!r}."
+                )
+            numbers.add(number)
+        return frozenset(numbers or range(self.n_topics + self.is_open))
+
+
+def check_documents(
+    labels: Any,
+    corpus: SegmentedCorpus,
+    *,
+    fixed: FixedTopics | None,
+    level: str,
+    n_topics: int,
+    names: dict[str, int],
+    is_open: bool,
+    first: int = 0,
+) -> AllowedTopics | None:
+    """Return the topics that labels allow; raise if a word can have none because all are fixed.
+
+    Parameters
+    ----------
+    labels : list or None
+        As in `check_labels`, which defines the other parameters.
+    fixed : FixedTopics or None
+    """
+    allowed = None
+    if labels is not None:
+        allowed = check_labels(labels, corpus, level, n_topics, names, is_open=is_open, first=first)
+    if fixed is not None:
+        if allowed is None:
+            of_words = AllowedTopics.every(n_topics + is_open, len(corpus.tokens))
+        else:
+            of_words = allowed.of_words(tokens_of_nodes(corpus, level))
+        check_possible(fixed, corpus, of_words)
+    return allowed
+
+
+class LabelsMixin:
+    """Mixin of the topic models: the topics that labels allow."""
+
+    n_components: Any
+
+    @property
+    def _level_of_labels(self) -> str | None:
+        """The units whose topics y may restrict; None if y is not read."""
+        return None
+
+    @property
+    def _n_named_topics(self) -> int:
+        """Number of topics that labels may name."""
+        return int(self.n_components)
+
+    def _numbers_by_name(self) -> dict[str, int]:
+        """Return the numbers of the topics that have names."""
+        estimator: Any = self
+        return {topic.name: topic.number for topic in estimator._seeded_topics() if topic.name}
+
+    def _read_labels(self, y: Any) -> Any:
+        """Return the sets of topics in `y`, or None if it has none."""
+        n_topics = None if self._level_of_labels is None else self._n_named_topics
+        return read_labels(y, n_topics, self._numbers_by_name(), f"this {type(self).__name__}")
+
+    def _topics_check(self, n_words: int) -> Callable[..., AllowedTopics | None]:
+        """Return a function that checks documents and their labels."""
+        estimator: Any = self
+        return partial(
+            check_documents,
+            fixed=estimator._fixed_topics(n_words),
+            level=self._level_of_labels or "document",
+            n_topics=self._n_named_topics,
+            names=self._numbers_by_name(),
+            is_open=not estimator._numbers_topics,
+        )

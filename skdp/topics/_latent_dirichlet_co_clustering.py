@@ -72,6 +72,11 @@ class LatentDirichletCoClustering(BaseTopicModel):
         Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
         word in the topic the prior is worth. "auto": .75 % of the mean number of words in a topic,
         with the initial number of topics if it is inferred.
+    fixed_components : (n_fixed, n_features) array-like or None, default=None
+        Known topics: the first topics keep exactly these word probabilities, and the others are
+        learned beside them. Rows sum to 1; numbers below 1e-17 count as 0, and a word of
+        probability 0 never has the topic. Fixed topics replace the first rows of `init`, and have
+        no seed words.
     init : "random" or (n_components, n_features) array, default="random"
         The first state. "random": uniformly random topics of words and of segments. An array of
         word probabilities, such as another model's `components_`: the words are folded into these
@@ -188,6 +193,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         seed_words: dict[Any, Any] | None = None,
         seed_weight: int | str = "auto",
+        fixed_components: Any = None,
         init: Any = "random",
         max_iter: int = 500,
         burn_in: int | None = None,
@@ -210,6 +216,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         self.dirichlet_prior = dirichlet_prior
         self.seed_words = seed_words
         self.seed_weight = seed_weight
+        self.fixed_components = fixed_components
         self.init = init
         self.max_iter = max_iter
         self.burn_in = burn_in

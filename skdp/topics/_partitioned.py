@@ -42,7 +42,7 @@ class InPartitions:
         raise AttributeError(f"'{owner.__name__}' object has no attribute '{self._name}'")
 
 
-def place_corpus(estimator: Any, X: PartitionedCorpus, executor: Executor) -> PlacedCorpus:
+def place_corpus(estimator: Any, X: PartitionedCorpus, y: Any, executor: Executor) -> PlacedCorpus:
     """Return a corpus whose partitions are opened in the processes of an executor."""
     check_partitions(estimator, X, reset=True)
     n_topics = estimator._n_first_topics(X)
@@ -52,9 +52,9 @@ def place_corpus(estimator: Any, X: PartitionedCorpus, executor: Executor) -> Pl
         f"words, n_chains={estimator.n_chains}: counts",
     )
     estimator._check_init(X.n_features)
-    placed = _find_kept(estimator, X, executor)
+    placed = _find_kept(estimator, X, y, executor)
     if placed is None:
-        placed = PlacedCorpus(X, executor)
+        placed = _place(estimator, X, y, executor)
     if placed.n_tokens == 0:
         raise ValueError(
             f"X has no tokens at all, while a minimum of 1 is required by "
@@ -64,16 +64,27 @@ def place_corpus(estimator: Any, X: PartitionedCorpus, executor: Executor) -> Pl
     return placed
 
 
-def _find_kept(estimator: Any, X: PartitionedCorpus, executor: Executor) -> PlacedCorpus | None:
+def _place(estimator: Any, X: PartitionedCorpus, y: Any, executor: Executor) -> PlacedCorpus:
+    """Return the placed partitions with their labels, if `y` has any."""
+    placed = PlacedCorpus(X, executor)
+    labels = estimator._read_labels(y)
+    if labels is not None or estimator.fixed_components is not None:
+        placed.label(labels, estimator._topics_check(X.n_features))
+    return placed
+
+
+def _find_kept(
+    estimator: Any, X: PartitionedCorpus, y: Any, executor: Executor
+) -> PlacedCorpus | None:
     """Return the partitions of the last fit if this one is to continue with them."""
     kept: PlacedCorpus | None = kept_partitions(estimator) if estimator.warm_start else None
     if kept is None or any(each.path.exists() for each in list_checkpoints(estimator)):
         return None
     try:
         kept.go_on(estimator.n_jobs)
-        if kept.is_of(X):
+        if kept.is_of(X) and not kept.is_labeled and estimator._read_labels(y) is None:
             return kept
-        other = PlacedCorpus(X, executor)  # opened for comparison
+        other = _place(estimator, X, y, executor)  # opened for comparison
         if joblib.hash(other) != joblib.hash(kept):
             return other
         executor.drop()

@@ -10,7 +10,8 @@ import numpy as np
 
 from skdp._checks import is_list_like, shorten
 from skdp.inference._convergence import warn_user
-from skdp.topics._shared._seeds import Seeds, WordPrior
+from skdp.topics._shared._fixed import WordPrior
+from skdp.topics._shared._seeds import Seeds
 
 LARGEST_SEED = 2**20
 SHARE_OF_SEED = 0.0075
@@ -26,13 +27,17 @@ class SeededTopic(NamedTuple):
     words: list[Any]
 
 
-def number_topics(seed_words: dict[Any, Any], n_topics: int | None) -> list[SeededTopic]:
+def number_topics(
+    seed_words: dict[Any, Any], n_topics: int | None, n_fixed: int = 0
+) -> list[SeededTopic]:
     """Return the topics of `seed_words`; names take the lowest free numbers.
 
     Parameters
     ----------
     n_topics : int or None
         Number of topics. None: it is inferred, and topics with seed words come first.
+    n_fixed : int, default=0
+        Number of the first topics, whose words are given.
 
     Raises
     ------
@@ -41,8 +46,8 @@ def number_topics(seed_words: dict[Any, Any], n_topics: int | None) -> list[Seed
     """
     if not seed_words:
         raise ValueError("seed_words must have at least one topic, got an empty dict.")
-    given = {key for key in seed_words if _is_integer(key)}
-    most = len(seed_words) if n_topics is None else n_topics
+    given = {*range(n_fixed), *(key for key in seed_words if _is_integer(key))}
+    most = len(seed_words) + n_fixed if n_topics is None else n_topics
     free = iter(sorted(set(range(len(seed_words) + len(given))) - given))
     topics = []
     for key, words in seed_words.items():
@@ -60,6 +65,11 @@ def number_topics(seed_words: dict[Any, Any], n_topics: int | None) -> list[Seed
             raise ValueError(
                 f"seed_words must have numbers of topics from 0 to below {what}; topic "
                 f"{key!r} has the number {number}."
+            )
+        if number < n_fixed:
+            raise ValueError(
+                f"seed_words must have topics that are not in fixed_components, which holds topics "
+                f"0 to {n_fixed - 1}; got topic {key!r}."
             )
         is_set = isinstance(words, set | frozenset)
         if not (is_set or is_list_like(words)) or np.ndim(words) > 1 or len(words) == 0:
@@ -137,6 +147,7 @@ class SeedWordsMixin:
     n_features_in_: int
     seed_words: dict[Any, Any] | None
     seed_weight: int | str
+    _n_fixed: int
 
     _seeds: Seeds | None = None
     """Seeds in the vocabulary of X, found by a fit."""
@@ -146,7 +157,7 @@ class SeedWordsMixin:
         if self.seed_words is None:
             return []
         n_topics = self.n_components if self._numbers_topics else None
-        return number_topics(self.seed_words, n_topics)
+        return number_topics(self.seed_words, n_topics, self._n_fixed)
 
     @property
     def _numbers_topics(self) -> bool:
@@ -181,10 +192,12 @@ class SeedWordsMixin:
                 warn_user(message, UserWarning)
 
     def _word_prior(self) -> Any:
-        """Return the prior of words for samplers, with the seeds for X."""
+        """Return the prior of words for samplers, with seeds for X and fixed topics."""
         estimator: Any = self
         gamma = estimator._topic_word_prior()
-        return gamma if self._seeds is None else WordPrior(gamma, self._seeds)
+        fixed = estimator._fixed_topics()
+        has_hints = not (self._seeds is None and fixed is None)
+        return WordPrior(gamma, self._seeds, fixed) if has_hints else gamma
 
 
 def _is_integer(value: Any) -> bool:

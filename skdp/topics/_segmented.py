@@ -51,6 +51,11 @@ class SegmentedTopicModel(BaseTableModel):
         Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
         word in the topic the prior is worth. "auto": .75 % of the mean number of words in a topic,
         with the initial number of topics if it is inferred.
+    fixed_components : (n_fixed, n_features) array-like or None, default=None
+        Known topics: the first topics keep exactly these word probabilities, and the others are
+        learned beside them. Rows sum to 1; numbers below 1e-17 count as 0, and a word of
+        probability 0 never has the topic. Fixed topics replace the first rows of `init`, and have
+        no seed words.
     discount : float in [0, 1) or "auto", default=0.0
         Discount a of the Poisson-Dirichlet process. "auto" draws it in every sweep under
         `discount_prior`.
@@ -225,6 +230,7 @@ class SegmentedTopicModel(BaseTableModel):
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         seed_words: dict[Any, Any] | None = None,
         seed_weight: int | str = "auto",
+        fixed_components: Any = None,
         discount: Any = 0.0,
         discount_prior: tuple[float, float] = (1.0, 1.0),
         concentration: Any = "auto",
@@ -257,6 +263,7 @@ class SegmentedTopicModel(BaseTableModel):
         self.dirichlet_prior = dirichlet_prior
         self.seed_words = seed_words
         self.seed_weight = seed_weight
+        self.fixed_components = fixed_components
         self.discount = discount
         self.discount_prior = discount_prior
         self.concentration = concentration

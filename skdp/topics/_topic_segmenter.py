@@ -27,9 +27,9 @@ from skdp.topics._segmenter._divide import (
 )
 from skdp.topics._segmenter._model import SegmenterModel
 from skdp.topics._segmenter._sampler import CutParameters, SegmenterSampler
+from skdp.topics._shared._fixed import WordPrior
 from skdp.topics._shared._fold_in import fold_in_documents
 from skdp.topics._shared._sampler import START_TOPIC_WORD_PRIOR
-from skdp.topics._shared._seeds import WordPrior
 from skdp.topics._tables._base import LDA_SWEEPS
 
 _FIRST_SWEEPS = 30
@@ -308,7 +308,7 @@ class TopicSegmenter(BaseTopicModel):
     ) -> NDArray[np.int32]:
         """Draw the first topics of the words."""
         topics, prior = np.empty(len(corpus.tokens), dtype=np.int32), parameters.topic_word_prior
-        if isinstance(prior, WordPrior):
+        if isinstance(prior, WordPrior) and prior.seeds is not None:
             gamma = START_TOPIC_WORD_PRIOR if isinstance(prior.value, str) else prior.value
             prior.seeds.seat(topics, corpus.tokens, self.n_components, gamma, stream)
         else:

@@ -154,6 +154,75 @@ from skdp.topics import (
     ("no known word", lambda: stm(seed_words={0: [9]}), ValueError, "4 words: 9. No seed word"),
     ("a float", lambda: stm(seed_weight=0.5), ValueError, "'seed_weight'.*int"),
     ("a weight of 0", lambda: stm(seed_weight=0), ValueError, "'seed_weight'.*int"),
+    # Fixed topics
+    (
+        "many fixed topics",
+        lambda: stm(fixed_components=np.full((3, 4), 0.25)),
+        ValueError,
+        "fixed_components has 3 topics, but n_components is 2",
+    ),
+    (
+        "another vocabulary",
+        lambda: stm(fixed_components=[[0.5, 0.5]]),
+        ValueError,
+        r"fixed_components must have shape .* n_features=4, got \(1, 2\)",
+    ),
+    (
+        "counts as fixed topics",
+        lambda: stm(fixed_components=[[0.25] * 4, [5, 1, 0, 0]]),
+        ValueError,
+        "fixed_components must have rows that sum to 1, but row 1 sums to 6",
+    ),
+    (
+        "a negative number",
+        lambda: stm(fixed_components=[[1.5, -0.5, 0, 0]]),
+        ValueError,
+        "fixed_components must hold non-negative numbers",
+    ),
+    ("no number", lambda: stm(fixed_components=[[np.nan] * 4]), ValueError, "fixed_compon.*NaN"),
+    (
+        "no topics",
+        lambda: stm(fixed_components=np.ones((0, 4))),
+        ValueError,
+        "fixed_co.*at least",
+    ),
+    ("one topic", lambda: stm(fixed_components=[0.25] * 4), ValueError, "fixed_compon.*2-D array"),
+    ("words", lambda: stm(fixed_components=[["a"] * 4]), ValueError, "fixed_components must hold"),
+    ("a number", lambda: stm(fixed_components=0.5), ValueError, "'fixed_components'"),
+    (
+        "seed words of a fixed topic",
+        lambda: stm(fixed_components=[[0.25] * 4], seed_words={0: [1]}),
+        ValueError,
+        "seed_words must have topics that are not in fixed_components, .* got topic 0",
+    ),
+    (
+        "an impossible word",
+        lambda: stm(fixed_components=[[1, 0, 0, 0], [0.5, 0.5, 1e-19, 0]]),
+        ValueError,
+        r"The word 2 \(document 0, segment 1\) can have no topic",
+    ),
+    (
+        "an impossible word of a label",
+        lambda: GibbsLDA(2, fixed_components=[[0, 0, 0.5, 0.5]]).fit(DOCUMENTS, [{0}, None]),
+        ValueError,
+        r"The word 0 \(document 0, segment 0\) can have no topic",
+    ),
+    (
+        "few topics at most",
+        lambda: HDPTopicModel(
+            fixed_components=[[0.25] * 4], seed_words={"a": [0]}, max_components=1
+        ).fit(DOCUMENTS),
+        ValueError,
+        "max_components has 1 topics, but fixed_components has 1 and seed_words has 1, which all",
+    ),
+    (
+        "an impossible word of a partition",
+        lambda: GibbsLDA(1, fixed_components=[[1.0, 0, 0, 0]]).fit(
+            PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2)
+        ),
+        ValueError,
+        r"The word \d \(document 0, segment \d\) can have no topic",
+    ),
     # Labels
     (
         "few labels",
@@ -207,13 +276,13 @@ from skdp.topics import (
         "sets for any number of topics",
         lambda: HDPTopicModel().fit(DOCUMENTS, [{0}, {1}]),
         ValueError,
-        "y has sets of topics, which are no input for this HDPTopicModel",
+        r"y\[0\].*below the number of topics with seed words or given words, 0; got 0",
     ),
     (
         "sets for any number of topics",
-        lambda: SegmentedTopicModel("auto").fit(DOCUMENTS, [{0}, {1}]),
+        lambda: SegmentedTopicModel("auto", seed_words={"a": [0]}).fit(DOCUMENTS, [{0}, {1}]),
         ValueError,
-        "no input for this SegmentedTopicModel",
+        r"y\[1\].*below the number of topics with.* words, 1, or names among \['a'\]; got 1",
     ),
     (
         "sets for co-clustering",
@@ -228,12 +297,28 @@ from skdp.topics import (
         "y must hold arrays of known cuts, not sets of topics",
     ),
     (
-        "sets for partitions",
+        "few sets for partitions",
         lambda: GibbsLDA(2).fit(
+            PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2), [{0}]
+        ),
+        ValueError,
+        "for each of the 2 documents, got 1",
+    ),
+    (
+        "no such topic in a partition",
+        lambda: GibbsLDA(2).fit(
+            PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2), [{0}, {2}]
+        ),
+        ValueError,
+        r"y\[1\] must hold topics from 0 to below n_components=2; got 2",
+    ),
+    (
+        "sets for partitions",
+        lambda: LatentDirichletCoClustering(2).fit(
             PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2), [{0}, {1}]
         ),
         ValueError,
-        r"y has sets.*PartitionedCorpus: use X.compute\(\)",
+        "no input for this LatentDirichletCoClustering",
     ),
     # Parameters: truth values, huge numbers
     ("a truth value", lambda: stm(n_components=True), ValueError, "n_components.*int.*True"),

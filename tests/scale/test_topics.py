@@ -97,6 +97,17 @@ def test_bits_of_lda_are_those_of_shards(client):
     assert_nothing_is_left(client)
 
 
+@pytest.mark.parametrize("cls", [GibbsLDA, SegmentedTopicModel], ids=lambda cls: cls.__name__)
+def test_bits_of_labels_are_those_of_shards(client, cls):
+    y = [{0, 1}, None, {2}] * 8
+    with joblib.parallel_config("threading"):
+        expected = make(cls, n_shards=3).fit(CORPUS, y)
+    assert_same(make(cls).fit(split(3), y), expected)
+    with pytest.raises(ValueError, match=r"y\[23\] must hold topics from 0 to below n_comp.*got 3"):
+        make(cls).fit(split(3), [*y[:-1], {3}])
+    assert_nothing_is_left(client)
+
+
 def test_bits_of_co_clustering_are_those_of_shards(client):
     params = {"n_document_topics": 4, "n_chains": 2}
     found = make(LatentDirichletCoClustering, **params).fit(split(3))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_memory
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes._kernels_top_level import log_density_of_weights
@@ -20,11 +21,12 @@ from skdp.topics._hdp._kernels_sweeps import (
     sweep_open_nodes,
 )
 from skdp.topics._hdp._state import HDPState
+from skdp.topics._lda._kernels_labels import move_into_sets, sweep_labeled_nodes
 from skdp.topics._lda._kernels_nodes import add_node_estimates, log_prior_of_topics, seat_randomly
 from skdp.topics._lda._kernels_sweeps import empty_dense_scratch, sweep_nodes
 from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
 from skdp.topics._lda._sampler import NodeTopics
-from skdp.topics._shared._arrays import fixed_words
+from skdp.topics._shared._allowed import AllowedTopics, LabeledCorpus
 from skdp.topics._shared._fold_in import Shares
 from skdp.topics._shared._kernels import WordCounts, rename_topics
 from skdp.topics._shared._sampler import TopicSampler
@@ -37,15 +39,35 @@ _SPARE = 16
 """Smallest number of free columns before a sweep. Twice as many or a quarter of K are added."""
 
 
+class Nodes(NamedTuple):
+    """Some nodes: the places of their words in the corpus, and the words by node."""
+
+    places: NDArray[np.intp]
+    node_ptr: NDArray[np.int64]
+    tokens: NDArray[np.int32]
+
+
+def choose_nodes(
+    node_ptr: NDArray[np.int64], tokens: NDArray[np.int32], chosen: NDArray[np.bool_]
+) -> Nodes:
+    """Return the chosen nodes, in order."""
+    lengths = np.diff(node_ptr)
+    places = np.flatnonzero(np.repeat(chosen, lengths))
+    ptr = np.concatenate([[0], np.cumsum(lengths[chosen])]).astype(np.int64)
+    return Nodes(places, as_readonly(ptr), as_readonly(tokens[places]))
+
+
 class HDPSampler(TopicSampler):
     """Markov chain of topics whose number is not fixed, over one corpus.
 
     Between sweeps topics are numbered 0 to K - 1 without gaps; columns K and beyond are free. The
-    topics with seed words are the first ones and exist without words, too.
+    topics with seed words or given words are the first ones and exist without words, too.
+
+    Words of nodes with labels have topics with hints only. They are swept by themselves.
 
     Parameters
     ----------
-    corpus : SegmentedCorpus
+    corpus : SegmentedCorpus or LabeledCorpus
     n_topics : int
         Number of topics of the first state.
     level : {"document", "segment"}
@@ -59,19 +81,20 @@ class HDPSampler(TopicSampler):
     init : "random" or (n_topics, W) array
     split_merge : bool
     most_topics : int or None
-        Largest number of topics with words or seed words.
+        Largest number of topics with words, seed words or given words.
     init_stream, stream : (4,) uint64 arrays
     """
 
     _data_attributes = (
-        *TopicSampler._data_attributes, "_node_ptr", "_node_of", "_scratch", "_division", "_places"
+        *TopicSampler._data_attributes, "_node_ptr", "_node_of", "_scratch", "_division", "_places",
+        "_allowed", "_labeled", "_unlabeled",
     )  # fmt: skip
 
     shards: list[NodeTopics]
 
     def __init__(
         self,
-        corpus: SegmentedCorpus,
+        corpus: SegmentedCorpus | LabeledCorpus,
         n_topics: int,
         level: str,
         concentration: float,
@@ -90,29 +113,47 @@ class HDPSampler(TopicSampler):
         self.concentration, self.top_concentration = concentration, top_concentration
         self.priors, self.split_merge, self.most_topics = priors, split_merge, most_topics
         self._take(corpus)
-        topics = np.full(len(corpus.tokens), -1, np.int32)
+        tokens, allowed = self._whole.tokens, self._allowed
+        topics = np.full(len(tokens), -1, np.int32)
         self.shards = [NodeTopics(topics)]
         if not isinstance(init, str):
             sweep_nodes(
-                0, len(self._node_ptr) - 1, self._node_ptr, corpus.tokens, topics,
-                fixed_words(init), np.full(n_topics, concentration / n_topics), 0.0,
+                0, len(self._node_ptr) - 1, self._node_ptr, tokens, topics,
+                self._first_topics(init), np.full(n_topics, concentration / n_topics), 0.0,
                 empty_dense_scratch(n_topics), init_stream,
             )  # fmt: skip
-        elif self.seeds is not None:
-            self.seeds.seat(topics, corpus.tokens, n_topics, self.topic_word_prior, init_stream)
+        elif self._has_prior_mean:
+            of_words = None
+            if allowed is not None:
+                of_words = allowed.widened(n_topics).of_words(self._node_ptr)
+            self._seat_by_prior(topics, tokens, init_stream, of_words)
         else:
             seat_randomly(topics, n_topics, init_stream)
+        if allowed is not None:
+            move_into_sets(self._node_ptr, topics, *allowed.widened(n_topics), init_stream)
         found = np.union1d(topics, np.arange(self.n_seeded))
         topics[:] = np.searchsorted(found, topics)
         self.n_topics = len(found)
         self.weights = np.full(self.n_topics, 1.0 / (self.n_topics + 1.0))
         self.rest = 1.0 / (self.n_topics + 1.0)
         self._count_words()
+        self._return_strays(self._words)
         self._draw_weights()
 
-    def _take(self, corpus: SegmentedCorpus) -> None:
+    def attach(self, corpus: Any) -> None:
+        """Attach the corpus to the chain and build the arrays that depend on it."""
+        super().attach(corpus)
+
+    def _take(self, corpus: Any) -> None:
+        self._allowed: AllowedTopics | None = None
+        if isinstance(corpus, LabeledCorpus):
+            corpus, self._allowed = corpus
         super()._take(corpus)
         self._node_ptr = tokens_of_nodes(corpus, self.level)
+        if self._allowed is not None:
+            is_free = self._allowed.sets[self._allowed.set_of, -1]
+            self._unlabeled = choose_nodes(self._node_ptr, corpus.tokens, is_free)
+            self._labeled = choose_nodes(self._node_ptr, corpus.tokens, ~is_free)
         n_nodes = len(self._node_ptr) - 1
         self._node_of = np.repeat(np.arange(n_nodes, dtype=np.int32), np.diff(self._node_ptr))
         self._division: Any = None
@@ -158,7 +199,7 @@ class HDPSampler(TopicSampler):
     def _close_gaps(self, weights: NDArray[np.float64]) -> None:
         """Renumber the topics that have words without gaps; weights are by column.
 
-        Topics with seed words have counts, so they keep their numbers.
+        Topics with seed words or given words have totals, so they keep their numbers.
         """
         counts, totals, _ = self._words
         used = np.flatnonzero(totals)
@@ -182,20 +223,46 @@ class HDPSampler(TopicSampler):
 
     def _draw_topics(self) -> None:
         """Draw the topic of every word once."""
-        tokens, stream = self._whole.tokens, self.streams[0]
+        tokens, node_ptr, stream = self._whole.tokens, self._node_ptr, self.streams[0]
         self._make_room()
+        if self._allowed is not None:
+            self._draw_labeled_topics(self._allowed)
+            _, node_ptr, tokens = self._unlabeled
         top, place = self._top_level(), 0
         while True:
+            is_labeled = self._allowed is not None
+            topics = self.topics[self._unlabeled.places] if is_labeled else self.topics
             place = sweep_open_nodes(
-                place, self._node_ptr, tokens, self.topics, self._words, self.topic_word_prior,
+                place, node_ptr, tokens, topics, self._words, self.topic_word_prior,
                 self.concentration, self.top_concentration, top, self._scratch, stream,
             )  # fmt: skip
+            if is_labeled:
+                self.topics[self._unlabeled.places] = topics
             self.rest = float(top.rest[0])
             self._close_gaps(top.weights)
             if top.columns[0] != NO_COLUMN:
                 return
             self._make_room()
             top = self._top_level()
+
+    def _draw_labeled_topics(self, allowed: AllowedTopics) -> None:
+        """Draw the topics of the words of nodes with labels once; no topic opens or closes."""
+        places, node_ptr, tokens = self._labeled
+        topics, n_columns = self.topics[places], len(self._words.totals)
+        prior = np.zeros(n_columns)
+        prior[: self.n_topics] = self.doc_topic_prior
+        sets, set_of = allowed.widened(n_columns)
+        sweep_labeled_nodes(
+            node_ptr, tokens, topics, self._words, prior, self.topic_word_prior, self._scratch,
+            sets, set_of[~allowed.sets[set_of, -1]], np.empty(n_columns), self.streams[0],
+        )  # fmt: skip
+        self.topics[places] = topics
+
+    def _topics_of_word(self, s: int, i: int) -> NDArray[np.bool_]:
+        if self._allowed is None:
+            return super()._topics_of_word(s, i)
+        sets, set_of = self._allowed.widened(self.n_topics)
+        return sets[set_of[self._node_of[i]]]
 
     def _propose_moves(self) -> None:
         """Propose splits and merges, whose total cost is a fraction of the cost of a sweep."""
@@ -288,6 +355,8 @@ class HDPSampler(TopicSampler):
         nodes = np.zeros((len(self._node_ptr) - 1, self.n_topics))
         prior = self.doc_topic_prior
         add_node_estimates(0, len(nodes), self._node_ptr, self.topics, prior, nodes)
+        if self._allowed is not None:
+            nodes = self._allowed.widened(self.n_topics).restrict(nodes)
         return shares_of_nodes(self._whole, self.level, nodes, prior)
 
     def shown(self) -> dict[str, Any]:

@@ -56,7 +56,8 @@ class PlacedLDASampler(PlacedSampler, LDASampler):
     ):
         self._start_parameters(n_topics, level, doc_topic_prior)
         TopicSampler.__init__(self, n_topics, topic_word_prior, dirichlet_prior, streams, 1)
-        self.topics_trade_places = not tells_apart(doc_topic_prior)
+        self._is_labeled = data.is_labeled
+        self.topics_trade_places = not (data.is_labeled or tells_apart(doc_topic_prior))
         settings = n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init
         self._place(data, c, partial(make_shard, settings=settings), init_streams)
 

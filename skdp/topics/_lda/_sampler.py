@@ -29,7 +29,7 @@ from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
 from skdp.topics._lda._shard import Listed, ListedWords, NodeSweep, NodeTopics, check_lists
 from skdp.topics._lda._state import LDAState
 from skdp.topics._shared._allowed import LabeledCorpus
-from skdp.topics._shared._arrays import empty_counts, fixed_words
+from skdp.topics._shared._arrays import empty_counts
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._priors import (
     Frequencies,
@@ -50,12 +50,12 @@ class LDASampler(TopicSampler):
     Parameters
     ----------
     corpus : SegmentedCorpus or LabeledCorpus
-        With labels, counts of words are never stored as lists.
+        With labels or fixed topics, counts of words are never stored as lists.
     n_topics : int
     level : {"document", "segment"}
         The units that have their own topic shares, called nodes.
     doc_topic_prior : (K,) array, "auto" or "auto-symmetric"
-    topic_word_prior : float or "auto"
+    topic_word_prior : float, "auto" or WordPrior
     dirichlet_prior : (float, float)
     init : "random" or (K, W) array
     init_streams, streams : lists of (4,) uint64 arrays
@@ -92,17 +92,19 @@ class LDASampler(TopicSampler):
         self._take(corpus)
         self.shards = [NodeTopics(np.full(len(c.tokens), -1, np.int32)) for c in self._corpora]
         if isinstance(init, str):
-            for part, shard, stream in zip(self._corpora, self.shards, init_streams, strict=True):
-                if self.seeds is None:
-                    seat_randomly(shard.topics, n_topics, stream)
+            for s, (shard, stream) in enumerate(zip(self.shards, init_streams, strict=True)):
+                if self._has_prior_mean:
+                    allowed = self._allowed[s]
+                    if allowed is not None:
+                        allowed = allowed.of_words(self._node_ptr[s])
+                    self._seat_by_prior(shard.topics, self._corpora[s].tokens, stream, allowed)
                 else:
-                    self.seeds.seat(
-                        shard.topics, part.tokens, n_topics, self.topic_word_prior, stream
-                    )
+                    seat_randomly(shard.topics, n_topics, stream)
             self._move_into_sets(init_streams)
         else:
-            self._sweep_words(fixed_words(init), init_streams)
+            self._sweep_words(self._first_topics(init), init_streams)
         self._count_words()
+        self._return_strays(self._words)
 
     def _start_parameters(self, n_topics: int, level: str, doc_topic_prior: Any) -> None:
         """Set the parameters to their given or initial values."""
@@ -116,7 +118,7 @@ class LDASampler(TopicSampler):
 
     @property
     def _sparse(self) -> bool:
-        return self.n_topics >= SPARSE_FROM and not self._is_labeled
+        return self.n_topics >= SPARSE_FROM and not self._is_labeled and self.fixed is None
 
     def _take(self, corpus: SegmentedCorpus | LabeledCorpus) -> None:
         corpus, allowed = corpus if isinstance(corpus, LabeledCorpus) else (corpus, None)
@@ -135,6 +137,12 @@ class LDASampler(TopicSampler):
         for s, allowed in enumerate(self._allowed):
             if allowed is not None:
                 move_into_sets(self._node_ptr[s], self.shards[s].topics, *allowed, streams[s])
+
+    def _topics_of_word(self, s: int, i: int) -> NDArray[np.bool_]:
+        if (allowed := self._allowed[s]) is None:
+            return super()._topics_of_word(s, i)
+        node = np.searchsorted(self._node_ptr[s], i, side="right") - 1
+        return allowed.sets[allowed.set_of[node]]
 
     # Words as counts, or as lists, whose order affects the draws
 

@@ -21,7 +21,6 @@ from skdp.topics._ldcc._kernels import (
 from skdp.topics._ldcc._model import CoClusterModel, empty_clustering
 from skdp.topics._ldcc._shard import ClusterSweep
 from skdp.topics._ldcc._state import CoClusterState
-from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._priors import (
     Frequencies,
@@ -50,7 +49,7 @@ class CoClusterSampler(TopicSampler):
         Numbers of word-topics K and of document-topics Y.
     document_topic_prior : (Y,) array, "auto" or "auto-symmetric"
     segment_topic_prior : (Y, K) array or "auto"
-    topic_word_prior : float or "auto"
+    topic_word_prior : float, "auto" or WordPrior
     dirichlet_prior : (float, float)
     init : "random" or (K, W) array
     init_streams, streams : lists of (4,) uint64 arrays
@@ -128,16 +127,15 @@ class CoClusterSampler(TopicSampler):
         """Create the first state: random, or words folded into given topics."""
         if isinstance(init, str):
             for part, shard, stream in zip(self._corpora, self.shards, streams, strict=True):
-                if self.seeds is None:
-                    seat_randomly(shard.topics, self.n_topics, stream)
+                if self._has_prior_mean:
+                    self._seat_by_prior(shard.topics, part.tokens, stream)
                 else:
-                    self.seeds.seat(
-                        shard.topics, part.tokens, self.n_topics, self.topic_word_prior, stream
-                    )
+                    seat_randomly(shard.topics, self.n_topics, stream)
                 seat_randomly(shard.clusters, self.n_clusters, stream)
         else:
-            self._sweep_words(fixed_words(init), streams)
+            self._sweep_words(self._first_topics(init), streams)
         self._count_words()
+        self._return_strays(self._words)
 
     @property
     def _prior(self) -> ClusterPrior:

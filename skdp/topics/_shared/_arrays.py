@@ -16,6 +16,9 @@ from skdp.topics._shared._kernels import Corpus, WordCounts
 MAX_COUNT = 2**24
 """Counts of a word in a topic are single-precision integers, which are exact up to here."""
 
+MAX_TOTAL = 2.0**53
+"""Larger totals are those of fixed topics, whose columns hold no counts."""
+
 
 def check_counts(words: WordCounts) -> None:
     """Raise if a word may have occurred in a topic more often than its count can represent.
@@ -28,6 +31,7 @@ def check_counts(words: WordCounts) -> None:
     sums = words.counts.sum(axis=0, dtype=np.float64)
     largest = words.counts.max(axis=0)
     overflows = (sums != words.totals) | (largest >= MAX_COUNT)
+    overflows &= words.totals <= MAX_TOTAL
     if overflows.any():
         k = int(np.argmax(np.where(overflows, largest, -1.0)))
         refuse_count(int(words.counts[:, k].argmax()), k)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.inference._alignment import align_labels
-from skdp.topics._shared._seeds import Seeds
 
 
 class TopicAverages:
@@ -16,8 +15,8 @@ class TopicAverages:
 
     Topics of a chain may switch labels, so before a sample is added the means so far are reordered
     to match it (Hungarian method on the topics' word probabilities). They keep their order if a
-    given prior distinguishes the topics of the sampler, and topics with seed words keep their
-    numbers.
+    given prior distinguishes the topics of the sampler, and topics with seed words or given words
+    keep their numbers.
 
     The sampler defines which quantities are averaged besides the topics: `empty_sums` returns an
     array for each attribute, `topic_axes` the axis, if any, along which it lists topics, and
@@ -58,7 +57,7 @@ class TopicAverages:
     def _align(self, sampler: Any, components: NDArray[np.float64]) -> None:
         """Reorder the means so far to match the sampler's labels."""
         if sampler.topics_trade_places:
-            order = _align_unseeded(self.components, components, sampler.seeds)
+            order = _align_unseeded(self.components, components, sampler.seeded)
             if self._reorder(order, sampler.topic_axes):
                 self.components = self.components[order]
 
@@ -72,13 +71,13 @@ class TopicAverages:
 
 
 def _align_unseeded(
-    old: NDArray[np.float64], new: NDArray[np.float64], seeds: Seeds | None
+    old: NDArray[np.float64], new: NDArray[np.float64], seeded: NDArray[np.int64]
 ) -> NDArray[np.intp]:
     """Return the order of the old topics that matches the new ones."""
-    if seeds is None:
+    if not len(seeded):
         return align_labels(old, new)
     order = np.arange(len(new))
-    others = np.setdiff1d(order, seeds.topics)
+    others = np.setdiff1d(order, seeded)
     if len(others):
         order[others] = others[align_labels(old[others], new[others])]
     return order

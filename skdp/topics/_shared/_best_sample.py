@@ -11,7 +11,7 @@ import numpy as np
 class BestSample:
     """The kept sample with the highest log joint; topics are sorted by their number of words.
 
-    Topics with seed words come first, in the order of their numbers.
+    Topics with seed words or given words come first, in the order of their numbers.
 
     Means over samples would mix topics: two samples with different numbers of topics have topics
     that do not correspond.
@@ -28,8 +28,7 @@ class BestSample:
             return
         self.log_joint = log_joint
         sizes = sampler.word_counts.sum(axis=1, dtype=np.float64)
-        if sampler.seeds is not None:
-            sizes[sampler.seeds.topics] = np.inf
+        sizes[: sampler.n_seeded] = np.inf
         order = np.argsort(-sizes, kind="stable")
         doc_topic, segment_topic = sampler.shares()
         self.shown = {

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import aligned_zeros
+from skdp.topics._shared._arrays import MAX_TOTAL
 from skdp.topics._shared._kernels import Corpus, WordCounts
 from skdp.topics._shared._kernels_changes import (
     LONGEST,
@@ -93,15 +94,21 @@ def pack_words(words: WordCounts) -> Any:
     """Return words by topic in a form that takes less space in a pickle."""
     if words.fixed:
         return words
-    code = encode(np.zeros_like(words.counts), words.counts)
-    return code, words.counts.shape, words.totals
+    counts, fixed = words.counts, np.flatnonzero(words.totals > MAX_TOTAL)
+    columns = counts[:, fixed]
+    if len(fixed):
+        counts = counts.copy()
+        counts[:, fixed] = 0.0
+    code = encode(np.zeros_like(counts), counts)
+    return code, counts.shape, words.totals, fixed, columns
 
 
 def unpack_words(packed: Any) -> WordCounts:
     """Return the words by topic that were packed."""
     if isinstance(packed, WordCounts):
         return packed
-    code, shape, totals = packed
+    code, shape, totals, fixed, columns = packed
     counts = aligned_zeros(shape, dtype=np.float32)
     decode(code, counts)
+    counts[:, fixed] = columns
     return WordCounts(counts, totals, False)

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ from skdp._part import Part as BasePart
 from skdp.callback._part_files import part_header
 from skdp.callback._pickles import read_checked, write_checked
 from skdp.data import PartitionedCorpus, SegmentedCorpus
+from skdp.topics._shared._allowed import AllowedTopics, LabeledCorpus
 from skdp.topics._shared._arrays import check_counts, empty_counts
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._kernels_changes import sum_codes
@@ -188,10 +190,16 @@ def pack_shards(sampler: Any) -> list[Any]:
 
 @dataclass
 class CorpusPart:
-    """A partition in its process: documents, and the state of chains by their index."""
+    """A partition in its process: documents, labels, and the state of chains by their index."""
 
     corpus: SegmentedCorpus
+    allowed: AllowedTopics | None = None
     chains: dict[int, PlacedTopicChain] = field(default_factory=dict)
+
+    @property
+    def data(self) -> SegmentedCorpus | LabeledCorpus:
+        """The documents, with labels if there are any."""
+        return self.corpus if self.allowed is None else LabeledCorpus(self.corpus, self.allowed)
 
 
 class Size(NamedTuple):
@@ -218,7 +226,7 @@ def begin_part(
     make : callable
         Returns a sampler of a corpus, given streams.
     """
-    sampler = make(part.corpus, *([stream] for stream in streams))
+    sampler = make(part.data, *([stream] for stream in streams))
     return (_take_in(part, fit, c, sampler, is_first=is_first),)
 
 
@@ -306,6 +314,12 @@ def report_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[l
         return ([sampler.report()],)
 
 
+def report_fixed_part(part: CorpusPart, c: int) -> tuple[list[Any]]:
+    """Return the partition's report on its words with fixed topics."""
+    with part.chains[c].opened() as sampler:
+        return ([sampler.report_fixed()],)
+
+
 def add_part(part: CorpusPart, c: int, key: str, parameters: dict[str, Any]) -> tuple[int]:
     """Add the current values to the sums with this key."""
     chain = part.chains[c]
@@ -363,8 +377,23 @@ def average_part(
 
 
 def digest_part(part: CorpusPart) -> tuple[list[str]]:
-    """Return a hash of the documents."""
-    return ([joblib.hash(part.corpus)],)
+    """Return a hash of the documents and their labels."""
+    return ([joblib.hash(part.data)],)
+
+
+def label_part(
+    part: CorpusPart, check: Callable[..., AllowedTopics | None], own: Any
+) -> tuple[int]:
+    """Check the documents and set their labels.
+
+    Parameters
+    ----------
+    own : (sequence or None, int)
+        The labels of the partition, and the index of its first document.
+    """
+    y, first = own
+    part.allowed = check(y, part.corpus, first=first)
+    return (1,)
 
 
 def write_part(part: CorpusPart, path: Path) -> tuple[list[int]]:
@@ -378,7 +407,7 @@ def read_part(part: CorpusPart, fit: str, path: Path) -> tuple[CountChange, ...]
     changes = []
     for c, sampler, is_first, sums in read_checked(path, part_header(path)):
         sampler.shards = [unpack_state(shard) for shard in sampler.shards]
-        sampler.attach(part.corpus)
+        sampler.attach(part.data)
         changes.append(_take_in(part, fit, c, sampler, is_first=is_first))
         for key, found in sums.items():
             part.chains[c].sums[key] = {name: _in_file(value) for name, value in found.items()}
@@ -436,6 +465,31 @@ class PlacedCorpus(Placed):
     def n_tokens(self) -> int:
         """Number of words of the corpus."""
         return sum(size.n_tokens for size in self.sizes)
+
+    def label(self, y: Sequence[Any] | None, check: Callable[..., AllowedTopics | None]) -> None:
+        """Send labels to the documents, and check both.
+
+        Parameters
+        ----------
+        y : sequence or None
+            An entry for each document of all partitions.
+        check : callable
+            Returns the topics that documents may have, given labels, documents, and `first`, the
+            index of the first document.
+        """
+        ends = np.cumsum([0, *(size.n_documents for size in self.sizes)]).tolist()
+        if y is not None and len(y) != ends[-1]:
+            raise ValueError(
+                f"y must have a set of topics, or None, for each of the {ends[-1]} documents, got "
+                f"{len(y)}."
+            )
+        self.is_labeled = y is not None
+        y = None if y is None else list(y)
+        parts = [(y and y[begin:end], begin) for begin, end in pairwise(ends)]
+        self.sum(label_part, self.share(check), each=parts)
+
+    is_labeled = False
+    """Whether documents have labels."""
 
     def begin(self, c: int, make: Callable[..., Any], *streams: list[Any]) -> Any:
         """Create the first state of chain `c`; return a handle of the counts of all words."""

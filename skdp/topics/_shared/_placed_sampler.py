@@ -20,6 +20,7 @@ from skdp.topics._shared._placed import (
     forget_part,
     fork_part,
     reorder_part,
+    report_fixed_part,
     report_part,
     settle_part,
     sweep_part,
@@ -90,6 +91,12 @@ class PlacedSampler(TopicSampler):
     def _check_counts(self) -> None:
         """Do nothing: replicas check their own counts."""
 
+    def _enter_fixed(self) -> None:
+        """Do nothing: partitions write the columns of fixed topics to their own counts."""
+
+    def _return_strays(self, words: Any) -> None:
+        """Do nothing: partitions return their own strays."""
+
     def _topic_totals(self) -> NDArray[np.float64]:
         return self._totals
 
@@ -128,6 +135,19 @@ class PlacedSampler(TopicSampler):
 
     def _log_prior(self) -> float:
         return sum(found[0] for found in self._reported())
+
+    def _log_likelihood_of_fixed(self) -> float:
+        return 0.0 if self.fixed is None else sum(found[0] for found in self._reported_fixed())
+
+    def _words_of_topics(self) -> NDArray[np.float64]:
+        totals: NDArray[np.float64] = np.sum([found[1] for found in self._reported_fixed()], axis=0)
+        return totals
+
+    def _reported_fixed(self) -> list[Any]:
+        """Return the reports of the partitions on their words with fixed topics."""
+        (found,) = self.data.sum(report_fixed_part, self._c)
+        reports: list[Any] = found
+        return reports
 
     # Sums for means that stay with the documents
 

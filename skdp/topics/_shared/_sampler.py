@@ -9,10 +9,18 @@ from numpy.typing import NDArray
 
 from skdp._part import Part
 from skdp.data import SegmentedCorpus
-from skdp.topics._shared._arrays import check_counts, empty_counts, flat, split_documents
+from skdp.topics._shared._allowed import AllowedTopics
+from skdp.topics._shared._arrays import (
+    check_counts,
+    empty_counts,
+    fixed_words,
+    flat,
+    split_documents,
+)
+from skdp.topics._shared._fixed import FixedTopics, WordPrior
 from skdp.topics._shared._kernels import WordCounts, log_likelihood_of_words
 from skdp.topics._shared._priors import sum_rises, update_symmetric_dirichlet
-from skdp.topics._shared._seeds import Seeds, WordPrior
+from skdp.topics._shared._seeds import Seeds
 from skdp.topics._shared._shards import Counted, ShardSweep, sweep_shards
 
 START_TOPIC_WORD_PRIOR = 0.05
@@ -48,6 +56,9 @@ class TopicSampler(Part):
     seeds: Seeds | None = None
     """Seed words of topics, whose pseudo-counts are in `_words`."""
 
+    fixed: FixedTopics | None = None
+    """Given words of the first topics, whose columns in `_words` hold no counts."""
+
     shards: list[Any]
     _words: Any
 
@@ -63,7 +74,7 @@ class TopicSampler(Part):
         self.topics_trade_places = True
         self.dirichlet_prior = dirichlet_prior
         if isinstance(topic_word_prior, WordPrior):
-            topic_word_prior, self.seeds = topic_word_prior
+            topic_word_prior, self.seeds, self.fixed = topic_word_prior
         self.learns_topic_word_prior = isinstance(topic_word_prior, str)
         self.topic_word_prior = (
             START_TOPIC_WORD_PRIOR if self.learns_topic_word_prior else topic_word_prior
@@ -92,8 +103,45 @@ class TopicSampler(Part):
 
     @property
     def n_seeded(self) -> int:
-        """Number of topics with seed words."""
-        return 0 if self.seeds is None else len(self.seeds.seeded)
+        """Number of topics with seed words or given words."""
+        return len(self.seeded)
+
+    @property
+    def seeded(self) -> NDArray[np.int64]:
+        """The topics with seed words or given words, which keep their numbers."""
+        seeded = np.arange(0 if self.fixed is None else len(self.fixed.phi))
+        return seeded if self.seeds is None else np.union1d(seeded, self.seeds.topics)
+
+    # First states
+
+    @property
+    def _has_prior_mean(self) -> bool:
+        """Whether words are more probable in some topics than in others before a fit."""
+        return not (self.seeds is None and self.fixed is None)
+
+    def _seat_by_prior(
+        self,
+        topics: NDArray[np.int32],
+        tokens: NDArray[np.int32],
+        stream: NDArray[np.uint64],
+        allowed: AllowedTopics | None = None,
+    ) -> None:
+        """Draw the first topics of words; `allowed` are the topics of words that have labels."""
+        n_topics, gamma = self.n_topics, self.topic_word_prior
+        if self.fixed is not None:
+            allowed = allowed or AllowedTopics.every(n_topics, len(tokens))
+            self.fixed.seat(topics, tokens, gamma, self.seeds, allowed, stream)
+        elif self.seeds is not None:
+            self.seeds.seat(topics, tokens, n_topics, gamma, stream)
+
+    def _first_topics(self, init: NDArray[np.floating]) -> WordCounts:
+        """Return topics (K, W) in the form of counts, with the fixed topics as the first ones."""
+        words = fixed_words(init)
+        if self.fixed is not None:
+            self.fixed.write_to(words, 0.0)
+        return words
+
+    # Words by topic
 
     def _count_words(self) -> None:
         """Count words by topic from the state."""
@@ -104,6 +152,7 @@ class TopicSampler(Part):
             totals += np.bincount(shard.topics, minlength=len(totals))
         if self.seeds is not None:
             self.seeds.add_to(self._words)
+        self._enter_fixed()
         self._check_counts()
 
     def _check_counts(self) -> None:
@@ -147,7 +196,7 @@ class TopicSampler(Part):
         if self.seeds is not None and not is_first:
             self.seeds.add_to(counts, -1)
         self._words = words
-        return counts
+        return counts if self.fixed is None else self.fixed.clear(counts)
 
     def sweep_placed(self, words: WordCounts) -> WordCounts:
         """Draw the latent variables of a partition's words once; return the updated counts.
@@ -158,15 +207,20 @@ class TopicSampler(Part):
             Words by topic of the whole corpus, which are not changed.
         """
         own = Counted.copy(words)
+        if self.fixed is not None:
+            self.fixed.write_to(own, self.topic_word_prior)
         self._sweep_words(own, self.streams)
-        return own
+        self._return_strays(own)
+        return own if self.fixed is None else self.fixed.clear(own)
 
     def sweep(self) -> None:
         """Draw the latent variables of the words once, then the learned parameters."""
+        self._enter_fixed()
         self._sweep_words(self._words, self.streams)
+        self._return_strays(self._words)
         self._check_counts()
         self._update_parameters()
-        if self.learns_topic_word_prior:
+        if self.learns_topic_word_prior and (self.fixed is None or self._topic_totals().any()):
             rises, seed_totals = self._word_rises(), None
             if self.seeds is not None:
                 rises -= self.seeds.rises(self.topic_word_prior)
@@ -180,13 +234,42 @@ class TopicSampler(Part):
                 seed_totals,
             )
 
+    def _enter_fixed(self) -> None:
+        """Write the columns of fixed topics, because gamma may have changed."""
+        if self.fixed is not None:
+            self.fixed.write_to(self._words, self.topic_word_prior)
+
+    def _return_strays(self, words: Any) -> None:
+        """Move words that rounding has put in a fixed topic that excludes them.
+
+        A single-precision draw may end in a topic of weight 0, about once in 2^25 draws.
+        """
+        if self.fixed is None:
+            return
+        for s, (corpus, shard) in enumerate(zip(self._corpora, self.shards, strict=True)):
+            for i in self.fixed.find_strays(corpus.tokens, shard.topics):
+                allowed = self._topics_of_word(s, i)
+                self.fixed.move_stray(i, corpus.tokens, shard.topics, words, allowed)
+
+    def _topics_of_word(self, s: int, i: int) -> NDArray[np.bool_]:
+        """Return whether word `i` of shard `s` may have a topic, regardless of what it is."""
+        return np.ones(self.n_topics, dtype=np.bool_)
+
     def _dense_words(self) -> WordCounts:
         """Return words by topic as counts, with seeds."""
         return self._words
 
+    def _free_words(self) -> WordCounts:
+        """Return words by topic as counts, with seeds; fixed topics have none."""
+        words = self._dense_words()
+        return words if self.fixed is None else self.fixed.clear(words)
+
     def _topic_totals(self) -> NDArray[np.float64]:
-        """Return the number of words of every topic, with seeds."""
+        """Return the number of words of every topic, with seeds; fixed topics have none."""
         totals: NDArray[np.float64] = self._words.totals
+        if self.fixed is not None:
+            totals = totals.copy()
+            totals[: len(self.fixed.phi)] = 0.0
         return totals
 
     def _word_rises(self) -> float:
@@ -195,7 +278,8 @@ class TopicSampler(Part):
 
     def _word_values(self) -> NDArray[np.float32]:
         """Return all counts of words by topic, in any order; zeros may be omitted."""
-        return self._words.counts
+        counts: NDArray[np.float32] = self._words.counts
+        return counts if self.fixed is None else counts[:, len(self.fixed.phi) :]
 
     def _update_parameters(self) -> None:
         """Draw or re-estimate the model-specific parameters."""
@@ -204,29 +288,51 @@ class TopicSampler(Part):
     @property
     def word_counts(self) -> NDArray[np.float32]:
         """M_kw, words by topic, (K, W)."""
-        counts = self._dense_words().counts[:, : self.n_topics].T
+        counts = self._free_words().counts[:, : self.n_topics].T
         if self.seeds is not None:
             counts = counts.copy()
             counts[self.seeds.topics, self.seeds.words] -= np.float32(self.seeds.weight)
+        if self.fixed is not None:
+            is_fixed = self.topics < len(self.fixed.phi)
+            np.add.at(counts, (self.topics[is_fixed], self._whole.tokens[is_fixed]), 1)
         return counts
 
     def components(self) -> NDArray[np.float64]:
         """Return E[phi] given the state, (K, W) (5.7)."""
-        counts = self._dense_words().counts[:, : self.n_topics].T
+        counts = self._free_words().counts[:, : self.n_topics].T
         components = counts.astype(np.float64, order="C")
         components += self.topic_word_prior
         components /= components.sum(axis=1, keepdims=True)
+        if self.fixed is not None:
+            components[: len(self.fixed.phi)] = self.fixed.phi
         return components
 
     def log_joint(self) -> float:
         """Return log p(words, state | parameters)."""
-        words = self._dense_words()
+        words = self._free_words()
         result = self._log_prior() + log_likelihood_of_words(
             words.counts, words.totals, self.n_topics, self.topic_word_prior
         )
         if self.seeds is not None:
             result -= self.seeds.log_likelihood(self.topic_word_prior)
-        return result
+        return result + self._log_likelihood_of_fixed()
+
+    def _words_of_topics(self) -> NDArray[np.float64]:
+        """Return the number of words of every topic, of fixed ones, too."""
+        return np.bincount(self.topics, minlength=self.n_topics).astype(np.float64)
+
+    def _log_likelihood_of_fixed(self) -> float:
+        """Return the log probability of the words with fixed topics."""
+        if self.fixed is None:
+            return 0.0
+        return sum(
+            self.fixed.log_likelihood(corpus.tokens, shard.topics)
+            for corpus, shard in zip(self._corpora, self.shards, strict=True)
+        )
+
+    def report_fixed(self) -> tuple[float, NDArray[np.float64]]:
+        """Return what a chain over partitions shows of their fixed topics."""
+        return self._log_likelihood_of_fixed(), self._words_of_topics()
 
     def _log_prior(self) -> float:
         """Return the log joint without the words' part."""
@@ -237,6 +343,8 @@ class TopicSampler(Part):
         totals = self._topic_totals()
         if self.seeds is not None:
             totals = totals - self.seeds.totals(len(totals))
+        if self.fixed is not None:
+            totals = self._words_of_topics()
         return {
             "log_joint": self.log_joint(),
             "topic_word_prior": float(self.topic_word_prior),

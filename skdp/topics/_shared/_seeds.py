@@ -83,18 +83,11 @@ class Seeds(NamedTuple):
         weights /= self.n_words * gamma + self.totals(n_topics)
         row_of = np.full(self.n_words, len(seed_words))
         row_of[seed_words] = np.arange(len(seed_words))
-        _seat_by_rows(tokens, topics, row_of, np.cumsum(weights, axis=1), stream)
-
-
-class WordPrior(NamedTuple):
-    """Prior of the words of topics with seed words, which samplers take in place of a number."""
-
-    value: float | str
-    seeds: Seeds
+        seat_by_rows(tokens, topics, row_of, np.cumsum(weights, axis=1), stream)
 
 
 @njit
-def _seat_by_rows(tokens, topics, row_of, sums, rng):
+def seat_by_rows(tokens, topics, row_of, sums, rng):
     """Draw the topic of every word by the running sums (rows, K) in the row of the word."""
     last = sums.shape[1] - 1
     for i in range(tokens.shape[0]):

@@ -88,8 +88,8 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
     # Validation
 
     @property
-    def _level_of_labels(self) -> str | None:
-        return None if self._is_open else "document"
+    def _level_of_labels(self) -> str:
+        return "document"
 
     def _validate_parameters(self) -> None:
         if self._may_be_open:
@@ -165,7 +165,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
 
     def _start_from(
         self,
-        corpus: SegmentedCorpus,
+        corpus: SegmentedCorpus | LabeledCorpus,
         root: np.random.SeedSequence,
         c: int,
         n_topics: int,
@@ -186,12 +186,16 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         )
 
     def _topics_by_lda(
-        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int, n_topics: int
+        self,
+        corpus: SegmentedCorpus | LabeledCorpus,
+        root: np.random.SeedSequence,
+        c: int,
+        n_topics: int,
     ) -> NDArray[np.int32]:
         """Return the topics of the words in a short chain of latent Dirichlet allocation."""
         hyper = self._hyper_parameters_of_fit()
         lda = LDASampler(
-            corpus.by_segment() if isinstance(corpus, LabeledCorpus) else corpus,
+            corpus.by_segment(n_topics) if isinstance(corpus, LabeledCorpus) else corpus,
             n_topics,
             "segment",
             hyper.doc_topic_prior,

@@ -17,6 +17,7 @@ from skdp.processes._top_level import TopPriors, draw_top_concentration, in_rang
 from skdp.topics._hdp import _kernels_moves as moves
 from skdp.topics._hdp._sampler import MOST_MOVES, TOKENS_OF_MOVES
 from skdp.topics._lda._model import tokens_of_nodes
+from skdp.topics._shared._allowed import AllowedTopics, LabeledCorpus
 from skdp.topics._shared._arrays import empty_counts
 from skdp.topics._shared._kernels import WordCounts, rename_topics
 from skdp.topics._shared._sampler import join
@@ -61,13 +62,13 @@ class OpenTableSampler(TableSampler):
     A sweep is that of a model with given topics, because it uses a finite number of them: all whose
     weight is above a threshold, with words or without. The threshold, ``least_weight``, does not
     depend on anything that the sweep changes. Documents that have a word of a lighter topic are
-    left out of the sweep. Between sweeps only topics with words or seed words are kept, numbered 0
-    to K - 1 without gaps, those with seed words first; columns from K on are free. With one shard,
-    splits and merges of topics without seed words follow a sweep.
+    left out of the sweep. Between sweeps only topics with words, seed words or given words remain,
+    numbered 0 to K - 1 without gaps, those with seed words or given words first; columns from K on
+    are free. With one shard, splits and merges of the other topics follow a sweep.
 
     Parameters
     ----------
-    corpus : SegmentedCorpus
+    corpus : SegmentedCorpus or LabeledCorpus
     n_topics : int
         Number of topics of the first state.
     sampler : {"btigs", "cmgs", "ssa"}
@@ -75,7 +76,7 @@ class OpenTableSampler(TableSampler):
         Its `doc_topic_prior` is "auto".
     top : FirstTopLevel
     most_topics : int or None
-        Largest number of topics with words or seed words.
+        Largest number of topics with words, seed words or given words.
     init : "random", (n_tokens,) or (K, W) array
     init_streams, streams : lists of (4,) uint64 arrays
     n_jobs : int or None
@@ -85,7 +86,7 @@ class OpenTableSampler(TableSampler):
 
     def __init__(
         self,
-        corpus: SegmentedCorpus,
+        corpus: SegmentedCorpus | LabeledCorpus,
         n_topics: int,
         sampler: str,
         hyper: HyperParameters,
@@ -104,10 +105,10 @@ class OpenTableSampler(TableSampler):
         self._close_gaps(np.full(n_topics, 1.0 / (n_topics + 1.0)))
         self._draw_weights()
 
-    def _take(self, corpus: SegmentedCorpus) -> None:
+    def _take(self, corpus: Any) -> None:
         super()._take(corpus)
-        self._token_ptr = tokens_of_nodes(corpus, "document")
-        documents = np.arange(len(corpus), dtype=np.int32)
+        self._token_ptr = tokens_of_nodes(self._whole, "document")
+        documents = np.arange(len(self._whole), dtype=np.int32)
         self._document_of = np.repeat(documents, np.diff(self._token_ptr))
         self._places: Any = None
 
@@ -117,6 +118,10 @@ class OpenTableSampler(TableSampler):
     def n_columns(self) -> int:
         """Columns of the arrays that list topics; columns beyond `n_topics` are free."""
         return self._columns
+
+    def _allowed_of(self, s: int) -> AllowedTopics | None:
+        allowed = self._allowed[s]
+        return None if allowed is None else allowed.widened(self.n_columns)
 
     def _resize(self, n_columns: int) -> None:
         """Give all arrays that list topics at least `n_columns` columns."""
@@ -141,7 +146,7 @@ class OpenTableSampler(TableSampler):
     def _close_gaps(self, weights: NDArray[np.float64]) -> None:
         """Renumber the topics that have words without gaps; weights are by column.
 
-        Topics with seed words have counts, so they keep their numbers.
+        Topics with seed words or given words have totals, so they keep their numbers.
         """
         counts, totals, _ = self._words
         used = np.flatnonzero(totals)
@@ -340,6 +345,12 @@ class OpenTableSampler(TableSampler):
                 self._corpora[s], self.shards[s], self._prior(s), self._scratch[s],
                 doc_topic[slice(*self._bounds[s])], segment_topic[begin:end], mixing[begin:end],
             )  # fmt: skip
+            if (allowed := self._allowed[s]) is not None:
+                allowed = allowed.widened(self.n_topics)
+                of_segments = allowed.of_segments(np.diff(self._corpora[s].doc_ptr))
+                documents = slice(*self._bounds[s])
+                doc_topic[documents] = allowed.restrict(doc_topic[documents])
+                segment_topic[begin:end] = of_segments.restrict(segment_topic[begin:end])
         return doc_topic, segment_topic, mixing
 
     def shown(self) -> dict[str, Any]:

@@ -55,7 +55,7 @@ class PlacedTableSampler(PlacedSampler, TableSampler):
         TopicSampler.__init__(
             self, n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, 1
         )
-        self.topics_trade_places = not tells_apart(hyper.doc_topic_prior)
+        self.topics_trade_places = not (data.is_labeled or tells_apart(hyper.doc_topic_prior))
         settings = n_topics, sampler, hyper, init
         self._place(data, c, partial(make_shard, settings=settings), init_streams)
 

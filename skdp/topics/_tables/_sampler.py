@@ -13,8 +13,7 @@ from skdp.processes._concentration import add_evidence, draw_given_evidence
 from skdp.processes._discount import draw_bounded_beta
 from skdp.topics._lda._kernels_labels import move_into_sets
 from skdp.topics._lda._model import tokens_of_nodes
-from skdp.topics._shared._allowed import LabeledCorpus
-from skdp.topics._shared._arrays import fixed_words
+from skdp.topics._shared._allowed import AllowedTopics, LabeledCorpus
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._priors import (
     Frequencies,
@@ -182,19 +181,19 @@ class TableSampler(TopicSampler):
     def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
         """Create the first state: topics are given or random, or words are seated one by one."""
         if isinstance(init, np.ndarray) and init.ndim == 2:
-            self._sweep_words(fixed_words(init), streams)
+            self._sweep_words(self._first_topics(init), streams)
         else:
             begin = 0
             for s, part in enumerate(self._corpora):
                 end = begin + len(part.tokens)
                 if not isinstance(init, str):
                     self.shards[s].topics[:] = init[begin:end]
-                elif self.seeds is not None:
-                    self.seeds.seat(
-                        self.shards[s].topics, part.tokens, self.n_topics, self.topic_word_prior,
-                        streams[s],
-                    )  # fmt: skip
-                if (allowed := self._allowed[s]) is not None:
+                elif self._has_prior_mean:
+                    allowed = self._allowed_of(s)
+                    if allowed is not None:
+                        allowed = allowed.of_words(tokens_of_nodes(part, "document"))
+                    self._seat_by_prior(self.shards[s].topics, part.tokens, streams[s], allowed)
+                if (allowed := self._allowed_of(s)) is not None:
                     ptr = tokens_of_nodes(part, "document")
                     move_into_sets(ptr, self.shards[s].topics, *allowed, streams[s])
                 place = np.zeros(1, dtype=np.int64)
@@ -204,6 +203,13 @@ class TableSampler(TopicSampler):
                     self.shards[s] = add_seats(self.shards[s], n_seats)
                 begin = end
         self._count_words()
+
+    def _allowed_of(self, s: int) -> AllowedTopics | None:
+        """Return the topics that the words of documents of shard `s` may have, by column."""
+        return self._allowed[s]
+
+    def _return_strays(self, words: Any) -> None:
+        """Do nothing: a draw of a table model never ends in a topic of weight 0."""
 
     def _prior(self, s: int) -> Prior:
         """Return the current parameters for the kernels of shard `s`."""
@@ -235,7 +241,7 @@ class TableSampler(TopicSampler):
             prior, may_open = prior._replace(gamma=0.0), int(UNBOUNDED)
         return TableSweep(
             self._corpora[s], self.shards[s], self.sampler, prior, self._weights, self._left_out,
-            may_open, self._scratch[s], self._levels[s], self._allowed[s],
+            may_open, self._scratch[s], self._levels[s], self._allowed_of(s),
         )  # fmt: skip
 
     def _update_parameters(self) -> None:

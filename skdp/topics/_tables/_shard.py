@@ -87,6 +87,7 @@ class TableSweep(ShardSweep):
                 enter_words(words, self.prior.gamma, self.scratch)
                 own = self.allowed.sets[self.allowed.set_of[first]]
                 self.scratch.reciprocal[np.flatnonzero(~own)] = 0.0
+                self.scratch.reciprocal[self.left_out] = 0.0
             run = self.corpus._replace(doc_ptr=self.corpus.doc_ptr[: last + 1])
             place = np.array([first, self.corpus.doc_ptr[first]])
             while n_seats := kernels.sweep_corpus(
@@ -98,16 +99,20 @@ class TableSweep(ShardSweep):
     def _runs(self) -> list[tuple[int, int]]:
         """Return the ranges of documents without words of a topic that is left out.
 
-        With labels they are the documents next to each other that may use the same topics.
+        With labels all documents of a range may use the same topics.
         """
-        if self.allowed is not None:
-            n_documents = len(self.allowed.set_of)
-            changes = np.flatnonzero(np.diff(self.allowed.set_of)) + 1
-            return list(pairwise([0, *changes.tolist(), n_documents])) if n_documents else []
         served = self.state.document_tables
         light = self.left_out[self.left_out < served.shape[1]]
         left_out = served[:, light].any(axis=1)
         ends = np.flatnonzero(np.concatenate([[True], left_out, [True]]))
+        runs = [(first, end - 1) for first, end in pairwise(ends.tolist()) if first < end - 1]
+        if self.allowed is None:
+            return runs
+        changes = np.flatnonzero(np.diff(self.allowed.set_of)) + 1
         return [
-            (first, end - 1) for first, end in pairwise(ends.tolist()) if first < end - 1
-        ]  # fmt: skip
+            run
+            for first, last in runs
+            for run in pairwise(
+                [first, *changes[(first < changes) & (changes < last)].tolist(), last]
+            )
+        ]

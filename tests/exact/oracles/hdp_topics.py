@@ -10,6 +10,8 @@ Dirichlet prior eta + seeds of their words. Their weights and that of all others
 Dir(1, ..., 1, gamma), so the second line becomes
 
     gamma^(K - S) / (gamma + S)_m.. prod_{k < S} m_.k! prod_{k >= S} (m_.k - 1)! prod_k p(w_k).
+
+The first of these topics may be fixed: their word probabilities are given, and they have no seeds.
 """
 
 from itertools import product
@@ -39,14 +41,20 @@ def counts_of(documents, labels, n_seeded=0):
     return counts
 
 
-def word_factor(documents, labels, eta, n_words, seeds=()):
-    """Return p(w | z)."""
-    counts = np.zeros((max(*labels, len(seeds) - 1) + 1, n_words), dtype=int)
+def word_factor(documents, labels, eta, n_words, seeds=(), fixed=()):
+    """Return p(w | z); `fixed` are the word probabilities of the first topics."""
+    n_fixed = len(fixed)
+    counts = np.zeros((max(*labels, n_fixed + len(seeds) - 1) + 1, n_words), dtype=int)
     np.add.at(counts, (list(labels), [w for document in documents for w in document]), 1)
     prior = [[eta] * n_words for _ in counts]
     for k, row in enumerate(seeds):
-        prior[k] = [eta + s for s in row]
-    return prod(dirichlet_multinomial(p, row) for p, row in zip(prior, counts, strict=True))
+        prior[n_fixed + k] = [eta + s for s in row]
+    given = prod(
+        p**n for row, of_topic in zip(fixed, counts, strict=False)
+        for p, n in zip(row, of_topic.tolist(), strict=True)
+    )  # fmt: skip
+    rows = list(zip(prior, counts, strict=True))[n_fixed:]
+    return given * prod(dirichlet_multinomial(p, row) for p, row in rows)
 
 
 def factor_of_tables(of_topics, gamma, n_seeded=0):
@@ -82,12 +90,13 @@ def at_most(most, every):
     return [labels for labels in every if most is None or max(labels) < most]
 
 
-def posterior(documents, n_words, alpha, gamma, eta, most=None, seeds=()):
+def posterior(documents, n_words, alpha, gamma, eta, most=None, seeds=(), fixed=()):
     """Return all partitions (of at most `most` topics) and the probability of each."""
-    every = at_most(most, partitions_with_seeds(sum(map(len, documents)), len(seeds)))
+    n_seeded = len(seeds) + len(fixed)
+    every = at_most(most, partitions_with_seeds(sum(map(len, documents)), n_seeded))
     weights = np.array([
-        prior_of_partition(documents, labels, alpha, gamma, len(seeds))
-        * word_factor(documents, labels, eta, n_words, seeds)
+        prior_of_partition(documents, labels, alpha, gamma, n_seeded)
+        * word_factor(documents, labels, eta, n_words, seeds, fixed)
         for labels in every
     ])  # fmt: skip
     return every, weights / weights.sum()
@@ -122,10 +131,10 @@ def mean_of_concentrations(documents, factor, alpha_prior, gamma_prior, n_seeded
     return sums / total
 
 
-def log_joint(documents, labels, weights, rest, n_words, alpha, gamma, eta, seeds=()):
+def log_joint(documents, labels, weights, rest, n_words, alpha, gamma, eta, seeds=(), fixed=()):
     """Return log p(w, z, beta), with the density of the weights of the topics that have words."""
-    words = log(word_factor(documents, labels, eta, n_words, seeds))
-    n_seeded = len(seeds)
+    words = log(word_factor(documents, labels, eta, n_words, seeds, fixed))
+    n_seeded = len(seeds) + len(fixed)
     return words + log_prior_given_weights(documents, labels, weights, rest, alpha, gamma, n_seeded)
 
 

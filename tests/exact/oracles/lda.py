@@ -48,6 +48,8 @@ def enumerate_lda(problem: Problem, level: str) -> LDAPosterior:
     marginals, coassignment = np.zeros((n_tokens, n_topics)), np.zeros((n_tokens, n_tokens))
     theta = np.zeros((len(ends) - 1, n_topics))
     for z in product(range(n_topics), repeat=n_tokens):
+        if word_factor(problem, z) == 0.0:  # excluded by a fixed topic
+            continue
         log_weight = log_joint(problem, level, z)
         weight = np.exp(log_weight)
         indicator = np.equal.outer(z, range(n_topics)).reshape(n_tokens, n_topics)

@@ -34,6 +34,7 @@ class Problem:
     n_features: int | None = None
     phi: np.ndarray | None = None  # (K, V)
     seeds: np.ndarray | None = None  # (K, V), pseudo-counts that are added to gamma
+    fixed: np.ndarray | None = None  # (F, V), phi of the first topics
 
     @property
     def segments(self) -> list[Sequence[int]]:
@@ -97,9 +98,13 @@ def log_joint(problem: Problem, z: Sequence[int], y: Sequence[int]) -> float:
     if problem.phi is not None:
         return value + sum(np.log(problem.phi[k, w]) for k, w in zip(z, problem.words, strict=True))
     seeds = np.zeros((len(m), len(m[0]))) if problem.seeds is None else problem.seeds
+    fixed = [] if problem.fixed is None else problem.fixed
+    with np.errstate(divide="ignore"):
+        for k, w in zip(z, problem.words, strict=True):
+            value += np.log(fixed[k][w]) if k < len(fixed) else 0.0
     return value + sum(
         log_dirichlet_multinomial([problem.gamma + s for s in more], row)
-        for more, row in zip(seeds.tolist(), m, strict=True)
+        for more, row in list(zip(seeds.tolist(), m, strict=True))[len(fixed) :]
     )
 
 
@@ -120,6 +125,10 @@ def enumerate_posterior(problem: Problem) -> Posterior:
         for y in product(range(n_clusters), repeat=len(problem.segments))
     ]
     logs = np.array([log_joint(problem, z, y) for z, y in states])
+    states, logs = (
+        [s for s, x in zip(states, logs, strict=True) if x > -np.inf],
+        logs[logs > -np.inf],
+    )
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
     means = [np.zeros(())] * 7

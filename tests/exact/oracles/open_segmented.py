@@ -50,17 +50,28 @@ class Problem:
     mixing: tuple = (1.0, 1.0)
     breaks: list | None = None  # per document: segments that follow none
     seeds: tuple = ()  # pseudo-counts of words in the topics that exist without words, too
+    fixed: tuple = ()  # word probabilities of the topics before these, which also exist
     flat: list = field(init=False)
 
     def __post_init__(self):
         self.flat = [[w for segment in document for w in segment] for document in self.documents]
+
+    @property
+    def n_seeded(self):
+        return len(self.fixed) + len(self.seeds)
+
+
+def words_factor(problem, labels):
+    """Return p(w | z)."""
+    hints = problem.seeds, problem.fixed
+    return word_factor(problem.flat, labels, problem.eta, problem.n_words, *hints)
 
 
 def counts_of_segments(problem, labels):
     """Return words of each segment by topic, document by document."""
     place, result = 0, []
     for document in problem.documents:
-        counts = np.zeros((len(document), max(*labels, len(problem.seeds) - 1) + 1), dtype=int)
+        counts = np.zeros((len(document), max(*labels, problem.n_seeded - 1) + 1), dtype=int)
         for j, segment in enumerate(document):
             for _ in segment:
                 counts[j, labels[place]] += 1
@@ -135,12 +146,12 @@ def posterior(problem, most=None):
     Tables (J, 2) are those that order from the document and those that order from the segment
     before. Only partitions of at most `most` topics are possible.
     """
-    every = at_most(most, partitions_with_seeds(sum(map(len, problem.flat)), len(problem.seeds)))
-    prior = Prior(problem.alpha, problem.gamma, len(problem.seeds))
+    every = at_most(most, partitions_with_seeds(sum(map(len, problem.flat)), problem.n_seeded))
+    prior = Prior(problem.alpha, problem.gamma, problem.n_seeded)
     weights = np.zeros(len(every))
     tables = np.zeros((sum(map(len, problem.documents)), 2))
     for i, labels in enumerate(every):
-        words = word_factor(problem.flat, labels, problem.eta, problem.n_words, problem.seeds)
+        words = words_factor(problem, labels)
         for s, t, factor in states(problem, labels):
             weight = words * factor * prior(s)
             weights[i] += weight
@@ -154,17 +165,17 @@ def mean_concentrations(problem, alpha_prior, gamma_prior, most=None):
     alphas, alpha_weights = gamma_quadrature(*alpha_prior)
     gammas, gamma_weights = gamma_quadrature(*gamma_prior)
     alpha, gamma = alphas[:, None], gammas[None, :]
-    prior = Prior(alpha, gamma, len(problem.seeds))
+    prior = Prior(alpha, gamma, problem.n_seeded)
     total, sums = 0.0, np.zeros(3)
-    every = partitions_with_seeds(sum(map(len, problem.flat)), len(problem.seeds))
+    every = partitions_with_seeds(sum(map(len, problem.flat)), problem.n_seeded)
     for labels in at_most(most, every):
-        words = word_factor(problem.flat, labels, problem.eta, problem.n_words, problem.seeds)
+        words = words_factor(problem, labels)
         density = np.zeros((len(alphas), len(gammas)))
         for s, _, factor in states(problem, labels):
             density = density + words * factor * prior(s)
         density = density * alpha_weights[:, None] * gamma_weights
         total += density.sum()
-        n_topics = max(*labels, len(problem.seeds) - 1) + 1
+        n_topics = max(*labels, problem.n_seeded - 1) + 1
         sums += [(density * alpha).sum(), (density * gamma).sum(), n_topics * density.sum()]
     return sums / total
 
@@ -174,7 +185,7 @@ def log_joint(problem, labels, s, t, weights, rest):
 
     s and t are (J, K), over all segments.
     """
-    factor = word_factor(problem.flat, labels, problem.eta, problem.n_words, problem.seeds)
+    factor = words_factor(problem, labels)
     result = log(factor)
     begin = 0
     counts = counts_of_segments(problem, labels)
@@ -186,4 +197,4 @@ def log_joint(problem, labels, s, t, weights, rest):
         for c, weight in zip(served, weights, strict=True):
             result += lgamma(problem.alpha * weight + c) - lgamma(problem.alpha * weight)
         begin = end
-    return result + log_density_of_weights(weights, rest, problem.gamma, len(problem.seeds))
+    return result + log_density_of_weights(weights, rest, problem.gamma, problem.n_seeded)

@@ -62,6 +62,7 @@ class Problem:
     n_features: int | None = None
     seeds: np.ndarray | None = None  # (K, V), pseudo-counts that are added to gamma
     phi: np.ndarray | None = None  # (K, V), instead of gamma and n_features
+    fixed: np.ndarray | None = None  # (F, V), phi of the first topics
     model: str = "segmented"
     mixing: tuple[float, float] = (1.0, 1.0)  # lambda_S, lambda_T
     breaks: Sequence[tuple[int, ...]] | None = None  # per document: segments that follow none
@@ -131,8 +132,10 @@ def word_factor(problem: Problem, topics: Sequence[int]) -> float:
     prior = np.full(counts.shape, problem.gamma)
     if problem.seeds is not None:
         prior = prior + problem.seeds
+    fixed = [] if problem.fixed is None else problem.fixed
+    given = prod(float(p) ** n for p, n in zip(np.ravel(fixed), counts.ravel(), strict=False))
     rows = zip(prior.tolist(), counts, strict=True)
-    return prod(dirichlet_multinomial(*pair) for pair in rows)
+    return given * prod(dirichlet_multinomial(*pair) for pair in list(rows)[len(fixed) :])
 
 
 def mixing_factor(problem: Problem, is_first: bool, s: int, t: int) -> float:
@@ -388,6 +391,8 @@ def enumerate_posterior(problem: Problem) -> Posterior:
                 sums[key] = sum_over_tables(problem, key[0], n[first:last])
             documents.append(sums[key])
         words = word_factor(problem, z)
+        if words == 0.0:  # excluded by a fixed topic
+            continue
         weight = prior * words * prod(document.weight for document in documents)
 
         evidence += weight.sum()

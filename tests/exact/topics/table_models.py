@@ -181,15 +181,16 @@ def parameters(problem: Problem) -> dict:
         params["concentration_scope"] = problem.scope
     if problem.model == "adaptive":
         params["mixing_prior"] = problem.mixing
-    return params | seed_words_of(problem)
+    return params | hints_of(problem)
 
 
-def seed_words_of(problem) -> dict:
-    """Return the parameters for the pseudo-counts of a problem, all of which are equal or 0."""
+def hints_of(problem) -> dict:
+    """Return the parameters for pseudo-counts, all of which are equal or 0, and fixed topics."""
+    fixed = {} if problem.fixed is None else {"fixed_components": problem.fixed}
     if problem.seeds is None:
-        return {}
+        return fixed
     words = {k: np.flatnonzero(row).tolist() for k, row in enumerate(problem.seeds) if any(row)}
-    return {"seed_words": words, "seed_weight": int(np.max(problem.seeds))}
+    return {"seed_words": words, "seed_weight": int(np.max(problem.seeds)), **fixed}
 
 
 def model(problem: Problem, **params):

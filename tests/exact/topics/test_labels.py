@@ -9,6 +9,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from exact.oracles import hdp_topics, open_segmented
 from exact.oracles.batch_means import assert_means
 from exact.oracles.lda import as_nodes, log_joint
 from exact.oracles.segmented import (
@@ -21,15 +22,27 @@ from exact.oracles.segmented import (
 from exact.topics.table_models import (
     check_state,
     corpus,
+    hints_of,
     model,
     mostly_one_sampler,
-    seed_words_of,
 )
+from exact.topics.test_seed_words import check_partitions
 
 from skdp._numeric._numba import njit
+from skdp._numeric._random import Role, derive_stream, make_seed_sequence
+from skdp.data import SegmentedCorpus
+from skdp.processes._top_level import TopPriors
 from skdp.topics import GibbsLDA
+from skdp.topics._hdp._sampler import HDPSampler
+from skdp.topics._labels import check_labels
 from skdp.topics._lda._kernels_labels import return_strays
+from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._arrays import empty_counts
+from skdp.topics._shared._fixed import FixedTopics, WordPrior
+from skdp.topics._shared._seeds import Seeds
+from skdp.topics._tables import _open_sampler
+from skdp.topics._tables._open_sampler import FirstTopLevel, OpenTableSampler
+from skdp.topics._tables._sampler import HyperParameters
 
 PROBLEM = Problem(
     [[[0, 0, 1], [2, 1]], [[2, 0]], [[1, 1]]], alpha=(0.9, 0.3, 0.6), gamma=0.4, n_features=3,
@@ -74,7 +87,7 @@ def lda(problem, level, **params):
         "doc_topic_prior": np.array(problem.alpha),
         "topic_word_prior": problem.gamma,
         "random_state": 0,
-        **seed_words_of(problem),
+        **hints_of(problem),
         **params,
     }
     return GibbsLDA(3, level=level, **params)
@@ -202,3 +215,142 @@ def test_states_of_table_models(init, learns):
     assert (fitted.doc_topic_[~is_allowed] == 0.0).all()
     assert (fitted.segment_topic_[~is_allowed[[0, 0, 1, 2]]] == 0.0).all()
     np.testing.assert_allclose(fitted.doc_topic_.sum(axis=1), 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model_name", ["segmented", "adaptive", "sequential"])
+def test_table_models_with_fixed_topics(model_name):
+    """Documents 0 and 2 may have the fixed topic, which excludes a word of document 0."""
+    problem = replace(TABLES, model=model_name, fixed=np.array([[0.6, 0.2, 0.2], [0.5, 0.5, 0.0]]))
+    topics, *_ = restricted_posterior(problem)
+    estimator = model(problem, max_iter=5200)
+    found = np.array([
+        state.topics.copy() for state in estimator.iter_sweeps(corpus(problem), BY_DOCUMENT)
+    ])  # fmt: skip
+    assert_means(found[400:, :, None] == np.arange(3), topics, "P(z_i = k)")
+
+
+# --- inferred numbers of topics --------------------------------------------------------------
+
+HDP_DOCUMENTS = [[0, 0, 1], [2, 0], [1]]
+HDP_LABELS = [None, {0, 1}, {1}]
+HINTS = {
+    "seeds": (((0, 2, 0), (2, 0, 2)), ()),
+    "fixed": ((), ((0.6, 0.0, 0.4), (0.2, 0.7, 0.1))),
+    "both": (((0, 2, 0),), ((0.6, 0.1, 0.3),)),
+}
+
+
+def prior_of_words(eta, hints):
+    seeds, fixed = HINTS[hints]
+    known = None
+    if seeds:
+        pairs = np.nonzero(np.array(seeds))
+        known = Seeds(pairs[0] + len(fixed), pairs[1], 2, 3)
+    return WordPrior(eta, known, FixedTopics(np.array(fixed)) if fixed else None)
+
+
+def labeled(documents, y):
+    X = SegmentedCorpus.from_documents(documents, n_features=3)
+    return LabeledCorpus(X, check_labels(y, X, "document", 2, {}, is_open=True))
+
+
+def make_hdp_sampler(hints, init="random"):
+    return HDPSampler(
+        labeled([[d] for d in HDP_DOCUMENTS], HDP_LABELS), 3, "document", 1.3, 1.6,
+        TopPriors(None, None), prior_of_words(0.4, hints), (1.0, 0.1), init, True, None, *streams(),
+    )  # fmt: skip
+
+
+def streams():
+    return [derive_stream(make_seed_sequence(0), role) for role in (Role.INIT, Role.SWEEP)]
+
+
+def restrict(every, expected, is_obedient):
+    """Return the partitions that obey labels, and their probabilities."""
+    obeys = np.array([is_obedient(z) for z in every])
+    expected = expected[obeys] / expected[obeys].sum()
+    return [z for z, is_kept in zip(every, obeys, strict=True) if is_kept], expected
+
+
+@pytest.mark.parametrize(
+    "hints", ["both", *(pytest.param(h, marks=pytest.mark.slow) for h in ("seeds", "fixed"))]
+)
+def test_hdp(hints):
+    posterior = hdp_topics.posterior(HDP_DOCUMENTS, 3, 1.3, 1.6, 0.4, None, *HINTS[hints])
+    obeying = restrict(*posterior, lambda z: z[3] < 2 and z[4] < 2 and z[5] == 1)
+    check_partitions(make_hdp_sampler(hints), *obeying, 8000)
+
+
+@pytest.mark.parametrize("init", ["random", np.ones((3, 3))], ids=["random", "array"])
+@pytest.mark.parametrize("hints", HINTS)
+def test_states_of_hdp(hints, init):
+    sampler = make_hdp_sampler(hints, init)
+    for _ in range(20):
+        assert set(sampler.topics[3:5]) <= {0, 1}
+        assert sampler.topics[5] == 1
+        nodes = sampler.shares()[0]
+        assert np.all(nodes[1, 2:] == 0.0)
+        assert nodes[2, 1] == pytest.approx(1.0)
+        np.testing.assert_allclose(nodes.sum(axis=1), 1.0)
+        expected = hdp_topics.log_joint(
+            HDP_DOCUMENTS, tuple(sampler.topics), sampler.weights, sampler.rest, 3, 1.3, 1.6, 0.4,
+            *HINTS[hints],
+        )  # fmt: skip
+        assert sampler.log_joint() == pytest.approx(expected, rel=1e-10)
+        sampler.sweep()
+
+
+OPEN = open_segmented.Problem(
+    [[[0, 0], [1]], [[2], [0]], [[1]]], 3, gamma=1.6, discount=0.2, concentration=1.5
+)
+
+
+def make_open_sampler(problem, sampler, hints, init="random", n_shards=1):
+    hyper = HyperParameters(
+        "auto", prior_of_words(problem.eta, hints), (1.0, 0.1), problem.discount, (1.0, 1.0),
+        problem.concentration, (1.0, 0.1), "corpus",
+        problem.mixing if problem.model == "adaptive" else (1.0, 0.0),
+    )  # fmt: skip
+    top = FirstTopLevel(problem.alpha, problem.gamma, TopPriors(None, None))
+    init_stream, stream = streams()
+    return OpenTableSampler(
+        labeled(problem.documents, HDP_LABELS), 3, sampler, hyper, top, None, init,
+        [init_stream] * n_shards, [stream] * n_shards,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("model", ["segmented", pytest.param("adaptive", marks=pytest.mark.slow)])
+@mostly_one_sampler
+def test_table_models_with_inferred_numbers(model, sampler, monkeypatch):
+    monkeypatch.setattr(_open_sampler, "MOST_MOVES", 3)
+    seeds, fixed = HINTS["both"]
+    problem = replace(OPEN, model=model, seeds=seeds, fixed=fixed)
+    every, expected, _ = open_segmented.posterior(problem)
+    obeying = restrict(every, expected, lambda z: z[3] < 2 and z[4] < 2 and z[5] == 1)
+    check_partitions(make_open_sampler(problem, sampler, "both"), *obeying, 6000)
+
+
+@pytest.mark.parametrize("init", ["random", np.ones((3, 3))], ids=["random", "array"])
+@pytest.mark.parametrize("hints", HINTS)
+@pytest.mark.parametrize("n_shards", [1, 2])
+def test_states_of_table_models_with_inferred_numbers(hints, init, n_shards):
+    seeds, fixed = HINTS[hints]
+    problem = replace(OPEN, seeds=seeds, fixed=fixed)
+    sampler = make_open_sampler(problem, "btigs", hints, init, n_shards)
+    for _ in range(20):
+        assert set(sampler.topics[3:5]) <= {0, 1}
+        assert sampler.topics[5] == 1
+        doc_topic, segment_topic = sampler.shares()
+        assert np.all(doc_topic[1, 2:] == 0.0)
+        assert np.all(segment_topic[2:4, 2:] == 0.0)
+        assert doc_topic[2, 1] == segment_topic[4, 1] == pytest.approx(1.0)
+        np.testing.assert_allclose(doc_topic.sum(axis=1), 1.0)
+        if n_shards == 1:
+            state = sampler.state()
+            expected = open_segmented.log_joint(
+                problem, tuple(state.topics), state.tables_to_document, state.tables_to_previous,
+                sampler.weights, sampler.rest,
+            )  # fmt: skip
+            assert sampler.log_joint() == pytest.approx(expected, rel=1e-10)
+        sampler.sweep()

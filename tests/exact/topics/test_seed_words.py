@@ -18,11 +18,11 @@ from exact.topics.table_models import (
     assert_posterior,
     check_states,
     corpus,
+    hints_of,
     mostly_one_sampler,
     of_model,
     posterior_of,
     run,
-    seed_words_of,
 )
 from scipy.special import gammaln
 
@@ -35,7 +35,8 @@ from skdp.topics._hdp._sampler import HDPSampler
 from skdp.topics._lda import _sampler as lda_sampler
 from skdp.topics._segmenter._divide import check_known
 from skdp.topics._segmenter._sampler import CutParameters, SegmenterSampler
-from skdp.topics._shared._seeds import Seeds, WordPrior
+from skdp.topics._shared._fixed import WordPrior
+from skdp.topics._shared._seeds import Seeds
 from skdp.topics._tables import _open_sampler
 from skdp.topics._tables._open_sampler import FirstTopLevel, OpenTableSampler
 from skdp.topics._tables._sampler import HyperParameters
@@ -65,7 +66,7 @@ def lda(**params):
         "doc_topic_prior": np.array(PROBLEM.alpha),
         "topic_word_prior": PROBLEM.gamma,
         "random_state": 0,
-        **seed_words_of(PROBLEM),
+        **hints_of(PROBLEM),
         **params,
     }
     return GibbsLDA(3, **params)
@@ -144,7 +145,7 @@ def test_co_clustering():
     expected = ldcc.enumerate_posterior(problem)
     estimator = LatentDirichletCoClustering(
         2, 2, document_topic_prior=problem.delta, segment_topic_prior=problem.alpha,
-        topic_word_prior=0.5, max_iter=8400, random_state=0, **seed_words_of(problem),
+        topic_word_prior=0.5, max_iter=8400, random_state=0, **hints_of(problem),
     )  # fmt: skip
     topics = np.empty((8400, 7), dtype=int)
     X = SegmentedCorpus.from_documents(problem.documents, n_features=3)

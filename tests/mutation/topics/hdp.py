@@ -192,4 +192,28 @@ MUTATIONS = [
         "Pairs are picked by topics without seeds.",
         f"{SEED_TESTS}::test_pairs_by_topic_of_hdp",
     ),
+    Mutation(
+        "labels-are-free",
+        "topics/_hdp/_sampler.py",
+        "        sets, set_of = allowed.widened(n_columns)\n",
+        "        sets, set_of = np.ones((9, n_columns), dtype=np.bool_), allowed.set_of\n",
+        "Words of nodes with labels have no topic outside their sets.",
+        "tests/exact/topics/test_labels.py::test_states_of_hdp[both-random]",
+    ),
+    Mutation(
+        "shares-outside-labels",
+        "topics/_hdp/_sampler.py",
+        "            nodes = self._allowed.widened(self.n_topics).restrict(nodes)\n",
+        "            pass\n",
+        "Another word of a node has no topic outside its set.",
+        "tests/exact/topics/test_labels.py::test_states_of_hdp[both-random]",
+    ),
+    Mutation(
+        "labeled-words-ignore-the-top-level",
+        "topics/_hdp/_sampler.py",
+        "        prior[: self.n_topics] = self.doc_topic_prior\n",
+        "        prior[: self.n_topics] = self.concentration / self.n_topics\n",
+        "Words with labels have the weights of all topics, too.",
+        "tests/exact/topics/test_labels.py::test_hdp[both]",
+    ),
 ]

@@ -105,4 +105,12 @@ MUTATIONS = [
         "Labels name topics, so these keep their numbers in the averages.",
         f"{LABEL_UNIT}::test_words_and_documents_obey[GibbsLDA-1]",
     ),
+    Mutation(
+        "strays-leave-their-labels",
+        "topics/_lda/_sampler.py",
+        "        return allowed.sets[allowed.set_of[node]]\n",
+        "        return super()._topics_of_word(s, i)\n",
+        "A word that rounding has put in a fixed topic moves to a topic of its label.",
+        "tests/unit/topics/test_fixed_components.py::test_strays_of_sweeps_obey_labels",
+    ),
 ]

@@ -214,7 +214,7 @@ class TestLabels:
         """A chain whose labels trade places, and nothing else moves."""
 
         topics_trade_places = clusters_trade_places = True
-        seeds = None
+        seeded = np.arange(0)
 
         def __init__(self):
             self.topic_axes = {"segment_topic": 1, "segment_topic_prior": 1}

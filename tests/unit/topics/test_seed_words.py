@@ -98,7 +98,7 @@ def test_seeds_are_no_words():
 def test_means_follow_topics_without_seeds_only():
     class Moving:
         topics_trade_places, topic_axes, names = True, {"share": 0}, np.arange(4)
-        seeds = Seeds(np.array([1]), np.array([0]), 2, 4)
+        seeded = np.array([1])
 
         def components(self):
             return np.eye(4)[self.names]

@@ -141,4 +141,20 @@ MUTATIONS = [
         "The prior of the weights of topics with seeds is that of one table each.",
         f"{SEED_TESTS}::test_table_models_with_inferred_numbers[btigs-None-segmented]",
     ),
+    Mutation(
+        "labels-of-open-models-are-free",
+        "topics/_tables/_open_sampler.py",
+        "        return None if allowed is None else allowed.widened(self.n_columns)\n",
+        "        return None\n",
+        "Words of documents with labels have no topic outside their sets.",
+        "tests/exact/topics/test_labels.py::test_states_of_table_models_with_inferred_numbers[1-both-random]",
+    ),
+    Mutation(
+        "shares-of-open-models-outside-labels",
+        "topics/_tables/_open_sampler.py",
+        "                doc_topic[documents] = allowed.restrict(doc_topic[documents])\n",
+        "",
+        "Another word of a document has no topic outside its set.",
+        "tests/exact/topics/test_labels.py::test_states_of_table_models_with_inferred_numbers[1-both-random]",
+    ),
 ]

@@ -32,4 +32,12 @@ MUTATIONS = [
         "The next document may use other topics.",
         f"{LABEL_TESTS}::test_table_models[btigs-segmented]",
     ),
+    Mutation(
+        "labels-hold-for-neighbors",
+        "topics/_tables/_shard.py",
+        "[first, *changes[(first < changes) & (changes < last)].tolist(), last]",
+        "[first, last]",
+        "Documents next to each other may have different sets.",
+        "tests/exact/topics/test_labels.py::test_states_of_table_models_with_inferred_numbers[1-both-random]",
+    ),
 ]
