@@ -134,7 +134,8 @@ class HDPHMMLT(HMMPredictions):
         "given" if you have numbered any state, "share" otherwise.
     use_y : bool, default=True
         Whether y of `fit` holds known states. False: y is ignored, for a Pipeline in which it
-        belongs to a later step.
+        belongs to a later step. If every state is known, the fit finds no others, and learns only
+        transitions and distributions.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
