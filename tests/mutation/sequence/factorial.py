@@ -294,7 +294,7 @@ MUTATIONS = [
         "        if not is_open(board, f, begin, end):\n            continue\n",
         "",
         "A run cannot go where another factor is known to be off.",
-        KNOWN_MOVES,
+        f"{TESTS}::test_moves_with_known_bits[two sequences]",
     ),
     Mutation(
         "known-bits-do-not-close-a-free-factor",

@@ -207,18 +207,24 @@ def test_paths_take_the_names_with_which_they_agree():
 
 
 def test_named_factors_are_not_aligned():
-    paths = np.array([[1, 1, 1, 1], [1, 1, 0, 1], [0, 1, 0, 0]], dtype=np.int8).T
+    """A factor that is rarely on would come last, and one that is mostly on would be flipped."""
+    paths = np.array([[0, 1, 0, 0], [1, 1, 1, 1], [0, 1, 1, 0]], dtype=np.int8).T
     known = np.array([[-1, 1, -1, -1]], dtype=np.int8).T
 
     def draw(order, log_joint):
         own = paths[:, order]
-        ones = np.full((3, 2), 0.5)
-        weights = np.vstack([np.zeros(1), np.array(order, dtype=float)[:, np.newaxis] + 1.0])
+        weights = np.array([0.0, *order])[:, np.newaxis]
         model = FactorialModel(
-            ones, np.full((3, 2, 2), 0.5), weights, np.ones(1), ("normal",), own.mean(axis=0)
-        )
+            np.full((3, 2), 0.5), np.full((3, 2, 2), 0.5), weights, np.ones(1), ("normal",),
+            own.mean(axis=0),
+        )  # fmt: skip
         return FactorialDraw(model, own, log_joint)
 
-    models, _ = name_factors([draw([0, 1, 2], 1.0), draw([1, 0, 2], 0.0)], known, exchangeable=True)
-    assert_array_equal(models[0].weights[1:, 0], [1.0, -2.0, 3.0])
-    assert_array_equal(models[1].weights[1:, 0], [2.0, -1.0, 3.0])
+    def name(*draws):
+        models, _ = name_factors(list(draws), known, exchangeable=True)
+        return [model.weights[1:, 0].tolist() for model in models]
+
+    assert name(draw([0, 1, 2], 0.0)) == [[0.0, 2.0, -1.0]]
+    assert name(draw([1, 0, 2], 0.0)) == [[1.0, 2.0, 0.0]]
+    # In the second sample, path 1 has the known bit and path 0 resembles the first sample's.
+    assert name(draw([0, 1, 2], 1.0), draw([1, 0, 2], 0.0)) == [[0.0, 2.0, -1.0], [1.0, 2.0, 0.0]]
