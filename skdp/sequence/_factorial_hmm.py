@@ -83,7 +83,7 @@ class FactorialHMM(SequenceEstimator):
         ``2**block_size / block_size``.
     use_y : bool, default=True
         Whether y of `fit` holds known bits. False: y is ignored, for a Pipeline in which it belongs
-        to a later step.
+        to a later step. If all bits are known, the fit learns only weights, noise and transitions.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None

@@ -275,7 +275,7 @@ def test_moves_with_known_bits(case):
 def test_moves_of_buffets_with_known_bits(case):
     problem = replace(make_known(case), start_prior=(1.0, 1.0))
     priors = make_priors(problem, "auto")
-    priors.mass = 0.1
+    priors.mass, priors.most = 0.1, 4
     n_named = len(problem.known)
     draws = run_moves(problem, priors, start_from(problem.known, n_named))
     compare(draws, oracle.expect_buffet(problem, 4, mass=0.1), n_named)
@@ -285,15 +285,17 @@ def test_moves_of_buffets_with_known_bits(case):
 @pytest.mark.parametrize("with_moves", [True, False])
 @pytest.mark.parametrize("case", KNOWN)
 def test_sweeps_of_buffets_with_known_bits(case, with_moves):
+    """The posterior given that at most four factors are ever on, named ones included."""
     problem = replace(make_known(case), start_prior=(1.0, 1.0))
     sampler = make_chain_sampler(problem, "auto", 2)
+    sampler.priors.most = 4
     if not with_moves:
         sampler.moves = NoMoves()
     draws = []
     for _ in range(N_DRAWS):
         sampler.sweep()
         draws.append(sampler.emission.factors)
-    expected = oracle.expect_buffet(problem, MOST, mass_prior=MASS_PRIOR)
+    expected = oracle.expect_buffet(problem, 4, mass_prior=MASS_PRIOR)
     compare(draws, expected, len(problem.known))
 
 
