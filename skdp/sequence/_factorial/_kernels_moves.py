@@ -392,9 +392,8 @@ def make_moves(board, marks, n_rounds, weights, rng):
     Parameters
     ----------
     n_rounds : int
-        Each round has a move of a run, a birth or a death, and moves of a pair, of the meaning of a
-        factor, and of known factors. With an Indian buffet, there must be room for two more factors
-        per round.
+        Each round has a move of a run, a birth or a death, and moves of a pair and of the meaning
+        of a factor. With an Indian buffet, there must be room for two more factors per round.
     weights : (max(C, 4),) float64, scratch
     """
     now = log_evidence(board)
@@ -406,5 +405,11 @@ def make_moves(board, marks, n_rounds, weights, rng):
             now = drop_factor(board, marks, now, rng)
         now = redraw_pair(board, marks, now, weights, rng)
         now = exchange_meaning(board, now, rng)
-        if board.known.shape[0] > 0:
-            now = exchange_names(board, now, rng)
+
+
+@njit_loop
+def make_exchanges(board, n_exchanges, rng):
+    """Try to exchange random factors, of which some have known bits."""
+    now = log_evidence(board)
+    for _ in range(n_exchanges):
+        now = exchange_names(board, now, rng)

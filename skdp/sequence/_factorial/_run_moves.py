@@ -12,7 +12,7 @@ from skdp._numeric._typing import Floats, Places
 from skdp._part import Part
 from skdp.emissions._binary_factors._runs import Runs, find_runs
 from skdp.sequence._factorial._kernels_evidence import Board, fill_board
-from skdp.sequence._factorial._kernels_moves import make_moves
+from skdp.sequence._factorial._kernels_moves import make_exchanges, make_moves
 from skdp.sequence._factorial._known_bits import pad_known
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 
@@ -98,6 +98,8 @@ class RunMoves(Part):
         )
         fill_board(board)
         make_moves(board, self._marks, N_ROUNDS, np.empty(max(room, 4)), rng)
+        if known is not None:
+            make_exchanges(board, N_ROUNDS, rng)
         if priors.is_infinite:
             return np.ascontiguousarray(bits[:, board.n_on > 0])
         return bits
