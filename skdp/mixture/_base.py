@@ -73,6 +73,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
     _models: list[Any]
     _representative: Any
     _summary: Summary
+    _n_labels: int
     labels_: Any
     component_labels_: Places
     n_components_: int
@@ -159,6 +160,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
             **geometry,
             "_representative": model,
             "_summary": sampler.summarize(labels),
+            "_n_labels": len(names),
             "labels_": component_labels[labels],
             "component_labels_": component_labels,
             "n_components_": n_components,
@@ -197,14 +199,15 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
             scipy), and the method `labels`: the merged cluster of every cluster. The merged
             clusters of new rows are ``model.cluster_tree().labels(n)[model.predict(X)]``. After a
             fit with labels, take ``model.predict_proba(X).argmax(axis=1)`` in place of `predict`:
-            the tree numbers clusters from 0. It also merges clusters of different labels.
+            the tree numbers clusters from 0. Clusters of different labels are merged last, after
+            all clusters without a label.
 
         See Also
         --------
         skdp.inspection.ClusterTreeDisplay : Plots the tree.
         """
         check_is_fitted(self)
-        return make_cluster_tree(self._summary)
+        return make_cluster_tree(self._summary, self._n_labels)
 
     def labels_at(self, n_clusters: int) -> Any:
         """Return the clusters of the training rows, merged until `n_clusters` are left.

@@ -148,8 +148,12 @@ def summarize(terms: ClusterTerms, labels: Places) -> Summary:
     return summary
 
 
-def make_cluster_tree(summary: Summary) -> MergeTree:
-    """Return the tree of greedy merges; losses are nats per row."""
+def make_cluster_tree(summary: Summary, n_labels: int = 0) -> MergeTree:
+    """Return the tree of greedy merges; losses are nats per row.
+
+    The first `n_labels` clusters have different labels. Two clusters with labels are merged only
+    when all clusters have one.
+    """
     n, sizes = len(summary.sizes), summary.sizes
     summary = deepcopy(summary)  # merged clusters take the place of one
     own, names, losses = summary.log_evidence(), np.arange(n), np.full((n, n), np.inf)
@@ -164,8 +168,12 @@ def make_cluster_tree(summary: Summary) -> MergeTree:
     for a in range(1, n):
         weigh(a, np.arange(a))
     merges, lost = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
+    has_label = np.arange(n) < n_labels  # for a union: of its first cluster, since a < b
     for i in range(n - 1):
-        a, b = sorted(divmod(int(np.argmin(losses)), n))
+        choice = losses
+        if 0 < n_labels < n - i:
+            choice = np.where(np.outer(has_label, has_label), np.inf, losses)
+        a, b = sorted(divmod(int(np.argmin(choice)), n))
         merges[i], lost[i] = np.sort(names[[a, b]]), losses[a, b]
         union = summary.joined(a, np.array([b]))
         for array, joined in zip(summary[:-1], union[:-1], strict=True):

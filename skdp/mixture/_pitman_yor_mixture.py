@@ -64,7 +64,7 @@ class PitmanYorMixture(RowMixture):
         Whether `fit` reads `y` as known labels of rows. False: it ignores `y`, for a pipeline or
         a search in which `y` holds the classes of a later step or of a metric. After a fit with
         labels, predictions for the training rows are computed as for new rows, without their
-        labels.
+        labels. If every row has a label, these are the components, and the fit finds no others.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None

@@ -128,8 +128,15 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             of all of them; -1 (or None, or NaN) is unknown. The fit never changes a known state,
             and known states keep their numbers in the results. Steps with unknown states may also
             be in other states, unless `n_components` is the number of known states. One number or
-            string per sequence is a class, not a state, and is ignored. `FactorialHMM` takes no
-            known states. Lengths of sequences are refused.
+            string per sequence is a class, not a state, and is ignored. Lengths of sequences are
+            refused.
+
+            For `FactorialHMM`, known bits of factors: an array of T rows and `n_factors` columns
+            for a single sequence, a list with such an array or None for each of several, or one
+            array for the steps of all of them; 0, 1, or -1 (or None, or NaN) if a bit is unknown.
+            Columns are the factors, which keep their numbers and values in the results. With
+            ``n_factors="auto"``, y has a column for each factor that you know, which must hold a 1,
+            and the model may find other factors. One-dimensional entries are classes.
 
         Returns
         -------
@@ -139,7 +146,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         ------
         ValueError, TypeError
             If X or a parameter is invalid, a column of X holds nothing but missing values, or y
-            holds the lengths of sequences. The estimator is left unchanged.
+            holds the lengths of sequences or something other than states or bits. The estimator is
+            left unchanged.
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. The estimator is then fitted with the
             samples so far or, during the burn-in, with the current state unless it was fitted

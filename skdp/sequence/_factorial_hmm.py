@@ -15,7 +15,6 @@ from skdp._checks import (
     check_count,
     check_gamma_prior,
     check_memory,
-    is_list_like,
     shorten,
 )
 from skdp._fit import FitState
@@ -29,9 +28,11 @@ from skdp.inference._convergence import warn_of_bound
 from skdp.inference._trace import Trace
 from skdp.sequence._base import SequenceEstimator
 from skdp.sequence._factorial._alignment import name_factors
+from skdp.sequence._factorial._known_bits import check_known_bits, write_known
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 from skdp.sequence._factorial._sampler import FactorialSampler
 from skdp.sequence._factorial._step_factors import StepFactors
+from skdp.sequence._hmm._hints import LabeledPanel
 from skdp.sequence._partitions import of_features, takes_partitions
 
 _NO_PRIOR = (1.0, 1.0)
@@ -80,6 +81,9 @@ class FactorialHMM(SequenceEstimator):
         Drawing one factor at a time mixes badly if several of them explain the same observation,
         especially with more factors than columns. The time of a sweep grows as
         ``2**block_size / block_size``.
+    use_y : bool, default=True
+        Whether y of `fit` holds known bits. False: y is ignored, for a Pipeline in which it belongs
+        to a later step. If all bits are known, the fit learns only weights, noise and transitions.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -163,7 +167,7 @@ class FactorialHMM(SequenceEstimator):
 
     Drawn weights determine neither the order of the factors nor which of their values is 1. The
     factors are then ordered by `factor_shares_`, each at most 1/2. Given weights keep their order
-    and their sign.
+    and their sign, and so do factors with known bits.
 
     A sample is a sequence. A two-dimensional array is *one* sequence, whose rows are samples to
     scikit-learn.
@@ -201,6 +205,7 @@ class FactorialHMM(SequenceEstimator):
         "switch_on_prior": [tuple, list],
         "switch_off_prior": [tuple, list],
         "mass_prior": [tuple, list],
+        "use_y": ["boolean"],
     }
 
     def __init__(
@@ -213,6 +218,7 @@ class FactorialHMM(SequenceEstimator):
         switch_off_prior: tuple[float, float] = (1.0, 1.0),
         mass_prior: tuple[float, float] = (1.0, 1.0),
         block_size: int = 4,
+        use_y: bool = True,
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 10,
@@ -230,6 +236,7 @@ class FactorialHMM(SequenceEstimator):
         self.switch_off_prior = switch_off_prior
         self.mass_prior = mass_prior
         self.block_size = block_size
+        self.use_y = use_y
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin
@@ -242,10 +249,17 @@ class FactorialHMM(SequenceEstimator):
 
     # Validation
 
-    def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
-        if is_list_like(y) and any(is_list_like(entry) for entry in y):
-            raise ValueError("FactorialHMM takes no known states: y must be None or classes.")
-        return super()._check_input(X, y)
+    def _check_input(self, X: Any, y: Any = None) -> Any:
+        y = y if self.use_y else None
+        panel = super()._check_input(X, y)
+        known = self._check_known(y, panel)
+        return panel if known is None else LabeledPanel(panel, known)
+
+    def _check_known(self, y: Any, panel: SequencePanel) -> NDArray[np.int8] | None:
+        """Return the known bits of the factors, or None if y has none."""
+        if isinstance(self.n_factors, str):
+            return check_known_bits(y, panel.ptr, None, self._priors(len(panel.values)).most)
+        return check_known_bits(y, panel.ptr, int(self.n_factors))
 
     def _allows_nan(self) -> bool:
         """Return True: NaN is a missing value in columns of any kind."""
@@ -317,10 +331,8 @@ class FactorialHMM(SequenceEstimator):
 
     # Chains
 
-    def _start_sampler(
-        self, panel: SequencePanel, root: np.random.SeedSequence, c: int
-    ) -> FactorialSampler:
-        values = panel.values
+    def _start_sampler(self, panel: Any, root: np.random.SeedSequence, c: int) -> FactorialSampler:
+        values = (panel.panel if isinstance(panel, LabeledPanel) else panel).values
         emission = self._emission_object()
         n_factors = self.n_factors
         if isinstance(n_factors, str):
@@ -346,6 +358,7 @@ class FactorialHMM(SequenceEstimator):
         best = attributes["_best_chain"]
         samples, reference = name_factors(
             list(state.runs[best].models.values()),
+            state.runs[best].sampler.known,
             exchangeable=self._emission_object().weights is None,
         )
         others = [
@@ -375,6 +388,29 @@ class FactorialHMM(SequenceEstimator):
             warn_of_bound(self, numbers, self._most_factors, "factors")
 
     # Public methods
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
+        """Learn from X, then return the activities of factors.
+
+        Unlike those of `predict`, these activities are given the known bits in y, too.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        As `predict`.
+        """
+        self.fit(X, y)
+        panel, is_single = self._check_panel(X, reset=False)
+        known = self._check_known(y if self.use_y else None, panel)
+        if known is None:
+            return self.predict(X)
+        probabilities = self._mean_of_samples("posteriors", panel, known)
+        activities = (probabilities >= _HALF).astype(np.int64)
+        write_known(known, activities)
+        return split(activities, panel.ptr, is_single)
 
     @takes_partitions(None)
     def predict(self, X: Any) -> Any:

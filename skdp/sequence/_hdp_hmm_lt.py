@@ -14,6 +14,7 @@ from skdp._executors import Executor
 from skdp._fit import FitState
 from skdp._fit._partitions import PartitionedSampling
 from skdp._numeric._random import Role, derive_stream
+from skdp._numeric._typing import Places
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import PartitionedPanel
 from skdp.data._panels import split
@@ -133,7 +134,8 @@ class HDPHMMLT(HMMPredictions):
         "given" if you have numbered any state, "share" otherwise.
     use_y : bool, default=True
         Whether y of `fit` holds known states. False: y is ignored, for a Pipeline in which it
-        belongs to a later step.
+        belongs to a later step. If every state is known, the fit finds no others, and learns only
+        transitions and distributions.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -447,14 +449,19 @@ class HDPHMMLT(HMMPredictions):
         panel = super()._check_input(X, y)
         known = check_known_states(y, panel.ptr, self.n_components)
         self._check_order(has_known=known is not None)
-        possible = self._possible_steps()
-        if possible is not None:
-            if not isinstance(self.init, str):
-                init: Any = check_init(self.init, panel.ptr, self.n_components)
-                check_path(panel.ptr, init, possible, "init")
-            if known is not None:
-                check_path(panel.ptr, known.states, possible, "y")
+        self._check_paths(panel.ptr, known)
         return panel if known is None else LabeledPanel(panel, known)
+
+    def _check_paths(self, ptr: Places, known: KnownStates | None) -> None:
+        """Raise ValueError if no possible path goes through the known or the first states."""
+        possible = self._possible_steps()
+        if possible is None:
+            return
+        if not isinstance(self.init, str):
+            init: Any = check_init(self.init, ptr, self.n_components)
+            check_path(ptr, init, possible, "init")
+        if known is not None:
+            check_path(ptr, known.states, possible, "y")
 
     def _make_option(self, name: str) -> Any:
         """Return the sampler of the similarity or the duration, or None."""

@@ -36,8 +36,6 @@ def check_partitionable(estimator: Any, X: PartitionedPanel) -> None:
     if duration is not None and not isinstance(duration, SummedDuration):
         name = type(estimator._part("duration")).__name__
         raise TypeError(f"{type(estimator).__name__} with {name} {cure}")
-    if estimator._possible_steps() is not None:
-        raise TypeError(f"{type(estimator).__name__} with impossible transitions {cure}")
     if estimator.state_sampler == "beam":
         raise TypeError(f"state_sampler='beam' {cure}")
     check_no_warm_start(estimator, X)
@@ -62,6 +60,8 @@ def place_panel(estimator: Any, X: PartitionedPanel, y: Any, executor: Executor)
     if y is not None:
         placed.set_known(check_known_states(y, _list_bounds(placed), estimator.n_components))
         estimator._check_order(has_known=placed.known is not None)
+    if estimator._possible_steps() is not None:
+        estimator._check_paths(_list_bounds(placed), placed.known)
     return placed
 
 
@@ -80,7 +80,13 @@ def start_placed_sampler(
     return PlacedHMMSampler(
         data,
         c,
-        Transitions(n_states, estimator._priors(), init_stream, self_transitions=duration is None),
+        Transitions(
+            n_states,
+            estimator._priors(),
+            init_stream,
+            self_transitions=duration is None,
+            allowed=estimator._allowed(),
+        ),
         estimator._emission_object().make_sampler_of(data.observations(), n_states),
         init_stream,
         derive_stream(root, Role.SWEEP, c),

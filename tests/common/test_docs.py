@@ -77,7 +77,10 @@ OTHER_MEANING = {
         **dict.fromkeys(MIXTURES, "partitions"),
         "HDPMixture": "partitions of groups",
     },
-    "use_y": {"HDPHMMLT": "known states of steps, not labels of rows"},
+    "use_y": {
+        "HDPHMMLT": "known states of steps, not labels of rows",
+        "FactorialHMM": "known bits of steps",
+    },
     "max_iter": {
         "HDPPCFG": "iterations of each start, not sweeps",
         "HDPPCFGRefiner": "iterations, not sweeps",

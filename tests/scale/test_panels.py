@@ -60,6 +60,13 @@ def test_bits_of_durations(client, duration):
     assert_nothing_is_left(client)
 
 
+def test_bits_of_impossible_transitions(client):
+    params = {"transitions": "left-right"}
+    found = make("missing", **params).fit(split(draw_panel("missing"), 3))
+    assert_same(found, here("missing", **params))
+    assert_nothing_is_left(client)
+
+
 def test_one_worker_with_threads():
     expected = here("missing")
     with (

@@ -31,7 +31,7 @@ class FactorialDraw(NamedTuple):
 
 
 def name_factors(
-    samples: list[FactorialDraw], *, exchangeable: bool
+    samples: list[FactorialDraw], known: NDArray[np.int8] | None = None, *, exchangeable: bool
 ) -> tuple[list[FactorialModel], int]:
     """Return models with aligned factors, and the index of the reference sample.
 
@@ -39,17 +39,22 @@ def name_factors(
     highest log joint is the reference. Its factors are ordered by decreasing share of the time in
     which they are on; the two values of a factor are exchanged if this share exceeds one half. The
     factors of every other sample are matched to them, with values exchanged if need be, so that as
-    many activities as possible agree (Hungarian method). If a sample has a different number of
+    many activities as possible agree (Hungarian method). Factors with known bits keep their numbers
+    and values. If a sample has a different number of
     factors, `places` of its model holds the match of each reference factor.
     """
     reference = int(np.argmax([sample.log_joint for sample in samples]))
     if not exchangeable:
         return [sample.model for sample in samples], reference
     shares = samples[reference].model.shares
+    named = np.flatnonzero([] if known is None else (known >= 0).any(axis=0))
     often = shares > 0.5
+    often[named] = False
     order = np.argsort(-np.where(often, 1.0 - shares, shares), kind="stable")
+    others = np.setdiff1d(np.arange(len(order)), named)
+    order[others], order[named] = order[~np.isin(order, named)], named
     paths = samples[reference].paths[:, order] ^ often[order].astype(np.int8)
-    return [_rename(s.model, *_match(paths, s.paths)) for s in samples], reference
+    return [_rename(s.model, *_match(paths, s.paths, named)) for s in samples], reference
 
 
 def _rename(
@@ -67,14 +72,16 @@ def _rename(
 
 
 def _match(
-    reference: NDArray[np.int8], paths: NDArray[np.int8]
+    reference: NDArray[np.int8], paths: NDArray[np.int8], named: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Return the match of each reference factor, and whether its values are exchanged.
 
-    If there are too few factors, the reference factors that agree least have no match: -1.
+    If there are too few factors, the reference factors that agree least have no match: -1. Factors
+    with the numbers `named` match themselves.
     """
     spins, others = 2.0 * reference - 1.0, 2.0 * paths - 1.0
     agreement = spins.T @ others
+    agreement[named, named] = agreement.size * len(paths) + 1.0  # more than all others together
     rows, columns = linear_sum_assignment(np.abs(agreement), maximize=True)
     matches = np.full(reference.shape[1], -1, dtype=np.intp)
     matches[rows] = columns

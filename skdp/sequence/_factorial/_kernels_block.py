@@ -16,6 +16,7 @@ of them is on if bit k of the number of the state is 1.
 | precisions | tau_d | (D,) | 1 for probit columns |
 | probit | | (D,) bool | which columns are probit |
 | weights | w_fd | (F + 1, D) | row 0 is the background |
+| known | | (N, F) int8 | known bits; -1: unknown; no rows if none is known |
 | block | | (K,) int64 | factors that are drawn together |
 | on_block | | (K, 3) | rows of on_probs of the block |
 | shifts | | (D, 2^K) | contributions of the block's joint states to the mean |
@@ -95,6 +96,19 @@ def weigh_block(values, fits, state, shifts, precisions, probit, log_obs):
                 log_obs[j] -= half * (rest - shift[j]) ** 2
 
 
+@njit_internal_nogc
+def clamp_block(known, block, predicted, log_obs):
+    """Exclude the joint states that contradict the known bits of a step."""
+    for k in range(block.shape[0]):
+        bit = known[block[k]]
+        if bit < 0:
+            continue
+        for j in range(log_obs.shape[0]):
+            if (j >> k) & 1 != bit:
+                predicted[j] = 0.0
+                log_obs[j] = -math.inf
+
+
 @njit_inlined
 def weigh_transitions(state, on_block, row, weights):
     """Write `row` times the probability that each joint state is followed by `state`."""
@@ -114,7 +128,7 @@ def weigh_transitions(state, on_block, row, weights):
 
 @njit_loop
 def draw_block(
-    ptr, block, bits, on_block, values, fits, precisions, probit, shifts, log_obs, predicted,
+    ptr, block, bits, known, on_block, values, fits, precisions, probit, shifts, log_obs, predicted,
     filtered, key, rng,
 ):  # fmt: skip
     """Draw the bits of some factors in all sequences, jointly given everything else.
@@ -148,6 +162,8 @@ def draw_block(
                 step_forward(on_block, predicted)
             state = read_state(bits[t], block)
             weigh_block(values[t], fits[t], state, shifts, precisions, probit, log_obs)
+            if known.shape[0] > 0:
+                clamp_block(known[t], block, predicted, log_obs)
             # Stop also if the squares of huge observations are NaN.
             if not weigh(predicted, log_obs, filtered[t - begin]) > -math.inf:
                 return s

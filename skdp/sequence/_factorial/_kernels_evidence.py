@@ -35,6 +35,8 @@ class Board(NamedTuple):
     ----------
     bits : (N, C) array of int8
         C is the capacity for factors.
+    known : (N, C) array of int8
+        Known bits, -1 if unknown; without rows if none is known.
     is_first : (N + 1,) array of bool
         Which steps are the first of a sequence, and True at the end.
     counts : (C, 3, 2) array of int64
@@ -66,6 +68,7 @@ class Board(NamedTuple):
     """
 
     bits: NDArray[np.int8]
+    known: NDArray[np.int8]
     is_first: NDArray[np.bool_]
     counts: Places
     n_on: Places
@@ -255,12 +258,11 @@ def count_active(board):
 
 
 @njit_internal_nogc
-def log_rate_of_new(board):
-    """Return the log of the number of ways to add a factor: the mass, or the unused factors."""
+def log_rate_of_new(board, n_free):
+    """Return the log of the number of ways to add a factor: the mass, or the free factors."""
     if board.is_infinite:
         return board.log_mass
-    left = board.n_on.shape[0] - count_active(board)
-    return math.log(left) if left > 0 else -math.inf
+    return math.log(n_free) if n_free > 0 else -math.inf
 
 
 @njit_internal_nogc
@@ -287,3 +289,13 @@ def is_free(board, f, begin, end):
     for t in range(first, last):
         n_on += board.bits[t, f]
     return n_on == 0
+
+
+@njit_internal_nogc
+def is_open(board, f, begin, end):
+    """Return whether no bit of a factor is known from step `begin` to step `end` - 1."""
+    if board.known.shape[0] > 0:
+        for t in range(begin, end):
+            if board.known[t, f] >= 0:
+                return False
+    return True

@@ -5,6 +5,9 @@ Here the weights are integrated out, so that a run can move from one factor to a
 appear and disappear, and two factors can exchange their meanings. Each move leaves p(bits given y,
 precisions) invariant. Weights and transitions must be drawn right after these moves.
 
+A move of a run that contains a known bit is rejected, and so is the opposite move. Moves of whole
+factors leave known bits as they are.
+
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | board | | | `Board` of `_kernels_evidence` |
@@ -26,6 +29,7 @@ from skdp.sequence._factorial._kernels_evidence import (
     find_run_end,
     flip_steps,
     is_free,
+    is_open,
     log_evidence,
     log_rate_of_new,
     log_weight,
@@ -54,19 +58,19 @@ def draw_active(board, rng):
 
 
 @njit_internal_nogc
-def draw_free(board, rng):
-    """Return a random factor that is never on, or -1 if there is none."""
-    n = board.n_on.shape[0]
-    n_free = n - count_active(board)
+def draw_free(board, begin, end, rng):
+    """Return a random factor that is never on and open in a run, or -1, and their number."""
+    n_free = 0
+    for f in range(board.n_on.shape[0]):
+        n_free += board.n_on[f] == 0 and is_open(board, f, begin, end)
     if n_free == 0:
-        return -1
+        return -1, 0
     left = draw_index(n_free, rng)
-    for f in range(n):
-        if board.n_on[f] == 0:
-            if left == 0:
-                return f
-            left -= 1
-    return -1
+    f = -1
+    while left >= 0:
+        f += 1
+        left -= board.n_on[f] == 0 and is_open(board, f, begin, end)
+    return f, n_free
 
 
 # Proposals of runs
@@ -165,10 +169,12 @@ def move_run(board, now, weights, rng):
             break
         left -= 1
         begin = end
+    if not is_open(board, source, begin, end):
+        return now
     # Remove it, and weigh the factors to which it may go.
     flip_steps(board, source, begin, end)
-    log_rate = log_rate_of_new(board)
-    fresh = draw_free(board, rng)
+    fresh, n_free = draw_free(board, begin, end, rng)
+    log_rate = log_rate_of_new(board, n_free)
     largest = -math.inf
     for f in range(n_factors):
         weights[f] = -math.inf
@@ -176,6 +182,8 @@ def move_run(board, now, weights, rng):
         if is_new and f != fresh:
             continue
         if not is_new and not is_free(board, f, begin, end):
+            continue
+        if not is_open(board, f, begin, end):
             continue
         before = log_weight(board, f)
         flip_steps(board, f, begin, end)
@@ -204,15 +212,16 @@ def count_single_runs(board):
 @njit_internal_nogc
 def add_factor(board, marks, now, rng):
     """Try to add a factor that is on in one run; return the log evidence."""
-    log_rate = log_rate_of_new(board)
-    f = draw_free(board, rng)
+    f, n_free = draw_free(board, 0, 0, rng)
     if f < 0:
         return now
     begin, end = propose_run(board, marks, rng)
+    if not is_open(board, f, begin, end):
+        return now
     flip_steps(board, f, begin, end)
     after = log_evidence(board)
     log_ratio = log_ratio_of_birth(
-        log_rate,
+        log_rate_of_new(board, n_free),
         after - now + log_weight(board, f),
         log_probability_of_run(board, marks, begin, end),
         count_single_runs(board),
@@ -238,11 +247,13 @@ def drop_factor(board, marks, now, rng):
     while board.bits[begin, f] == 0:
         begin += 1
     end = find_run_end(board, f, begin)
+    if not is_open(board, f, begin, end):
+        return now
     weight = log_weight(board, f)
     flip_steps(board, f, begin, end)
     after = log_evidence(board)
     log_ratio = -log_ratio_of_birth(
-        log_rate_of_new(board),
+        log_rate_of_new(board, board.n_on.shape[0] - count_active(board)),
         now - after + weight,
         log_probability_of_run(board, marks, begin, end),
         n_removable,
@@ -255,13 +266,16 @@ def drop_factor(board, marks, now, rng):
 
 @njit_internal_nogc
 def flip_where_on(board, f, g):
-    """Flip the bits of factor f wherever factor g is on, or everywhere if g == f."""
+    """Flip the unknown bits of factor f wherever factor g is on, or everywhere if g == f."""
     begin, n_steps = 0, board.bits.shape[0]
     while begin < n_steps:
-        if f != g and board.bits[begin, g] == 0:
+        if (f != g and board.bits[begin, g] == 0) or not is_open(board, f, begin, begin + 1):
             begin += 1
             continue
-        end = find_end(board, begin) if f == g else find_run_end(board, g, begin)
+        last = find_end(board, begin) if f == g else find_run_end(board, g, begin)
+        end = begin + 1
+        while end < last and is_open(board, f, end, end + 1):
+            end += 1
         flip_steps(board, f, begin, end)
         begin = end
 
@@ -288,6 +302,52 @@ def exchange_meaning(board, now, rng):
 
 
 @njit_internal_nogc
+def can_exchange(board, f, g, t):
+    """Return whether two factors differ at a step, and neither is known."""
+    is_unknown = is_open(board, f, t, t + 1) and is_open(board, g, t, t + 1)
+    return is_unknown and board.bits[t, f] != board.bits[t, g]
+
+
+@njit_internal_nogc
+def exchange_paths(board, f, g):
+    """Exchange the bits of two factors wherever neither is known."""
+    begin, n_steps = 0, board.bits.shape[0]
+    while begin < n_steps:
+        if not can_exchange(board, f, g, begin):
+            begin += 1
+            continue
+        end = begin + 1
+        while not board.is_first[end] and can_exchange(board, f, g, end):
+            end += 1
+        flip_steps(board, f, begin, end)
+        flip_steps(board, g, begin, end)
+        begin = end
+
+
+@njit_internal_nogc
+def exchange_names(board, now, rng):
+    """Try to exchange two factors wherever neither is known; return the log evidence.
+
+    A factor that is on for a reason of its own except at its known steps may be another's. The move
+    is its own inverse.
+    """
+    if count_active(board) == 0:
+        return now
+    f, g = draw_active(board, rng), draw_active(board, rng)
+    if f == g:
+        return now
+    before = log_weight(board, f) + log_weight(board, g)
+    exchange_paths(board, f, g)
+    if board.n_on[f] > 0 and board.n_on[g] > 0:
+        after = log_evidence(board)
+        log_ratio = after - now + log_weight(board, f) + log_weight(board, g) - before
+        if next_double(rng) < math.exp(min(log_ratio, 0.0)):
+            return after
+    exchange_paths(board, f, g)
+    return now
+
+
+@njit_internal_nogc
 def redraw_pair(board, marks, now, weights, rng):
     """Redraw whether two factors are flipped in a run of steps; return the log evidence.
 
@@ -297,6 +357,8 @@ def redraw_pair(board, marks, now, weights, rng):
         return now
     f, g = draw_active(board, rng), draw_active(board, rng)
     begin, end = propose_run(board, marks, rng)
+    if not (is_open(board, f, begin, end) and is_open(board, g, begin, end)):
+        return now
     n_results = 2 if f == g else 4
     largest = -math.inf
     # Results 0, 1, 3, 2: each step flips a single factor, and so does the return to result 0.
@@ -343,3 +405,11 @@ def make_moves(board, marks, n_rounds, weights, rng):
             now = drop_factor(board, marks, now, rng)
         now = redraw_pair(board, marks, now, weights, rng)
         now = exchange_meaning(board, now, rng)
+
+
+@njit_loop
+def make_exchanges(board, n_exchanges, rng):
+    """Try to exchange random factors, of which some have known bits."""
+    now = log_evidence(board)
+    for _ in range(n_exchanges):
+        now = exchange_names(board, now, rng)

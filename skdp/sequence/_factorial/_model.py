@@ -12,6 +12,7 @@ from skdp._numeric._typing import Floats
 from skdp.emissions._binary_factors._kernels import write_centers
 from skdp.emissions._binary_factors._model import BinaryFactorModel, check_outputs
 from skdp.sequence._factorial import _joint as joint
+from skdp.sequence._factorial._known_bits import pad_known
 
 MOST_FACTORS = 20
 """The joint states of more factors take too much memory."""
@@ -69,15 +70,19 @@ class FactorialModel:
         return steps
 
     def posteriors(
-        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
+        self,
+        ptr: NDArray[np.int64],
+        values: NDArray[np.float64],
+        known: NDArray[np.int8] | None = None,
     ) -> NDArray[np.float64]:
-        """Return the probabilities that factors are on given x, (N, F).
+        """Return the probabilities that factors are on given x and known bits, (N, F).
 
         With `places`, return the probabilities of the G reference factors, (N, G); factors without
         a match are never on.
         """
         out = np.empty((len(values), len(self.shares)))
-        impossible = joint.activities(ptr, *self._joint(values), MOST_KEPT, out)
+        parts = self._joint(values, pad_known(known, out.shape[1]))
+        impossible = joint.activities(ptr, *parts, MOST_KEPT, out)
         if impossible >= 0:
             raise ValueError(
                 f"Sequence {impossible} has probability 0 under a stored sample: its factors have "
@@ -122,8 +127,18 @@ class FactorialModel:
             shares=np.where(flipped, 1.0 - shares, shares),
         )
 
-    def _joint(self, values: NDArray[np.float64]) -> tuple[Floats, Floats, Floats, Floats, Any]:
-        """Return observations, and the model as a hidden Markov model with 2^F joint states."""
+    def _joint(
+        self, values: NDArray[np.float64], known: NDArray[np.int8] | None = None
+    ) -> tuple[Floats, Floats, Floats, Floats, Any]:
+        """Return observations, and the model as a hidden Markov model with 2^F joint states.
+
+        A known bit is an observation of a probit column that depends on this factor alone.
+
+        Parameters
+        ----------
+        known : (N, F) array or None
+            Without rows if none is known.
+        """
         n_factors = len(self.shares)
         if n_factors > MOST_FACTORS:
             raise ValueError(
@@ -138,4 +153,10 @@ class FactorialModel:
         centers = np.empty((len(probit), len(vectors)))
         write_centers(vectors, np.array(self.weights), centers)
         on_probs = np.column_stack([self.startprob[:, 1], self.transmat[:, :, 1]])
-        return values, on_probs, centers, 1.0 / self.noise_variance, probit
+        precisions = 1.0 / self.noise_variance
+        if known is not None and len(known):
+            values = np.hstack([values, np.where(known < 0, np.nan, known)])
+            centers = np.vstack([centers, np.where(vectors.T == 1, np.inf, -np.inf)])
+            precisions = np.append(precisions, np.ones(n_factors))
+            probit = np.append(probit, np.ones(n_factors, dtype=np.bool_))
+        return values, on_probs, centers, precisions, probit

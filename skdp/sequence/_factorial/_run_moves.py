@@ -12,7 +12,8 @@ from skdp._numeric._typing import Floats, Places
 from skdp._part import Part
 from skdp.emissions._binary_factors._runs import Runs, find_runs
 from skdp.sequence._factorial._kernels_evidence import Board, fill_board
-from skdp.sequence._factorial._kernels_moves import make_moves
+from skdp.sequence._factorial._kernels_moves import make_exchanges, make_moves
+from skdp.sequence._factorial._known_bits import pad_known
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 
 N_ROUNDS = 10
@@ -40,6 +41,7 @@ class RunMoves(Part):
     def draw(
         self,
         bits: NDArray[np.int8],
+        known: NDArray[np.int8] | None,
         seen: Floats,
         totals: Floats,
         precisions: Floats,
@@ -52,6 +54,8 @@ class RunMoves(Part):
         Parameters
         ----------
         bits : (N, F) array
+        known : (N, G) array or None
+            Known bits of the first factors.
         seen, totals : (N, D) arrays
             `seen` is 1 if a value is observed, else 0; `totals` holds values or latent normals.
         precisions : (D,) array
@@ -75,6 +79,7 @@ class RunMoves(Part):
         square = (room + 1, room + 1)
         board = Board(
             bits=bits,
+            known=pad_known(known, room),
             is_first=self._is_first,
             counts=np.empty((room, 3, 2), dtype=np.int64),
             n_on=np.empty(room, dtype=np.int64),
@@ -93,6 +98,8 @@ class RunMoves(Part):
         )
         fill_board(board)
         make_moves(board, self._marks, N_ROUNDS, np.empty(max(room, 4)), rng)
+        if known is not None:
+            make_exchanges(board, N_ROUNDS, rng)
         if priors.is_infinite:
             return np.ascontiguousarray(bits[:, board.n_on > 0])
         return bits

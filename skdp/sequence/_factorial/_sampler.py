@@ -7,16 +7,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._typing import Floats
+from skdp._numeric._typing import Floats, Places
 from skdp._part import Part
 from skdp.data import SequencePanel
 from skdp.sequence._factorial import _kernels_block as kernels
 from skdp.sequence._factorial._alignment import FactorialDraw
+from skdp.sequence._factorial._known_bits import name_paths, write_known
 from skdp.sequence._factorial._model import FactorialModel
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 from skdp.sequence._factorial._run_moves import RunMoves
 from skdp.sequence._factorial._state import FactorialState
 from skdp.sequence._factorial._step_factors import StepFactors
+from skdp.sequence._hmm._hints import LabeledPanel
 from skdp.sequence._observed_steps import observed_steps
 
 N_WIDE_SWEEPS = 120
@@ -32,7 +34,7 @@ class FactorialSampler(Part):
 
     Parameters
     ----------
-    panel : SequencePanel
+    panel : SequencePanel or LabeledPanel
     emission : StepFactors
     priors : GivenNumber or BuffetNumber
     init_stream, stream : (4,) uint64 arrays
@@ -50,11 +52,12 @@ class FactorialSampler(Part):
         None if weights are given.
     """
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_is_observed")
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_is_observed", "_known")
+    _known: NDArray[np.int8] | None
 
     def __init__(
         self,
-        panel: SequencePanel,
+        panel: SequencePanel | LabeledPanel,
         emission: StepFactors,
         priors: GivenNumber | BuffetNumber,
         init_stream: NDArray[np.uint64],
@@ -69,7 +72,7 @@ class FactorialSampler(Part):
         self.moves = RunMoves() if emission.draws_weights else None
         self.attach(panel)
         if emission.init == "random":
-            bits, self.on_probs = priors.draw_bits(panel.ptr, init_stream)
+            bits, self.on_probs = priors.draw_bits(self._ptr, init_stream)
         else:
             n_factors = 0 if priors.is_infinite else emission.factors.shape[1]
             none = np.zeros((n_factors, 3, 2), dtype=np.int64)
@@ -80,8 +83,23 @@ class FactorialSampler(Part):
             None if priors.is_infinite else bits.shape[1], init_stream,
         )  # fmt: skip
         self._draw_transitions(init_stream)
+        known = self._known
+        self._known = None
         if self.moves is not None and emission.init == "data":
             self._anneal(self.moves.runs.scales, init_stream)
+        if known is not None:
+            self._begin_with(known, init_stream)
+
+    def _begin_with(self, known: NDArray[np.int8], rng: NDArray[np.uint64]) -> None:
+        """Name the first factors by known bits, which were ignored until now."""
+        self._known, emission = known, self.emission
+        if self.moves is None:
+            write_known(known, emission.factors)
+        else:
+            emission.factors = name_paths(emission.factors, known)
+            emission.weights = np.zeros((emission.factors.shape[1] + 1, len(emission.probit)))
+        emission.draw_parameters(None, None, self.priors, rng)
+        self._draw_transitions(rng)
 
     def _anneal(self, scales: Floats, rng: NDArray[np.uint64]) -> None:
         """Begin with sweeps in which the noise is wide and gradually narrows.
@@ -110,7 +128,7 @@ class FactorialSampler(Part):
             self.priors = priors
         emission.draws_noise, self.stream = draws_noise, stream
         emission.weights = np.zeros((emission.factors.shape[1] + 1, len(emission.probit)))
-        emission.draw_parameters(None, self.priors, rng)
+        emission.draw_parameters(None, None, self.priors, rng)
         self._draw_transitions(rng)
 
     def _keep(self, chosen: NDArray[np.intp]) -> None:
@@ -120,20 +138,28 @@ class FactorialSampler(Part):
         emission.weights = np.vstack([emission.weights[:1], emission.weights[1:][chosen]])
         self.on_probs = self.on_probs[chosen]
 
-    def attach(self, panel: SequencePanel) -> None:
+    def attach(self, panel: SequencePanel | LabeledPanel) -> None:
         """Store the panel."""
-        self._ptr = panel.ptr
+        self._known = None
+        if isinstance(panel, LabeledPanel):
+            panel, self._known = panel
+        self._ptr: Places = panel.ptr
         self._is_observed = observed_steps(panel.values)
         self.emission.attach(panel.values)
         if self.moves is not None:
             self.moves.attach(panel.ptr, panel.values)
 
+    @property
+    def known(self) -> NDArray[np.int8] | None:
+        """Known bits of the first factors, (N, G), or None."""
+        return self._known
+
     def sweep(self) -> None:
         """Draw the activities, moves of runs, weights and noise, then transitions."""
         self.emission.draw_paths(
-            self._ptr, self.priors, self.on_probs, self.block_size, self.stream
+            self._ptr, self._known, self.priors, self.on_probs, self.block_size, self.stream
         )
-        self.emission.draw_parameters(self.moves, self.priors, self.stream)
+        self.emission.draw_parameters(self.moves, self._known, self.priors, self.stream)
         self._draw_transitions(self.stream)
 
     def _draw_transitions(self, rng: NDArray[np.uint64]) -> None:

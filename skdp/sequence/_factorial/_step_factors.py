@@ -13,6 +13,7 @@ from skdp.emissions._binary_factors._amplitudes import FixedAmplitudes, find_cen
 from skdp.emissions._binary_factors._part import BinaryFactorSampler
 from skdp.emissions._binary_factors._runs import Runs, find_factors
 from skdp.sequence._factorial import _kernels_block as kernels
+from skdp.sequence._factorial._known_bits import pad_known
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber, find_least
 from skdp.sequence._factorial._run_moves import RunMoves
 from skdp.sequence._hmm._batches import find_longest
@@ -94,12 +95,13 @@ class StepFactors(BinaryFactorSampler):
     def draw_paths(
         self,
         ptr: NDArray[np.int64],
+        known: NDArray[np.int8] | None,
         priors: GivenNumber | BuffetNumber,
         on_probs: NDArray[np.float64],
         block_size: int,
         rng: NDArray[np.uint64],
     ) -> None:
-        """Draw vectors given the probabilities to be on, weights and noise.
+        """Draw vectors given the probabilities to be on, weights, noise and known bits.
 
         With an Indian buffet, factors that are never on take part if their probability of switching
         on exceeds u ~ Uniform(0, a*), where a* is the least such probability of the factors that
@@ -115,6 +117,7 @@ class StepFactors(BinaryFactorSampler):
             none = np.zeros((len(self.factors), len(idle_probs)), dtype=np.int8)
             self.factors = np.hstack([self.factors, none])
         fits = np.ascontiguousarray(find_centers(self._known).T)
+        all_known = pad_known(known, self.factors.shape[1])
         order = np.arange(self.factors.shape[1])
         kernels.shuffle(order, rng)
         n_rows = find_longest(ptr)
@@ -127,9 +130,9 @@ class StepFactors(BinaryFactorSampler):
             draw_key(rng, key)
             before = (self.factors.copy(), fits.copy()) if priors.is_infinite else None
             impossible = kernels.draw_block(
-                ptr, block, self.factors, on_probs[block], self._values, fits, self.precisions,
-                self.probit, shifts, np.empty(n), np.empty(n), np.empty((n_rows, n)), key,
-                own_rng,
+                ptr, block, self.factors, all_known, on_probs[block], self._values, fits,
+                self.precisions, self.probit, shifts, np.empty(n), np.empty(n),
+                np.empty((n_rows, n)), key, own_rng,
             )  # fmt: skip
             if impossible >= 0:
                 raise ValueError(
@@ -149,6 +152,7 @@ class StepFactors(BinaryFactorSampler):
     def draw_parameters(
         self,
         moves: RunMoves | None,
+        known: NDArray[np.int8] | None,
         priors: GivenNumber | BuffetNumber,
         rng: NDArray[np.uint64],
     ) -> None:
@@ -158,7 +162,7 @@ class StepFactors(BinaryFactorSampler):
             return
         self.amplitudes.draw_latent(self._known, rng)
         self.factors = moves.draw(
-            self.factors, self.amplitudes.counts, self.amplitudes.totals, self.precisions,
+            self.factors, known, self.amplitudes.counts, self.amplitudes.totals, self.precisions,
             self.prior.scales, priors, rng,
         )  # fmt: skip
         self.weights = np.zeros((self.factors.shape[1] + 1, len(self.probit)))

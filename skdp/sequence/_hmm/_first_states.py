@@ -15,7 +15,11 @@ from skdp.sequence._hmm._hints import KnownStates, rename_by_known
 from skdp.sequence._hmm._initial_split_merge import InitialSplitMerge, find_order
 from skdp.sequence._hmm._kernels_transitions import count_transitions
 from skdp.sequence._hmm._messages import HMMMessages
-from skdp.sequence._hmm._possible_states import write_possible_states
+from skdp.sequence._hmm._possible_states import (
+    PossibleStates,
+    relax_transitions,
+    write_possible_states,
+)
 from skdp.sequence._hmm._transitions import Transitions
 
 MOST_STEPS = 100_000
@@ -117,7 +121,9 @@ def write_first_states(
         order = find_order(count(panel.ptr, states, transitions.n_states), log_similarity[:-1])
         states[:] = order[states]
     if np.isneginf(log_similarity).any() and isinstance(emission, CollapsedEmission):
-        write_possible_states(panel.ptr, states, transitions, emission, log_similarity, known)
+        relaxed = relax_transitions(transitions, log_similarity)
+        allowed = ~np.isneginf(relaxed.log_similarity)
+        write_possible_states(PossibleStates(panel.ptr, states, allowed, emission, known), relaxed)
 
 
 def count(ptr: Places, states: Places, n_states: int) -> Places:

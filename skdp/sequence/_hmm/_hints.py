@@ -53,10 +53,10 @@ class KnownStates:
 
 
 class LabeledPanel(NamedTuple):
-    """A panel with known states."""
+    """A panel with what is known of its steps: states, or bits of factors."""
 
     panel: SequencePanel
-    known: KnownStates
+    known: Any
 
 
 def rename_by_known(counts: Places) -> Places:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._random import draw_key
-from skdp._numeric._typing import Places
+from skdp._numeric._typing import Floats, Places
 from skdp._part import Part
 from skdp.emissions._protocol import Coupling
 from skdp.sequence._durations._protocol import SummedDuration
@@ -30,7 +30,9 @@ from skdp.sequence._hmm._placed import (
     sweep_part,
     write_known_part,
 )
+from skdp.sequence._hmm._placed_first_states import PlacedPossibleStates
 from skdp.sequence._hmm._placed_moves import PlacedSplitMerge
+from skdp.sequence._hmm._possible_states import relax_transitions, write_possible_states
 from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import Transitions
 from skdp.sequence._similarities._protocol import SimilaritySampler
@@ -90,11 +92,21 @@ class PlacedHMMSampler(HMMSampler):
             data.sum(write_known_part, c)
         self._take_counts()
         log_similarity = self._known_similarity()
-        if log_similarity is not None and isinstance(init, str) and data.known is None:
-            data.result(self._sums)  # wait until the partitions are idle
-            data.sum(rename_part, c, find_order(self._found[1], log_similarity[:-1]))
-            self._take_counts()
+        if log_similarity is not None and isinstance(init, str):
+            self._agree_with(log_similarity)
         self._begin(init_stream)
+
+    def _agree_with(self, log_similarity: Floats) -> None:
+        """Fit the order and the paths of first states to known similarities."""
+        data, c = self.data, self.c
+        data.result(self._sums)  # wait until the partitions are idle
+        if data.known is None:
+            data.sum(rename_part, c, find_order(self._found[1], log_similarity[:-1]))
+        if np.isneginf(log_similarity).any():
+            relaxed = relax_transitions(self.transitions, log_similarity)
+            allowed = ~np.isneginf(relaxed.log_similarity)
+            write_possible_states(PlacedPossibleStates(data, c, allowed, self.emission), relaxed)
+        self._take_counts()
 
     def attach(self, data: Any) -> None:
         """Attach the partitions, which may have been restored from files."""

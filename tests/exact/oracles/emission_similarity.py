@@ -64,6 +64,8 @@ class Problem(NamedTuple):
     gamma: float = 2.0
     kappa: float = 0.0
     self_transitions: bool = True
+    allowed: tuple[tuple[int, int], ...] = ((1, 1), (1, 1), (1, 1))
+    """0: impossible, with phi = 0; the last row: first states."""
     prior: tuple[float, float] = (0.8, 1.2)
     """Of Beta or Gamma(shape, rate) parameters."""
     concentration_prior: tuple[float, float] | None = None
@@ -122,13 +124,16 @@ class StateProbabilities:
         for z in self.states:
             first, counts = _count(problem.sequences, z, self_transitions=problem.self_transitions)
             shapes = problem.alpha * beta
-            total = np.exp(
-                betaln(shapes[:, 0] + first[0], shapes[:, 1] + first[1])
-                - betaln(shapes[:, 0], shapes[:, 1])
-            )
+            moves = np.vstack([counts, first])
+            total = np.full(len(beta), float(not moves[np.array(problem.allowed) == 0].any()))
+            if all(problem.allowed[2]):
+                total *= np.exp(
+                    betaln(shapes[:, 0] + first[0], shapes[:, 1] + first[1])
+                    - betaln(shapes[:, 0], shapes[:, 1])
+                )
             for j in (0, 1):
-                if not problem.self_transitions:
-                    continue  # a state is left for the other one
+                if not problem.self_transitions or not all(problem.allowed[j]):
+                    continue  # a state can be followed by one state only
                 key = (j, *counts[j])
                 if key not in rows:
                     own = shapes + problem.kappa * np.eye(2)[j]
@@ -204,6 +209,8 @@ def _integrate(problem, probabilities, step):
         means += [part, part * np.exp(-decay * distances), part * decay]
     sums = 0.0
     for i, z in enumerate(states):
+        if not means[0, i].any():
+            continue  # an impossible path
         joint = flat * np.exp((1 - z) @ log_obs)[:, None] * np.exp(z @ log_obs)
         phi, decay = means[1, i] / means[0, i], means[2, i] / means[0, i]
         values = 1.0, *figures(z, theta[:, None], theta[None], decay, phi, log_a)

@@ -6,6 +6,10 @@ path with m steps on after off (first steps come after off) and r off after off 
 alpha q B(m, r + q) times the Beta integral of its steps after on; a path never on does not count.
 A multiset of paths has the probability prod intensity / prod multiplicity! x exp(-alpha H); alpha
 is given, or Gamma and summed out.
+
+Paths with known bits have names. Those of F factors are the first ones. In a buffet they are points
+of the process like the others, but a list and not a multiset: exchanging two of them is another
+configuration.
 """
 
 import math
@@ -25,6 +29,7 @@ class Problem:
     start_prior: tuple[float, float] = (1.0, 1.0)  # on, off
     switch_on_prior: tuple[float, float] = (1.0, 1.0)  # on, off
     switch_off_prior: tuple[float, float] = (1.0, 1.0)  # off, on
+    known: tuple[tuple[int, ...], ...] = ()  # bits of the named paths, path by path; -1: unknown
 
     @property
     def values(self):
@@ -90,32 +95,41 @@ class Posterior:
     pairs: np.ndarray  # (N, N): expected number of factors on at both steps
     squares: np.ndarray  # (N,): of the square of the number of factors on
     mass: float  # E[alpha]
+    named: np.ndarray  # (N * G, N * G): p(two bits of named paths are both on), path by path
 
 
-def features(bits, most):
+def features(bits, most, n_named=0):
     """Return what the posterior means are of, of the paths of a draw."""
     bits = np.asarray(bits, dtype=float)
     numbers = np.zeros(most + 1)
     numbers[min(int(bits.any(axis=0).sum()), most)] = 1.0
-    return numbers, bits @ bits.T, bits.sum(axis=1) ** 2
+    named = bits[:, :n_named].T.ravel()
+    return numbers, bits @ bits.T, bits.sum(axis=1) ** 2, np.outer(named, named)
 
 
 def _average(logs, parts, masses):
     probs = special.softmax(logs)
-    return Posterior(
-        *(np.tensordot(probs, np.array(part), 1) for part in zip(*parts, strict=True)),
-        mass=float(probs @ masses),
+    numbers, pairs, squares, named = (
+        np.tensordot(probs, np.array(part), 1) for part in zip(*parts, strict=True)
     )
+    return Posterior(numbers, pairs, squares, float(probs @ masses), named)
+
+
+def _complete(known, n):
+    """Return all paths that agree with the known bits of one."""
+    known = known or [-1] * n
+    return product(*((0, 1) if bit < 0 else (bit,) for bit in known))
 
 
 def expect_finite(problem, n_factors, *, with_data=True):
-    n = sum(problem.lengths)
+    n, n_named = sum(problem.lengths), len(problem.known)
+    every = [_complete(known, n) for known in [*problem.known, *[()] * (n_factors - n_named)]]
     logs, parts = [], []
-    for flat in product((0, 1), repeat=n * n_factors):
-        bits = np.array(flat).reshape(n, n_factors)
+    for paths in product(*every):
+        bits = np.array(paths).T
         log_prior = sum(log_path(problem, path) for path in bits.T.tolist())
         logs.append(log_prior + (log_likelihood(problem, bits) if with_data else 0.0))
-        parts.append(features(bits, n_factors))
+        parts.append(features(bits, n_factors, n_named))
     return _average(logs, parts, np.zeros(len(logs)))
 
 
@@ -125,9 +139,12 @@ def expect_buffet(problem, most, *, mass=None, mass_prior=None, with_data=True):
     q = problem.switch_on_prior[1]
     expected = sum(q / (q + i) for i in range(n))
     paths = [path for path in product((0, 1), repeat=n) if any(path)]
-    logs, parts, masses = [], [], []
-    for k in range(most + 1):
-        for chosen in combinations_with_replacement(paths, k):
+    named = [list(_complete(known, n)) for known in problem.known]
+    logs, parts, masses, likelihoods = [], [], [], {}
+    for k in range(len(named), most + 1):
+        others = combinations_with_replacement(paths, k - len(named))
+        for first, rest in product(product(*named), others):
+            chosen = (*first, *rest)
             if mass is not None:
                 log_prior, mean = k * math.log(mass), mass
             else:
@@ -135,9 +152,12 @@ def expect_buffet(problem, most, *, mass=None, mass_prior=None, with_data=True):
                 log_prior = math.lgamma(shape + k) - (shape + k) * math.log(rate + expected)
                 mean = (shape + k) / (rate + expected)
             log_prior += sum(log_intensity(problem, path) for path in chosen)
-            log_prior -= sum(math.lgamma(m + 1) for m in Counter(chosen).values())
+            log_prior -= sum(math.lgamma(m + 1) for m in Counter(rest).values())
             bits = np.array(chosen).T if chosen else np.zeros((n, 0))
-            logs.append(log_prior + (log_likelihood(problem, bits) if with_data else 0.0))
-            parts.append(features(bits, most))
+            same_set = tuple(sorted(chosen))  # names do not enter the likelihood
+            if with_data and same_set not in likelihoods:
+                likelihoods[same_set] = log_likelihood(problem, bits)
+            logs.append(log_prior + likelihoods.get(same_set, 0.0))
+            parts.append(features(bits, most, len(named)))
             masses.append(mean)
     return _average(logs, parts, np.array(masses))

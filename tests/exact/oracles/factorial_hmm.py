@@ -24,6 +24,7 @@ class Problem:
     start_prior: tuple[float, float] = (1.0, 1.0)  # on, off
     switch_on_prior: tuple[float, float] = (1.0, 1.0)  # on, off
     switch_off_prior: tuple[float, float] = (1.0, 1.0)  # off, on
+    known: tuple[tuple[int, ...], ...] = ()  # bits of all steps, end to end; -1: unknown
 
     @property
     def n_factors(self):
@@ -35,9 +36,10 @@ class Problem:
 
 
 def all_paths(problem):
-    """Return the bits of all sequences, in every way: a list of tuples over (t, f), end to end."""
+    """Return the bits of all sequences, in every way that agrees with the known ones."""
     n = sum(problem.lengths)
-    for bits in product((0, 1), repeat=n * problem.n_factors):
+    known = [bit for row in problem.known for bit in row] or [-1] * (n * problem.n_factors)
+    for bits in product(*((0, 1) if bit < 0 else (bit,) for bit in known)):
         yield np.array(bits).reshape(n, problem.n_factors)
 
 

@@ -25,6 +25,7 @@ from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 from skdp.sequence._factorial._run_moves import RunMoves
 from skdp.sequence._factorial._sampler import FactorialSampler
 from skdp.sequence._factorial._step_factors import StepFactors
+from skdp.sequence._hmm._hints import LabeledPanel
 
 NAN = np.nan
 N_DRAWS = 20_000
@@ -79,6 +80,7 @@ def make_priors(problem, n_factors):
 
 def run_moves(problem, priors, bits, n_draws=N_DRAWS):
     """Return what moves alone make of paths, one draw after the other."""
+    known = np.array(problem.known, dtype=np.int8).T if problem.known else None
     panel = make_panel(problem)
     moves, rng = RunMoves(), stream(3)
     moves.attach(panel.ptr, panel.values)
@@ -87,14 +89,15 @@ def run_moves(problem, priors, bits, n_draws=N_DRAWS):
     precisions, scales = np.array(problem.precisions), np.full(totals.shape[1], problem.scale)
     draws = []
     for _ in range(n_draws):
-        bits = moves.draw(bits, seen, totals, precisions, scales, priors, rng)
+        bits = moves.draw(bits, known, seen, totals, precisions, scales, priors, rng)
         draws.append(bits)
     return draws
 
 
-def compare(draws, expected):
-    parts = [features(bits, len(expected.numbers) - 1) for bits in draws]
-    for i, name in enumerate(("numbers", "pairs", "squares")):
+def compare(draws, expected, n_named=0):
+    parts = [features(bits, len(expected.numbers) - 1, n_named) for bits in draws]
+    names = ("numbers", "pairs", "squares", "named")[: 4 if n_named else 3]
+    for i, name in enumerate(names):
         assert_means([part[i] for part in parts], getattr(expected, name), name)
 
 
@@ -181,6 +184,9 @@ def test_moves_keep_up_what_follows_from_paths(n_factors, monkeypatch):
 
 def make_chain_sampler(problem, n_factors, block_size):
     panel = make_panel(problem)
+    if problem.known:
+        panel = LabeledPanel(panel, np.array(problem.known, dtype=np.int8).T)
+    values = problem.values
     emission = BinaryFactorEmission(
         1,
         weights_scale=problem.scale,
@@ -188,7 +194,7 @@ def make_chain_sampler(problem, n_factors, block_size):
     )
     return FactorialSampler(
         panel,
-        StepFactors(*emission.check_parts(panel.values, len(panel.values))),
+        StepFactors(*emission.check_parts(values, len(values))),
         make_priors(problem, n_factors),
         stream(1),
         stream(2),
@@ -235,6 +241,62 @@ def test_sweeps_of_bounded_buffets(with_moves):
 class NoMoves(RunMoves):
     def draw(self, bits, *_):
         return bits
+
+
+KNOWN = {
+    # The start agrees; one factor is known to be on, one to be off, or both in several runs.
+    "one path": ("one sequence", ((-1, 1, -1, -1),)),
+    "two paths": ("one sequence", ((-1, 1, 0, -1), (1, -1, -1, -1))),
+    "two sequences": ("two sequences", ((1, -1, 0, -1), (-1, -1, -1, 1))),
+}
+NEVER = ((0, -1, -1, 0), (-1, -1, 0, -1))
+
+
+def make_known(case):
+    name, known = KNOWN[case]
+    return replace(CASES[name], known=known)
+
+
+def start_from(known, n_factors):
+    bits = np.zeros((4, n_factors), dtype=np.int8)
+    bits[:, : len(known)] = np.maximum(np.array(known).T, 0)
+    return bits
+
+
+@pytest.mark.parametrize("case", [*KNOWN, "never"])
+def test_moves_with_known_bits(case):
+    problem = replace(BASE, known=NEVER) if case == "never" else make_known(case)
+    draws = run_moves(problem, make_priors(problem, 2), start_from(problem.known, 2))
+    compare(draws, oracle.expect_finite(problem, 2), len(problem.known))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", KNOWN)
+def test_moves_of_buffets_with_known_bits(case):
+    problem = replace(make_known(case), start_prior=(1.0, 1.0))
+    priors = make_priors(problem, "auto")
+    priors.mass, priors.most = 0.1, 4
+    n_named = len(problem.known)
+    draws = run_moves(problem, priors, start_from(problem.known, n_named))
+    compare(draws, oracle.expect_buffet(problem, 4, mass=0.1), n_named)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("with_moves", [True, False])
+@pytest.mark.parametrize("case", KNOWN)
+def test_sweeps_of_buffets_with_known_bits(case, with_moves):
+    """The posterior given that at most four factors are ever on, named ones included."""
+    problem = replace(make_known(case), start_prior=(1.0, 1.0))
+    sampler = make_chain_sampler(problem, "auto", 2)
+    sampler.priors.most = 4
+    if not with_moves:
+        sampler.moves = NoMoves()
+    draws = []
+    for _ in range(N_DRAWS):
+        sampler.sweep()
+        draws.append(sampler.emission.factors)
+    expected = oracle.expect_buffet(problem, 4, mass_prior=MASS_PRIOR)
+    compare(draws, expected, len(problem.known))
 
 
 @pytest.mark.slow

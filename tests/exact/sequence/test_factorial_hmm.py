@@ -25,6 +25,7 @@ from skdp.sequence._factorial._model import FactorialModel
 from skdp.sequence._factorial._sampler import FactorialSampler
 from skdp.sequence._factorial._step_factors import StepFactors
 from skdp.sequence._factorial_hmm import FactorialHMM
+from skdp.sequence._hmm._hints import LabeledPanel
 
 NAN = np.nan
 N_DRAWS = 20_000
@@ -50,6 +51,9 @@ CASES = {
                       probit=(False, True), precisions=(1.5, 1.0), **PRIORS),
     "three factors": replace(BASE, sequences=(((0.4, 1.1), (1.7, 0.2)), ((1.3, -0.3),)),
                              weights=(*BASE.weights, (0.9, -0.6)), **PRIORS),
+    "known": replace(BASE, known=((-1, 0), (-1, -1), (1, -1), (-1, -1)), **PRIORS),
+    "known in two": replace(BASE, sequences=(BASE.sequences[0][:2], BASE.sequences[0][2:]),
+                            known=((-1, -1), (0, 1), (1, -1), (-1, 0)), **PRIORS),
 }  # fmt: skip
 
 
@@ -70,8 +74,13 @@ def make_panel(problem):
     return SequencePanel.from_sequences([np.array(s) for s in problem.sequences])
 
 
+def make_known(problem):
+    return np.array(problem.known, dtype=np.int8) if problem.known else None
+
+
 def make_sampler(problem, block_size):
     panel = make_panel(problem)
+    known = make_known(problem)
     parts = make_emission(problem).check_parts(panel.values, len(panel.values))
     estimator = FactorialHMM(
         problem.n_factors,
@@ -80,7 +89,7 @@ def make_sampler(problem, block_size):
         switch_off_prior=problem.switch_off_prior,
     )
     return FactorialSampler(
-        panel,
+        panel if known is None else LabeledPanel(panel, known),
         StepFactors(*parts),
         estimator._priors(len(panel.values)),
         stream(1),
@@ -126,7 +135,7 @@ def make_model(problem, seed=0):
 
 @pytest.mark.parametrize("case", CASES)
 def test_likelihood_and_smoothing(case):
-    problem = CASES[case]
+    problem = replace(CASES[case], known=())
     model, panel = make_model(problem), make_panel(problem)
     expected, activities = log_likelihood_and_activities(problem, model.startprob, model.transmat)
     found = model.log_likelihoods(panel.ptr, panel.values)
@@ -142,6 +151,15 @@ def test_likelihood_and_smoothing(case):
         found = np.full(activities.shape, NAN)
         assert joint.activities(panel.ptr, *model._joint(panel.values), most_kept, found) == -1
         np.testing.assert_allclose(found, activities, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("case", ["known", "known in two"])
+def test_smoothing_given_known_bits(case):
+    problem = CASES[case]
+    model, panel = make_model(problem), make_panel(problem)
+    _, expected = log_likelihood_and_activities(problem, model.startprob, model.transmat)
+    found = model.posteriors(panel.ptr, panel.values, make_known(problem))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
 
 
 def make_joint_transitions(model):

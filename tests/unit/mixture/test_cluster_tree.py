@@ -90,3 +90,16 @@ def test_real_classes(load):
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     model = PitmanYorMixture(random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_at(3)) > 0.88
+
+
+def test_labels_stay_apart():
+    """Two labels in one cluster of rows are merged last."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(m, 0.3, size=(30, 2)) for m in (0.0, 4.0, 8.0)])
+    y = np.full(90, -1)
+    y[:30] = np.arange(30) % 2 + 5
+    model = DPMixture(max_iter=30, random_state=0).fit(X, y)
+    assert model.n_components_ == 4
+    two = model.labels_at(2)
+    assert len(np.unique(two[:30:2])) == len(np.unique(two[1:30:2])) == 1
+    assert two[0] != two[1]

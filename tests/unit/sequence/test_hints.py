@@ -239,10 +239,25 @@ class TestPossibleTransitions:
         with pytest.raises(ValueError, match=message):
             make(**params).fit(X)
 
-    def test_partitions_are_refused(self):
-        parts = PartitionedPanel.from_panel(SequencePanel.from_sequences(X), 2)
-        with pytest.raises(TypeError, match="impossible transitions takes no PartitionedPanel"):
-            make(transitions="left-right").fit(parts)
+    @pytest.mark.parametrize(
+        "params",
+        [
+            {},
+            {"stickiness": "auto", "init": "random", "start": np.arange(8) == 0},
+            {"transitions": RING, "duration": "poisson"},
+            {"similarity": "gaussian"},
+            {"transitions": None, "similarity": FixedSimilarity(np.where(LADDER, 1.0, 0.0))},
+            {"init": PATHS},
+        ],
+    )
+    @pytest.mark.parametrize("y", [None, Y])
+    def test_partitions(self, params, y):
+        parts = PartitionedPanel.from_panel(SequencePanel.from_sequences(X), 3)
+        params = {"transitions": "left-right", **params}
+        model = make(**params).fit(parts, y)
+        assert_same_fit(model, make(**params).fit(X, y))
+        with pytest.raises(ValueError, match=r"init: .* in state 1 after state 3"):
+            make(transitions="left-right", init=[[3, *[1] * 64]] * 6).fit(parts)
 
 
 class TestOrder:

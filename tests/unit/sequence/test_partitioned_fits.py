@@ -44,6 +44,10 @@ CASES = {
             "n_chains": 2,
         },
     ),
+    **{
+        f"{kind}, left-right": (kind, {"emission": EMISSIONS[kind], "transitions": "left-right"})
+        for kind in ("missing", "autoregressive", "mixed", "categorical", "multinomial")
+    },
     "random start": ("missing", {"init": "random"}),
     "states given": ("gaussian", {"init": [np.arange(n) % 6 for n in LENGTHS]}),
 }
@@ -92,6 +96,7 @@ def test_bits_are_those_of_the_whole(case):
         "mixed",
         "random start",
         "poisson durations",
+        "missing, left-right",
     ],
 )
 def test_starts_of_large_panels(case, monkeypatch):

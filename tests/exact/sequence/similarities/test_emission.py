@@ -39,6 +39,8 @@ CASES = {
     "symbols": Problem(TWO, BITS, concentration_prior=(3.0, 1.0), decay_prior=(3.0, 0.5)),
     "symbols, far": Problem(ONE, BITS, bhattacharyya, 5.0, concentration_prior=(2.0, 1.0)),
     "counts": Problem(FEW, COUNTS, prior=(1.5, 0.7)),
+    "bits, no return": Problem(TWO, BITS, decay=3.0, alpha=4.0, allowed=((1, 1), (0, 1), (1, 1))),
+    "bits, no stay": Problem(TWO, BITS, kappa=1.0, allowed=((1, 1), (1, 0), (1, 0))),
     "counts, bhattacharyya": Problem(FEW, COUNTS, bhattacharyya, 2.0, prior=(1.5, 0.7)),
 }
 APART = Problem(((0, 1, 0), (0, 1, 1)), BITS, decay=20.0, alpha=10.0, gamma=4.0, prior=(0.3, 0.3))
@@ -66,11 +68,12 @@ def make_chain_sampler(problem, seed):
     priors = TransitionPriors(
         problem.gamma, (1.0, 1.0), problem.alpha, (1.0, 1.0), problem.kappa, (1.0, 1.0)
     )
+    allowed = np.array(problem.allowed, dtype=bool)
     decay = "auto" if problem.decay is None else problem.decay
     similarity = EmissionSimilarity(NAMES[problem.metric], decay, problem.decay_prior)
     return HMMSampler(
         panel,
-        Transitions(2, priors, streams[0]),
+        Transitions(2, priors, streams[0], allowed=None if allowed.all() else allowed),
         make_emission(problem).make_sampler(panel.values, 2),
         streams[1],
         streams[2],
@@ -123,7 +126,7 @@ def sweep_by_moves(sampler, panel, n_moves=1):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ["bits, far", "symbols", "counts", "counts, bhattacharyya"])
+@pytest.mark.parametrize("case", ["bits, far", "bits, no return", "symbols", "counts"])
 def test_posterior_by_splits_and_merges(case):
     """|z| < 5 for 23 figures a case: a false alarm in 1e-5 cases."""
     check(CASES[case], N_SWEEPS, sweep=sweep_by_moves)

@@ -9,6 +9,22 @@ PLACED_MOVES = f"{FITS}::test_states_are_split_and_merged"
 
 MUTATIONS = [
     Mutation(
+        "placed-paths-learn-from-their-partition-alone",
+        "sequence/_hmm/_placed_first_states.py",
+        "        self.emission.take(measured[0], sums)\n",
+        "        self.emission.condition(self.states)\n",
+        "Possible first paths follow the observations of all partitions.",
+        "tests/unit/sequence/test_hints.py::TestPossibleTransitions::test_partitions[None-params0]",
+    ),
+    Mutation(
+        "placed-paths-of-the-first-candidate",
+        "sequence/_hmm/_placed_first_states.py",
+        "        self.choose(i)\n",
+        "        self.choose(0)\n",
+        "The most probable of all candidates wins.",
+        "tests/unit/sequence/test_hints.py::TestPossibleTransitions::test_partitions[None-params0]",
+    ),
+    Mutation(
         "partitions-missing-by-local-number",
         "sequence/_hmm/_placed.py",
         "chain.emission.complete_with(states, orders.missing_key, part.first)",
