@@ -72,7 +72,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
                 f'HDPHMMLT(emission="categorical"), not for {type(self).__name__} with '
                 f"emission={self._part('emission')!r}."
             )
-        X = code_categories(self, self._part("emission"), X, reset=reset)
+        X = code_categories(self, self._part("emission"), X, reset=reset, allow_missing=True)
         n_given = self._n_given()
         panel, is_single = check_panel(
             self, X, reset=reset, ensure_all_finite="allow-nan", accept_tokens=accept_tokens

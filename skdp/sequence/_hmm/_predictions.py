@@ -267,7 +267,8 @@ class HMMPredictions(SequenceEstimator):
         Raises
         ------
         TypeError
-            If values are missing and the model of your own emission has no method `fill`.
+            If a category is missing, which has no mean, or values are missing and the model of your
+            own emission has no method `fill`.
         ValueError
             If X is invalid; an `AutoregressiveEmission` does not accept missing values.
         """
