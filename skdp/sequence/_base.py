@@ -26,6 +26,7 @@ from skdp.emissions._discrete._category_columns import code_categories
 from skdp.emissions._names import EMISSIONS
 from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_user
+from skdp.sequence._observed_steps import observed_steps
 from skdp.sequence._partitions import of_number, takes_partitions
 
 
@@ -233,7 +234,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         """Return the log probability of X and the number of its steps that count, (1, 2)."""
         log_probabilities, panel = self._score_samples(X)
         check_no_lengths(y, panel, is_single=len(panel) == 1 and len(log_probabilities) != 1)
-        n_steps = int(np.count_nonzero(~np.isnan(panel.values).all(axis=1)))
+        part = vars(self).get("emission_")
+        n_steps = int(np.count_nonzero(observed_steps(panel.values, part)))
         n_steps -= self._n_given() * len(panel)
         return np.array([[log_probabilities.sum(), n_steps]])
 

@@ -20,6 +20,7 @@ from skdp.data._panels import split
 from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
+from skdp.emissions._regression._emission import RegressionEmission
 from skdp.inference._convergence import warn_of_truncation
 from skdp.inference._trace import Trace
 from skdp.sequence._hmm._alignment import StateOrder, name_states
@@ -421,7 +422,9 @@ class HDPHMMLT(HMMPredictions):
                 f"state_order={order!r} would renumber the states, while {numbered} refer to their "
                 "numbers: use 'auto' or 'given'."
             )
-        if order == "mean" and (self._accepts_tokens() or looks_back(self._part("emission"))):
+        emission = self._part("emission")
+        has_no_mean = looks_back(emission) or isinstance(emission, RegressionEmission)
+        if order == "mean" and (self._accepts_tokens() or has_no_mean):
             raise ValueError(
                 f"state_order='mean' takes no emission={self.emission!r}: its states have no mean."
             )
