@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,8 +86,8 @@ class Roles(NamedTuple):
         if missing.any():
             t, d = np.argwhere(missing)[0]
             raise ValueError(
-                f"X contains NaN in {self.call(self.inputs[d])}, an input of RegressionEmission, at "
-                f"step {t}, counted through all sequences: only targets may be missing. Impute "
+                f"X contains NaN in {self.call(self.inputs[d])}, an input of RegressionEmission, "
+                f"at step {t}, counted through all sequences: only targets may be missing. Impute "
                 "inputs first."
             )
         check_numbers(values)
@@ -122,6 +123,29 @@ def to_regressors(inputs: Floats, root: Floats) -> Floats:
     rows = np.hstack([np.ones((len(inputs), 1)), inputs])
     solved = solve_triangular(root, rows.T, lower=True, check_finite=False)
     return np.ascontiguousarray(solved.T)
+
+
+def fill_targets(
+    roles: Roles, predict: Callable[[Floats], Floats], values: Floats, weights: Floats
+) -> Floats:
+    """Return observations with missing targets replaced by their means over the states.
+
+    Parameters
+    ----------
+    roles : Roles
+    predict : callable
+        Returns the mean targets of every state given inputs, (N, J, D).
+    values : (N, n_features) array
+    weights : (N, J) array
+        Probabilities of the states.
+    """
+    out = np.array(values)
+    inputs, targets = roles.split(values)
+    missing = np.isnan(targets)
+    rows = np.flatnonzero(missing.any(axis=1))
+    means = np.einsum("nj,njd->nd", weights[rows], predict(inputs[rows]))
+    out[np.ix_(rows, roles.targets)] = np.where(missing[rows], means, targets[rows])
+    return out
 
 
 class InputsNeeded:

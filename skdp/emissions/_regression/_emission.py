@@ -78,10 +78,10 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
     are all missing or none. Inputs may not be missing. Steps without targets do not count in
     `state_shares_` and scores.
 
-    The prior of normal targets is matrix-normal inverse-Wishart, Sigma_j ~ IW(nu, S) and A_j ~ MN(M,
-    Sigma_j, C^-1), with M in `coef_prior`. It is conjugate: states are split and merged with the
-    parameters integrated out, and scores are those of the posterior predictive distribution, a
-    multivariate Student t.
+    The prior of normal targets is matrix-normal inverse-Wishart: Sigma_j ~ IW(nu, S) and
+    A_j ~ MN(M, Sigma_j, C^-1), with M in `coef_prior`. It is conjugate: states are split and merged
+    with the parameters integrated out, and scores are those of the posterior predictive
+    distribution, a multivariate Student t.
 
     The coefficients of Bernoulli targets are Gaussian, A_jd ~ N(M_d, C^-1). They are drawn with
     Polya-Gamma variables [2]_, given which all moves of states integrate the coefficients out.
@@ -195,9 +195,9 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
         n_targets, width = len(roles.targets), len(roles.inputs) + 1
         check_memory(
             8.0 * n_states * 3.0 * (width + n_targets) ** 2 * n_targets,
-            f"RegressionEmission of {n_targets} targets and {width - 1} inputs in {n_states} states",
+            f"RegressionEmission of {n_targets} targets, {width - 1} inputs and {n_states} states",
         )
-        inputs, targets = roles.split(values)
+        inputs = roles.split(values)[0]
         means, covariance = find_location_and_spread(inputs, roles, roles.inputs, "Values in")
         coefs = None
         if self.coef_prior is not None:

@@ -146,7 +146,7 @@ def draw_coefs(factors, means, coefs, rng):
 
 @njit_loop
 def log_evidence_given_omegas(factors, linears, means):
-    """Return log p(y given omega, z) without `add_up`'s constant, with coefficients integrated out."""
+    """Return log p(y given omega, z) without the result of `add_up`, with b integrated out."""
     result = 0.0
     n_states, n_targets, width = means.shape
     for j in range(n_states):

@@ -14,8 +14,7 @@ from skdp._numeric._typing import Floats, Places
 from skdp._part import Part
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._regression import _kernels_logistic as kernels
-from skdp.emissions._regression._columns import InputsNeeded, Roles, to_regressors
-from skdp.emissions._regression._normal import fill_targets
+from skdp.emissions._regression._columns import InputsNeeded, Roles, fill_targets, to_regressors
 from skdp.emissions._regression._windows import write_states_of_windows
 
 _MOST_STEPS, _CLIMBS, _TOLERANCE = 100, 5, 1e-9
@@ -57,6 +56,9 @@ class AugmentedRegression(Part):
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_data", "_omegas")
     starts_with_one_state = True
+
+    _data: LogisticData
+    _omegas: Floats
 
     def __init__(self, n_states: int, n_targets: int, width: int):
         shape = n_states, n_targets, width
@@ -292,7 +294,7 @@ class LogisticRegressionModel(InputsNeeded):
         weights : (N, J) array
             Probabilities of the states.
         """
-        return fill_targets(self, values, weights)
+        return fill_targets(self.roles, self.predict, values, weights)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the model with its states in another order."""

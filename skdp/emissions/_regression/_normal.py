@@ -17,7 +17,7 @@ from skdp.emissions._gaussian._kernels import SMALLEST_ROOT
 from skdp.emissions._gaussian._model import factorize_precisions, log_determinants
 from skdp.emissions._gaussian._sums import Ranges
 from skdp.emissions._protocol import Coupling
-from skdp.emissions._regression._columns import InputsNeeded, Roles, to_regressors
+from skdp.emissions._regression._columns import InputsNeeded, Roles, fill_targets, to_regressors
 from skdp.emissions._regression._windows import write_states_of_windows
 
 
@@ -184,10 +184,10 @@ def weigh(
 class NormalRegressionModel(InputsNeeded):
     r"""Linear predictions of targets from inputs, and the uncertainty of their coefficients.
 
-    Given a = [1, inputs], the targets of a state follow a multivariate Student t distribution, their
-    posterior predictive. The location is ``intercepts + coefs @ inputs``, and the scale matrix is
-    ``covariances * scale_ratios`` times 1 + h, where h = \|F a\|^2, with F in `coef_factors`, is
-    large if few observations of the state have had similar inputs.
+    Given a = [1, inputs], the targets of a state follow a multivariate Student t distribution,
+    their posterior predictive. The location is ``intercepts + coefs @ inputs``, and the scale
+    matrix is ``covariances * scale_ratios`` times 1 + h, where h = \|F a\|^2, with F in
+    `coef_factors`, is large if few observations of the state have had similar inputs.
 
     Attributes
     ----------
@@ -288,7 +288,7 @@ class NormalRegressionModel(InputsNeeded):
         weights : (N, J) array
             Probabilities of the states.
         """
-        return fill_targets(self, values, weights)
+        return fill_targets(self.roles, self.predict, values, weights)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the model with its states in another order."""
@@ -301,15 +301,3 @@ class NormalRegressionModel(InputsNeeded):
             scale_ratios=self.scale_ratios[order],
             coef_factors=self.coef_factors[order],
         )
-
-
-def fill_targets(model: NormalRegressionModel, values: Floats, weights: Floats) -> Floats:
-    """Return observations with missing targets replaced by their means over the states."""
-    out = np.array(values)
-    inputs, targets = model.roles.split(values)
-    missing = np.isnan(targets)
-    rows = np.flatnonzero(missing.any(axis=1))
-    means = np.einsum("nj,njd->nd", weights[rows], model.predict(inputs[rows]))
-    some = targets[rows]
-    out[np.ix_(rows, model.roles.targets)] = np.where(missing[rows], means, some)
-    return out

@@ -1,6 +1,7 @@
 """Logistic regressions against quadrature over their coefficients."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -229,7 +230,7 @@ def test_means_of_logistic_functions(deviation):
             ends = sorted({-12.0, -1.0, 0.0, 1.0, 12.0, *(x for x in kinks if abs(x) < 12.0)})
             total = sum(
                 integrate.quad(density, a, b, epsabs=0, epsrel=1e-12, limit=400)[0]
-                for a, b in zip(ends[:-1], ends[1:], strict=True)
+                for a, b in pairwise(ends)
             )
             expected = special.log_expit(mean + deviation * peak) - 0.5 * peak**2
             expected += math.log(total / math.sqrt(2.0 * math.pi))

@@ -64,7 +64,7 @@ def summarize(states, coefs, targets):
 def test_joint_distribution():
     rng = np.random.default_rng(1)
     plain = np.array([summarize(*draw_prior(rng)) for _ in range(N_PLAIN)])
-    states, coefs, targets = draw_prior(rng)
+    targets = draw_prior(rng)[2]
     values = np.column_stack([targets, INPUTS])
     emission = RegressionEmission(
         0, output="bernoulli", coef_prior=[MEAN], coef_precision_prior=PRECISION

@@ -8,13 +8,13 @@ from functools import partial
 
 import pytest
 from exact.emissions.test_independent import EMISSION, GAPS, ROWS, log_mixed_evidence
+from exact.oracles.autoregression import MatrixNormalInverseWishart
 from exact.oracles.events import (
     log_bit_evidence,
     log_count_evidence,
     log_row_evidence,
     log_symbol_evidence,
 )
-from exact.oracles.autoregression import MatrixNormalInverseWishart
 from exact.oracles.hdp_hmm import Problem
 from exact.oracles.regression import Logistic, log_linear_evidence, log_logistic_evidence
 from exact.oracles.student_t import log_column_evidence
