@@ -314,6 +314,15 @@ class TestEstimator:
         with pytest.raises(ValueError, match=r"emission 'time'.*NaN in column 0 \('right'\)"):
             model.score(frame)
 
+    def test_targets_that_are_known_stay(self):
+        values = np.column_stack([X, 1.0 - X[:, 0]])
+        gaps = values.copy()
+        gaps[[3, 3, 9], [0, 3, 3]] = np.nan
+        filled = make("bernoulli", targets=[0, 3]).fit(gaps).impute(gaps)
+        seen = ~np.isnan(gaps)
+        assert_array_equal(filled[seen], gaps[seen])
+        assert np.all((filled[~seen] > 0.0) & (filled[~seen] < 1.0))
+
     def test_several_targets(self):
         values = np.column_stack([X, 1.0 - X[:, 0]])
         values[3, 3] = np.nan
