@@ -318,9 +318,11 @@ class TestEstimator:
         values = np.column_stack([X, 1.0 - X[:, 0]])
         gaps = values.copy()
         gaps[[3, 3, 9], [0, 3, 3]] = np.nan
-        filled = make("bernoulli", targets=[0, 3]).fit(gaps).impute(gaps)
-        seen = ~np.isnan(gaps)
+        model = make("bernoulli", targets=[0, 3]).fit(gaps)
+        filled, seen = model.impute(gaps), ~np.isnan(gaps)
         assert_array_equal(filled[seen], gaps[seen])
+        rows = model.emission_.fill(gaps, model.predict_proba(gaps))
+        assert_array_equal(rows[seen], gaps[seen])
         assert np.all((filled[~seen] > 0.0) & (filled[~seen] < 1.0))
 
     def test_several_targets(self):
