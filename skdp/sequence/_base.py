@@ -210,7 +210,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         float
             ``score_samples(X).sum()`` divided by the number of steps at which anything was
             observed. Steps whose columns are all missing have probability 1 and do not count, nor
-            do the first steps of a sequence that an `AutoregressiveEmission` counts as given.
+            do the first steps of a sequence that an `AutoregressiveEmission` counts as given, nor
+            steps of which a `RegressionEmission` has inputs only.
 
         Raises
         ------

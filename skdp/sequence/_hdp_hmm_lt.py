@@ -20,7 +20,6 @@ from skdp.data._panels import split
 from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
-from skdp.emissions._regression._emission import RegressionEmission
 from skdp.inference._convergence import warn_of_truncation
 from skdp.inference._trace import Trace
 from skdp.sequence._hmm._alignment import StateOrder, name_states
@@ -423,7 +422,7 @@ class HDPHMMLT(HMMPredictions):
                 "numbers: use 'auto' or 'given'."
             )
         emission = self._part("emission")
-        has_no_mean = looks_back(emission) or isinstance(emission, RegressionEmission)
+        has_no_mean = looks_back(emission) or getattr(emission, "needs_inputs", False)
         if order == "mean" and (self._accepts_tokens() or has_no_mean):
             raise ValueError(
                 f"state_order='mean' takes no emission={self.emission!r}: its states have no mean."

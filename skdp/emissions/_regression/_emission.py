@@ -123,6 +123,9 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
     allows_nan = True
     """NaN is a missing value, in targets only."""
 
+    needs_inputs = True
+    """Inputs are given: observations of new steps have no mean and cannot be drawn without them."""
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "targets": [Integral, str, slice, "array-like"],
         "inputs": [Integral, str, slice, "array-like", None],

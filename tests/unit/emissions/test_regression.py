@@ -179,8 +179,10 @@ class TestBadInput:
             model.sample(3)
         with pytest.raises(TypeError, match="forecast has no inputs for the next steps"):
             model.forecast(DATA[output], 3)
-        with pytest.raises(ValueError, match="its states have no mean"):
-            make(output, state_order="mean").fit(DATA[output])
+        part = RegressionEmission([0], [1, 2], output)
+        for emission in (part, IndependentEmissions([("part", part, [0, 1, 2])])):
+            with pytest.raises(ValueError, match="its states have no mean"):
+                HDPHMMLT(emission=emission, state_order="mean", **FEW).fit(DATA[output])
         with pytest.raises(TypeError, match="ComparableEmission"):
             make(output, similarity="emission").fit(DATA[output])
 
