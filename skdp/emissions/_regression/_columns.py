@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from skdp._checks import as_floats
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._columns import find_columns
 from skdp.emissions._gaussian._model import check_numbers
@@ -123,6 +124,19 @@ def to_regressors(inputs: Floats, root: Floats) -> Floats:
     rows = np.hstack([np.ones((len(inputs), 1)), inputs])
     solved = solve_triangular(root, rows.T, lower=True, check_finite=False)
     return np.ascontiguousarray(solved.T)
+
+
+def as_inputs(roles: Roles, inputs: Any) -> Floats:
+    """Return inputs that a user passes to a model as a new (N, P) array, or raise a ValueError."""
+    array = np.array(as_floats(inputs, "inputs"), dtype=np.float64)
+    width = len(roles.inputs)
+    if array.ndim == 1 and width == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2 or array.shape[1] != width:
+        raise ValueError(f"inputs must be of shape (n, {width}), got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError("inputs must be finite numbers.")
+    return array
 
 
 def fill_targets(

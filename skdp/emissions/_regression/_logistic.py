@@ -14,7 +14,13 @@ from skdp._numeric._typing import Floats, Places
 from skdp._part import Part
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._regression import _kernels_logistic as kernels
-from skdp.emissions._regression._columns import InputsNeeded, Roles, fill_targets, to_regressors
+from skdp.emissions._regression._columns import (
+    InputsNeeded,
+    Roles,
+    as_inputs,
+    fill_targets,
+    to_regressors,
+)
 from skdp.emissions._regression._windows import write_states_of_windows
 
 _MOST_STEPS, _CLIMBS, _TOLERANCE = 100, 5, 1e-9
@@ -255,6 +261,7 @@ class LogisticRegressionModel(InputsNeeded):
         ----------
         inputs : (N, P) array
         """
+        inputs = as_inputs(self.roles, inputs)
         n_targets = self.intercepts.shape[1]
         one = np.full((len(inputs), 1), 0.5)
         columns: list[Any] = [

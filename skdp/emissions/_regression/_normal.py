@@ -17,7 +17,13 @@ from skdp.emissions._gaussian._kernels import SMALLEST_ROOT
 from skdp.emissions._gaussian._model import factorize_precisions, log_determinants
 from skdp.emissions._gaussian._sums import Ranges
 from skdp.emissions._protocol import Coupling
-from skdp.emissions._regression._columns import InputsNeeded, Roles, fill_targets, to_regressors
+from skdp.emissions._regression._columns import (
+    InputsNeeded,
+    Roles,
+    as_inputs,
+    fill_targets,
+    to_regressors,
+)
 from skdp.emissions._regression._windows import write_states_of_windows
 
 
@@ -253,6 +259,7 @@ class NormalRegressionModel(InputsNeeded):
         ----------
         inputs : (N, P) array
         """
+        inputs = as_inputs(self.roles, inputs)
         means: Floats = self.intercepts + np.einsum("np,jdp->njd", inputs, self.coefs)
         return means
 
@@ -267,6 +274,7 @@ class NormalRegressionModel(InputsNeeded):
         inputs : (N, P) array
         rng : numpy.random.Generator
         """
+        inputs = as_inputs(self.roles, inputs)
         rows = np.hstack([np.ones((len(inputs), 1)), inputs])
         leverages = np.einsum("nkl,nl->nk", self.coef_factors[states], rows)
         freedoms = self.degrees_of_freedom[states]

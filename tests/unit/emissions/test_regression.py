@@ -186,6 +186,19 @@ class TestBadInput:
         with pytest.raises(TypeError, match="ComparableEmission"):
             make(output, similarity="emission").fit(DATA[output])
 
+    @both
+    def test_inputs_of_predictions(self, output):
+        emission = make(output).fit(DATA[output]).emission_
+        for call in (emission.predict, lambda x: emission.draw_targets([0], x, RNG)):
+            for wrong in ([[0.0]], [0.0, 1.0], np.zeros((1, 3))):
+                with pytest.raises(ValueError, match=r"inputs must be of shape \(n, 2\)"):
+                    call(wrong)
+            with pytest.raises(ValueError, match="inputs must be finite"):
+                call([[0.0, np.nan]])
+        assert emission.predict(STIMULUS.tolist()).shape == (len(X), 4, 1)
+        one = make(output, targets=[0]).fit(DATA[output][:, :2]).emission_
+        assert_array_equal(one.predict([0.5, 1.0]), one.predict([[0.5], [1.0]]))
+
 
 class TestMissingTargets:
     @both
