@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skdp._checks import shorten
 from skdp.data._categories import Column
-from skdp.data._columns import as_objects, columns_of, is_frame, names_of
+from skdp.data._columns import as_objects, columns_of, is_frame, is_missing, names_of
 
 Categories = list[NDArray[Any] | None]
 """The categories of each column in the order of their codes; None for a column of numbers."""
@@ -22,6 +22,7 @@ def with_codes(
     known: Categories | None,
     *,
     reset: bool,
+    allow_missing: bool = False,
 ) -> tuple[Any, Categories | None]:
     """Encode the columns of categories that are not numbers; return X with codes, and categories.
 
@@ -35,11 +36,13 @@ def with_codes(
         Categories of the fit.
     reset : bool
         True (in ``fit``): use the categories in X. False: use `known`.
+    allow_missing : bool, default=False
+        Whether None and NaN are missing values, whose code is NaN.
 
     Raises
     ------
     ValueError
-        If a category is missing or, without `reset`, unknown.
+        If a category is missing and `allow_missing` is False or, without `reset`, unknown.
     TypeError
         If a column of categories holds numbers, but did not in the fit, or vice versa.
     """
@@ -58,14 +61,21 @@ def with_codes(
             continue
         call = f"column {d}" if names is None else f"column {names[d]!r}"
         joined = as_objects(value for part in parts for value in part.tolist())
-        column = _learn(joined, call) if reset else _recall(categories[d], call)
-        found = column.find(joined)
+        missing = np.zeros(len(joined), dtype=bool)
+        if allow_missing:
+            missing[:] = [is_missing(value) for value in joined]
+        seen = joined[~missing]
+        column = _learn(seen, call) if reset else _recall(categories[d], call)
+        found: NDArray[Any] = np.zeros(0) if missing.all() else column.find(seen)
         if (found < 0).any():
-            value = joined[int(np.argmin(found))]
+            value = seen[int(np.argmin(found))]
             raise ValueError(
                 f"X, {call}, holds {shorten(value)}, which is not one of the categories of fit, "
                 f"{shorten(column.values.tolist())}."
             )
+        if missing.any():
+            known_codes, found = found, np.full(len(joined), np.nan)
+            found[~missing] = known_codes
         categories[d] = column.values
         codes[d] = np.split(found, np.cumsum([len(part) for part in parts])[:-1])
     has_any = any(known is not None for known in categories)

@@ -15,6 +15,7 @@ from skdp.emissions._protocol import (
     EmissionModel,
     EmissionSampler,
 )
+from skdp.emissions._regression._emission import RegressionEmission
 from skdp.emissions._student_t._emission import StudentTEmission
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "IndependentEmissions",
     "MultinomialEmission",
     "PoissonEmission",
+    "RegressionEmission",
     "StudentTEmission",
     "make_generator",
 ]

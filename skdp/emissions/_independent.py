@@ -139,6 +139,14 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
         except (TypeError, ValueError):  # `fit` raises an error
             return False
 
+    @property
+    def needs_inputs(self) -> bool:
+        """Whether some columns are inputs, which are given and not modeled."""
+        try:
+            return any(getattr(part, "needs_inputs", False) for _, part in self._parts)
+        except (TypeError, ValueError):  # `fit` raises an error
+            return False
+
     def with_feature_names(self, names: Any) -> Self:
         """Return a copy of the emission that uses the names of columns.
 

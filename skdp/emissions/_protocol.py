@@ -50,6 +50,10 @@ class EmissionModel(Protocol):
     quantiles of all states. `HDPHMMLT.impute` requires ``fill(values, weights)``, which replaces
     NaN by its mean, given (N, J) probabilities of the states.
 
+    If an emission models only some columns and takes the others as given, its samplers and models
+    have an attribute ``target_columns``, an array of int: steps without values there count as
+    missing.
+
     Models of observations that depend on earlier ones have an attribute ``n_lags`` and the methods
     ``log_obs(values, ptr)`` and ``sample(states, rng, before=None)``, with the last `n_lags` values
     before the first state, (n_lags, D), or None at the beginning of a sequence. For these models

@@ -79,7 +79,8 @@ def predict_states(
     estimator: Any, X: Any, sequence: int | None
 ) -> tuple[NDArray[Any], NDArray[np.int64] | None, NDArray[np.float64]]:
     """Return the states of one or all sequences of X end to end, their boundaries, and X."""
-    values = code_categories(estimator, getattr(estimator, "emission", None), X, reset=False)
+    emission = getattr(estimator, "emission", None)
+    values = code_categories(estimator, emission, X, reset=False, allow_missing=True)
     panel, is_single = check_panel(
         estimator, values, reset=False, ensure_all_finite="allow-nan", accept_tokens=True
     )

@@ -15,6 +15,7 @@ from skdp.emissions._protocol import (
     EmissionModel,
     EmissionSampler,
 )
+from skdp.emissions._regression._emission import RegressionEmission
 from skdp.emissions._student_t._emission import StudentTEmission
 from skdp.sequence._durations._negative_binomial import NegativeBinomialDuration
 from skdp.sequence._durations._poisson import PoissonDuration
@@ -57,6 +58,7 @@ __all__ = [
     "NegativeBinomialDuration",
     "PoissonDuration",
     "PoissonEmission",
+    "RegressionEmission",
     "SimilaritySampler",
     "StateDetector",
     "StudentTEmission",

@@ -26,6 +26,7 @@ from skdp.emissions._discrete._category_columns import code_categories
 from skdp.emissions._names import EMISSIONS
 from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_user
+from skdp.sequence._observed_steps import observed_steps
 from skdp.sequence._partitions import of_number, takes_partitions
 
 
@@ -72,7 +73,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
                 f'HDPHMMLT(emission="categorical"), not for {type(self).__name__} with '
                 f"emission={self._part('emission')!r}."
             )
-        X = code_categories(self, self._part("emission"), X, reset=reset)
+        X = code_categories(self, self._part("emission"), X, reset=reset, allow_missing=True)
         n_given = self._n_given()
         panel, is_single = check_panel(
             self, X, reset=reset, ensure_all_finite="allow-nan", accept_tokens=accept_tokens
@@ -217,7 +218,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         float
             ``score_samples(X).sum()`` divided by the number of steps at which anything was
             observed. Steps whose columns are all missing have probability 1 and do not count, nor
-            do the first steps of a sequence that an `AutoregressiveEmission` counts as given.
+            do the first steps of a sequence that an `AutoregressiveEmission` counts as given, nor
+            steps of which a `RegressionEmission` has inputs only.
 
         Raises
         ------
@@ -241,7 +243,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         """Return the log probability of X and the number of its steps that count, (1, 2)."""
         log_probabilities, panel = self._score_samples(X)
         check_no_lengths(y, panel, is_single=len(panel) == 1 and len(log_probabilities) != 1)
-        n_steps = int(np.count_nonzero(~np.isnan(panel.values).all(axis=1)))
+        part = vars(self).get("emission_")
+        n_steps = int(np.count_nonzero(observed_steps(panel.values, part)))
         n_steps -= self._n_given() * len(panel)
         return np.array([[log_probabilities.sum(), n_steps]])
 

@@ -423,7 +423,9 @@ class HDPHMMLT(HMMPredictions):
                 f"state_order={order!r} would renumber the states, while {numbered} refer to their "
                 "numbers: use 'auto' or 'given'."
             )
-        if order == "mean" and (self._accepts_tokens() or looks_back(self._part("emission"))):
+        emission = self._part("emission")
+        has_no_mean = looks_back(emission) or getattr(emission, "needs_inputs", False)
+        if order == "mean" and (self._accepts_tokens() or has_no_mean):
             raise ValueError(
                 f"state_order='mean' takes no emission={self.emission!r}: its states have no mean."
             )

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._typing import Ints, Places
 
 
-def observed_steps(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return whether any value of each step was observed, (N,); NaN marks missing ones."""
+def observed_steps(values: NDArray[np.float64], part: Any = None) -> NDArray[np.bool_]:
+    """Return whether any value of each step was observed, (N,); NaN marks missing ones.
+
+    Parameters
+    ----------
+    values : (N, D) array
+    part : object, default=None
+        An emission's sampler or model. If it has an attribute `target_columns`, only these columns
+        count, and the others are given.
+    """
+    columns = getattr(part, "target_columns", None)
+    if columns is not None:
+        values = values[:, columns]
     return np.asarray(~np.isnan(values).all(axis=1))
 
 

@@ -37,6 +37,7 @@ from skdp.sequence import (
     NegativeBinomialDuration,
     PoissonDuration,
     PoissonEmission,
+    RegressionEmission,
     StudentTEmission,
 )
 from skdp.sequence._base import SequenceEstimator
@@ -231,7 +232,7 @@ def _panels_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
     yield ([values[:25], values[25:]],)
     if estimator._allows_nan():
         values = values.copy()
-        values[3] = np.nan
+        values[3, getattr(emission, "targets", slice(None))] = np.nan  # inputs are never missing
         yield ([values[:25], values[25:]],)
     yield (values[:25],)
 
@@ -257,6 +258,8 @@ def _all_estimators() -> Iterable[Any]:
     yield HDPHMMLT(3, emission=StudentTEmission(covariance_type="diag"))
     yield HDPHMMLT(3, emission="bernoulli")
     yield HDPHMMLT(3, emission="multinomial")
+    yield HDPHMMLT(3, emission=RegressionEmission(0))
+    yield HDPHMMLT(3, emission=RegressionEmission(0, output="bernoulli"))
     yield HDPHMMLT(3, similarity=GaussianSimilarity(2))
     for emission in (
         factors,

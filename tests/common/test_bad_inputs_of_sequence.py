@@ -137,10 +137,12 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         "X has 1 feature.*expecting 2 features",
     ),
     (
-        "gaps in counts",
-        lambda: counts().impute(np.array([[0.0], [np.nan]])),
-        ValueError,
-        "contains NaN",
+        "gaps in symbols",
+        lambda: hmm(np.arange(12.0).reshape(-1, 1) % 2, emission="categorical").impute(
+            np.array([[0.0], [np.nan]])
+        ),
+        TypeError,
+        "no value for a missing category",
     ),
     # Masked arrays
     ("masked", lambda: log_obs(HIDDEN), ValueError, "log_obs must not be a masked array"),

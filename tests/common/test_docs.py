@@ -93,12 +93,17 @@ OTHER_MEANING = {
     "dirichlet_prior": {"DistanceDependentCRPClassifier": "of outcomes, and drawn"},
     "covariance_prior": {
         "AutoregressiveEmission": "of what is not predicted",
+        "RegressionEmission": "of what inputs do not predict",
         "StudentTEmission": "from a robust covariance",
     },
     "degrees_of_freedom_prior": {
         "AutoregressiveEmission": "covariances are full",
+        "RegressionEmission": "of normal targets only",
         "StudentTEmission": "nu is another number there",
     },
+    "coef_prior": {"RegressionEmission": "of inputs, not of lags"},
+    "coef_precision_prior": {"RegressionEmission": "of inputs, not of lags"},
+    "output": {"RegressionEmission": "of targets, not of all columns"},
     "analyzer": {"TokenVectorizer": "words or characters, no n-grams"},
     "base": {"HierarchicalPitmanYorLM": "or a language model"},
     "concentration": {

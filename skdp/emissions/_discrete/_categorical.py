@@ -49,10 +49,11 @@ class CategoricalEmission(PartedEmission):
 
     Notes
     -----
-    Observations are one column without missing values: integers from 0, or text (strings, pandas
-    Categorical of strings, polars Categorical and Enum, dictionaries of Arrow). The estimator then
-    has `categories_`: code k of the model stands for ``categories_[0][k]``, in sorted order.
-    Categories that were not in `fit` are rejected. Numeric categories are used as their own codes.
+    Observations are one column: integers from 0, or text (strings, pandas Categorical of strings,
+    polars Categorical and Enum, dictionaries of Arrow). In a sequence, NaN (or None, in text) marks
+    a missing symbol; symbols must be missing at random. With text, the estimator has
+    `categories_`: code k of the model stands for ``categories_[0][k]``, in sorted order. Categories
+    that were not in `fit` are rejected. Numeric categories are used as their own codes.
 
     A drawn A begins at the square root of V. `HDPHMMLT` keeps it there during the sweeps in which
     its other concentrations are fixed, because random states, all of which contain all symbols,
@@ -63,6 +64,9 @@ class CategoricalEmission(PartedEmission):
     probabilities of the next symbol. With the base "empirical", symbols that occur only in held-out
     sequences are improbable in all states.
     """
+
+    allows_nan = True
+    """NaN is a missing value."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_symbols": [Interval(Integral, 1, None, closed="left"), None],
@@ -152,16 +156,17 @@ class CategoricalEmission(PartedEmission):
 
 
 def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDArray[np.int32]:
-    """Return observations as symbols, or raise a ValueError."""
+    """Return observations as symbols, -1 for missing ones (NaN), or raise a ValueError."""
     column = values[:, 0]
+    missing = np.isnan(column)
     end = 2.0**31 if n_symbols is None else n_symbols
-    wrong = ~((column >= 0.0) & (column < end) & (column == np.floor(column)))
+    wrong = ~(missing | ((column >= 0.0) & (column < end) & (column == np.floor(column))))
     if wrong.any():
         numbers = "from 0" if n_symbols is None else f"from 0 to {n_symbols - 1}"
         raise ValueError(
             f"X must hold symbols, integers {numbers}; got {column[np.argmax(wrong)]:g}."
         )
-    return column.astype(np.int32)
+    return np.where(missing, -1.0, column).astype(np.int32)
 
 
 def find_largest(values: NDArray[np.float64]) -> tuple[list[int]]:
@@ -171,7 +176,8 @@ def find_largest(values: NDArray[np.float64]) -> tuple[list[int]]:
 
 def count_all(values: NDArray[np.float64], n_symbols: int) -> tuple[NDArray[np.intp]]:
     """Return the number of occurrences of each symbol."""
-    return (np.bincount(as_symbols(values, n_symbols), minlength=n_symbols),)
+    symbols = as_symbols(values, n_symbols)
+    return (np.bincount(symbols[symbols >= 0], minlength=n_symbols),)
 
 
 class CategoricalSampler(Part):
@@ -220,12 +226,12 @@ class CategoricalSampler(Part):
         self._symbols = as_symbols(values, len(self.prior))
 
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Do nothing, because no value is missing."""
+        """Do nothing: missing symbols are left out, since they carry no information."""
 
     def complete_with(
         self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
     ) -> None:
-        """Do nothing, because no value is missing."""
+        """Do nothing: missing symbols are left out."""
 
     def of_states(self, n_states: int) -> CategoricalSampler:
         """Return a sampler without observations, whose prior is fixed at the current one."""
@@ -305,7 +311,7 @@ class CategoricalSampler(Part):
         self.prior = math.exp(draw_slice(log_density, start, rng)) * self._base
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
-        """Write log theta_j of every step's symbol."""
+        """Write log theta_j of every step's symbol, or 0 if it is missing."""
         kernels.look_up(self._symbols, self.log_probs, out)
 
     def log_evidence(self) -> float:
@@ -426,10 +432,12 @@ class CategoricalModel:
         return probs
 
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the log probability of every observation in every state, (N, J)."""
+        """Return the log probability of every symbol in every state, (N, J); 0 if missing."""
         symbols = as_symbols(values, self.probs.shape[1])
         with np.errstate(divide="ignore"):
-            return np.log(self.probs.T.astype(np.float64))[symbols]
+            out: NDArray[np.float64] = np.log(self.probs.T.astype(np.float64))[symbols]
+        out[symbols < 0] = 0.0
+        return out
 
     def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
         """Return a symbol for each state, (N, 1)."""
@@ -437,6 +445,15 @@ class CategoricalModel:
         uniform = rng.random(len(states)) * ends[states, -1]
         symbols = (ends[states] <= uniform[:, np.newaxis]).sum(axis=1)
         return symbols.astype(np.float64).reshape(-1, 1)
+
+    def fill(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Raise a TypeError, because categories have no mean."""
+        raise TypeError(
+            "impute has no value for a missing category, because categories have no mean: their "
+            "probabilities are about predict_proba(X) @ emission_.probs."
+        )
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the model with its states in another order."""

@@ -11,7 +11,9 @@ from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._independent import IndependentEmissions
 
 
-def code_categories(estimator: Any, emission: Any, X: Any, *, reset: bool) -> Any:
+def code_categories(
+    estimator: Any, emission: Any, X: Any, *, reset: bool, allow_missing: bool = False
+) -> Any:
     """Return X with codes in the columns of text that an emission treats as categories.
 
     Parameters
@@ -23,11 +25,13 @@ def code_categories(estimator: Any, emission: Any, X: Any, *, reset: bool) -> An
     reset : bool
         True (in ``fit``): set `categories_`, or remove it if there is no text. False: use the codes
         of `categories_`.
+    allow_missing : bool, default=False
+        Whether None and NaN are missing values.
 
     Raises
     ------
     ValueError, TypeError
-        If a category is missing or was not in `fit`.
+        If a category was not in `fit`, or is missing and `allow_missing` is False.
     """
     if emission == "categorical":
         emission = CategoricalEmission()
@@ -36,7 +40,9 @@ def code_categories(estimator: Any, emission: Any, X: Any, *, reset: bool) -> An
             vars(estimator).pop("categories_", None)
         return X
     known = None if reset else vars(estimator).get("categories_")
-    X, categories = with_codes(X, partial(_find_columns, emission), known, reset=reset)
+    X, categories = with_codes(
+        X, partial(_find_columns, emission), known, reset=reset, allow_missing=allow_missing
+    )
     if reset:
         vars(estimator).pop("categories_", None)
         if categories is not None:

@@ -2,10 +2,10 @@ r"""Categories and Poisson counts, given their states.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| symbols | x_t | (N,) int32 | categories |
-| values | x_t | (N, D) | numbers |
+| symbols | x_t | (N,) int32 | categories; -1: missing |
+| values | x_t | (N, D) | numbers; NaN: missing |
 | states | z_t | (N,) int64 | -1: no state; does not count |
-| counts | n_jv, n_j | (V, J), (J,) | symbol v in state j; steps in state j |
+| counts | n_jv, n_jd | (V, J), (J, D) | symbol v in state j; values of column d in state j |
 | log_probs | log theta_jv | (V, J) | ordered by symbol, so that a step reads one row |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
 | totals | | (J, D) | sums of the values of a state |
@@ -37,7 +37,7 @@ def count_symbols(symbols, states, counts):
         for j in range(counts.shape[1]):
             counts[v, j] = 0
     for t in range(symbols.shape[0]):
-        if states[t] >= 0:
+        if states[t] >= 0 and symbols[t] >= 0:
             counts[symbols[t], states[t]] += 1
 
 
@@ -134,10 +134,14 @@ def move_log_probs(counts, before, after, log_probs, sums, rng):
 
 @njit_loop
 def look_up(symbols, log_probs, log_obs):
-    """Write log theta_j of the symbol of every step to `log_obs`."""
+    """Write log theta_j of the symbol of every step to `log_obs`, or 0 if it is missing."""
     for t in range(symbols.shape[0]):
-        for j in range(log_obs.shape[1]):
-            log_obs[t, j] = log_probs[symbols[t], j]
+        if symbols[t] >= 0:
+            for j in range(log_obs.shape[1]):
+                log_obs[t, j] = log_probs[symbols[t], j]
+        else:
+            for j in range(log_obs.shape[1]):
+                log_obs[t, j] = 0.0
 
 
 @njit_loop
@@ -203,34 +207,37 @@ def log_evidence_of_concentration(concentration, base_values, cells, n_cells, si
 
 @njit_loop
 def add_up_values(values, states, counts, totals):
-    """Write the number of steps of each state and the sums of their values."""
+    """Write the number of observed values of each state and column, and their sums."""
     for j in range(counts.shape[0]):
-        counts[j] = 0.0
         for d in range(values.shape[1]):
+            counts[j, d] = 0.0
             totals[j, d] = 0.0
     for t in range(values.shape[0]):
         if states[t] >= 0:
-            counts[states[t]] += 1.0
             for d in range(values.shape[1]):
-                totals[states[t], d] += values[t, d]
+                if not math.isnan(values[t, d]):
+                    counts[states[t], d] += 1.0
+                    totals[states[t], d] += values[t, d]
 
 
 @njit_loop
 def draw_log_intensities(counts, totals, shapes, rates, log_intensities, rng):
-    """Draw log lambda_jd ~ Gamma(shapes_d + sum of values, rates_d + n_j); output is (J, D)."""
+    """Draw log lambda_jd ~ Gamma(shapes_d + sum of values, rates_d + n_jd); output is (J, D)."""
     for j in range(counts.shape[0]):
         for d in range(totals.shape[1]):
             draw = draw_log_gamma(shapes[d] + totals[j, d], rng)
-            log_intensities[j, d] = draw - math.log(rates[d] + counts[j])
+            log_intensities[j, d] = draw - math.log(rates[d] + counts[j, d])
 
 
 @njit_loop
 def weigh_counts(values, log_intensities, log_obs):
-    """Write sum_d log Poisson(x_td; lambda_jd) to `log_obs`."""
+    """Write sum_d log Poisson(x_td; lambda_jd) over observed values to `log_obs`."""
     for t in range(values.shape[0]):
         for j in range(log_obs.shape[1]):
             log_obs[t, j] = 0.0
         for d in range(values.shape[1]):
+            if math.isnan(values[t, d]):
+                continue
             constant = math.lgamma(values[t, d] + 1.0)
             for j in range(log_obs.shape[1]):
                 log_intensity = log_intensities[j, d]

@@ -20,7 +20,7 @@ from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._discrete import _kernels_counts as kernels
 from skdp.emissions._gaussian._sums import find_moments
-from skdp.emissions._marginals import CountMarginals
+from skdp.emissions._marginals import CountMarginals, fill_by_means
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
 
@@ -51,7 +51,8 @@ class PoissonEmission(PartedEmission):
 
     Notes
     -----
-    Observations are integers >= 0 without missing values.
+    Observations are integers >= 0. NaN marks a missing value, in some or all columns of a row;
+    values must be missing at random.
 
     The default prior adapts to the counts, so that large ones need no special settings. In each
     column, its mean m is the larger of 1 and the mean of the observations. Its shape is 1, so that
@@ -62,6 +63,9 @@ class PoissonEmission(PartedEmission):
     A stored sample holds the posterior means of lambda given the states. Scores, probabilities and
     samples are those of the posterior predictive distribution, which is negative binomial.
     """
+
+    allows_nan = True
+    """NaN is a missing value."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "shape": [Interval(Real, SMALLEST, LARGEST, closed="both"), None],
@@ -105,13 +109,15 @@ def check_part(values: NDArray[np.float64]) -> tuple[int]:
 
 
 def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return observations if they are counts, or raise a ValueError."""
-    wrong = ~((values >= 0.0) & (values == np.floor(values)))
+    """Return observations if they are counts or missing (NaN), or raise a ValueError."""
+    wrong = ~(np.isnan(values) | ((values >= 0.0) & (values == np.floor(values))))
     if wrong.any():
         t, d = np.argwhere(wrong)[0]
-        raise ValueError(f"X must hold counts, integers >= 0; got {values[t, d]:g}.")
+        raise ValueError(
+            f"X must hold counts, integers >= 0, or NaN for missing values; got {values[t, d]:g}."
+        )
     if np.any(values > _MOST):
-        raise ValueError(f"X must hold counts up to {_MOST:g}, got {values.max():g}.")
+        raise ValueError(f"X must hold counts up to {_MOST:g}, got {np.nanmax(values):g}.")
     return values
 
 
@@ -131,7 +137,7 @@ class PoissonSampler(Part):
 
     def __init__(self, n_states: int, shapes: NDArray[np.float64], rates: NDArray[np.float64]):
         self.shapes, self.rates = shapes, rates
-        self.counts = np.zeros(n_states)
+        self.counts = np.zeros((n_states, len(shapes)))
         self.totals = np.zeros((n_states, len(shapes)))
         self.log_intensities = np.empty((n_states, len(shapes)))
         self._log_factorials = np.zeros(3, dtype=np.int64)
@@ -143,19 +149,20 @@ class PoissonSampler(Part):
     def attach(self, values: NDArray[np.float64]) -> None:
         """Store the observations."""
         check_counts(values)
-        self._take_values(as_readonly(values), gammaln(values + 1.0).sum(axis=1))
+        terms = np.where(np.isnan(values), 0.0, gammaln(values + 1.0))
+        self._take_values(as_readonly(values), terms.sum(axis=1))
 
     def _take_values(self, values: NDArray[np.float64], constants: NDArray[np.float64]) -> None:
         self._values, self._constants = values, constants
         self._all_constants = sum_exactly(constants)
 
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Do nothing, because no value is missing."""
+        """Do nothing: missing values are left out, since they carry no information."""
 
     def complete_with(
         self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
     ) -> None:
-        """Do nothing, because no value is missing."""
+        """Do nothing: missing values are left out."""
 
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> PoissonSampler:
         """Return a sampler for some of the observations."""
@@ -174,8 +181,8 @@ class PoissonSampler(Part):
     def add_up(
         self, states: NDArray[np.int64], measured: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-        """Return the number of steps of each state, and sums of values and of log factorials."""
-        counts, totals = np.empty(len(self.counts)), np.empty(self.totals.shape)
+        """Return numbers and sums of observed values, (J, D), and sums of log factorials."""
+        counts, totals = np.empty(self.counts.shape), np.empty(self.totals.shape)
         kernels.add_up_values(self._values, states, counts, totals)
         known = states >= 0
         all_known = bool(known.all())
@@ -188,7 +195,7 @@ class PoissonSampler(Part):
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
         """Write the log probabilities of all counts at the expected intensities of each state."""
-        intensities = (self.shapes + self.totals) / (self.rates + self.counts[:, np.newaxis])
+        intensities = (self.shapes + self.totals) / (self.rates + self.counts)
         kernels.weigh_counts(self._values, np.log(intensities), out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
@@ -213,12 +220,12 @@ class PoissonSampler(Part):
         )
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
-        """Write the log probabilities of all steps."""
+        """Write the log probabilities of the observed values of all steps."""
         kernels.weigh_counts(self._values, self.log_intensities, out)
 
     def log_evidence(self) -> float:
         """Return log p(x | z)."""
-        shapes, rates = self.shapes + self.totals, self.rates + self.counts[:, np.newaxis]
+        shapes, rates = self.shapes + self.totals, self.rates + self.counts
         terms = gammaln(shapes) - shapes * np.log(rates)
         prior = gammaln(self.shapes) - self.shapes * np.log(self.rates)
         return float((terms - prior).sum()) - round_sum(self._log_factorials)
@@ -226,7 +233,7 @@ class PoissonSampler(Part):
     def model(self) -> PoissonModel:
         """Return the distributions of the next observation given the states."""
         shapes = self.shapes + self.totals
-        return PoissonModel(shapes / (self.rates + self.counts[:, np.newaxis]), shapes)
+        return PoissonModel(shapes / (self.rates + self.counts), shapes)
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior in the format of the cluster kernels."""
@@ -243,7 +250,7 @@ class PoissonSampler(Part):
 
     def log_posterior(self) -> float:
         """Return the log density of log lambda given the states."""
-        shapes, rates = self.shapes + self.totals, self.rates + self.counts[:, np.newaxis]
+        shapes, rates = self.shapes + self.totals, self.rates + self.counts
         logs = shapes * (np.log(rates) + self.log_intensities) - gammaln(shapes)
         return float((logs - rates * np.exp(self.log_intensities)).sum())
 
@@ -325,7 +332,7 @@ class PoissonModel:
         return lambdas
 
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the log probability of every observation in every state, (N, J)."""
+        """Return the log probability of the observed values of every step, (N, J)."""
         check_counts(values)
         out = np.zeros((len(values), len(self.intensities)))
         if self.shapes is None:
@@ -338,6 +345,7 @@ class PoissonModel:
             for i in range(0, len(counts), _BLOCK):
                 own = counts[i : i + _BLOCK, np.newaxis]
                 table[i : i + _BLOCK] = log_negative_binomial(own, *known)
+            table[np.isnan(counts)] = 0.0
             for t in range(0, len(out), _BLOCK):
                 out[t : t + _BLOCK] += table[places[t : t + _BLOCK]]
         return out
@@ -353,6 +361,19 @@ class PoissonModel:
     def marginals(self) -> CountMarginals:
         """Return the distributions of single columns of the next observation."""
         return CountMarginals(self.intensities, self.shapes)
+
+    def fill(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return observations, (N, D), with NaN replaced by its mean.
+
+        Parameters
+        ----------
+        values : (N, D) array
+        weights : (N, J) array
+            Probabilities of the states.
+        """
+        return fill_by_means(values, weights, self.intensities)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the model with its states in another order."""

@@ -11,12 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_floats, check_count, check_memory, shorten
 from skdp._numeric._random import make_seed_sequence
-from skdp.data import SequencePanel
+from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import split
 from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._independent_model import mix_symbols
 from skdp.emissions._protocol import looks_back
 from skdp.sequence._base import SequenceEstimator
+from skdp.sequence._hmm._filter import FilterState, advance, log_density_of_last
 from skdp.sequence._hmm._forecast import Mixture
 from skdp.sequence._hmm._lagged_forecast import forecast_lagged
 from skdp.sequence._hmm._model import HMMModel
@@ -155,6 +156,80 @@ class HMMPredictions(SequenceEstimator):
         """
         return split(*self._posteriors(X, "filtered"))
 
+    def filter_update(self, state: FilterState | None, x: Any) -> FilterState:
+        """Return the probabilities of the states after one more observation of a sequence.
+
+        It needs no earlier observations: `state` holds what they imply. After each step of a
+        sequence, ``state.proba`` equals the row of ``filter_proba``.
+
+        Parameters
+        ----------
+        state : FilterState or None
+            The result of the previous call; None for the first observation of a sequence.
+        x : (n_features,) or (1, n_features) array-like, or data frame of one row
+            The observation; NaN is missing where the emission allows it.
+
+        Returns
+        -------
+        FilterState
+            The new state; the old one does not change. Its attribute ``proba`` holds the
+            probabilities of the states, (n_components,). It can be pickled.
+
+        Raises
+        ------
+        ValueError
+            If x is invalid, or impossible in all states, or `state` belongs to another model.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skdp.sequence import HDPHMMLT
+        >>> rng = np.random.default_rng(0)
+        >>> x = np.concatenate([rng.normal(m, 0.5, 40) for m in (0, 5, 0, 5)]).reshape(-1, 1)
+        >>> model = HDPHMMLT(6, stickiness=20.0, max_iter=200, random_state=0).fit(x)
+        >>> state = None
+        >>> for value in [0.1, 0.3, 4.8]:
+        ...     state = model.filter_update(state, [value])
+        >>> bool(state.proba.argmax() == model.predict([[5.0]])[0])
+        True
+        """
+        check_is_fitted(self)
+        models, n_features = self.samples_, self.n_features_in_
+        emission: Any = models[0].emission
+        row = self._check_row(x, emission)
+        shape = models[0].duration and models[0].duration.tables()[0].shape[::-1]
+        expected = shape or (1, len(self.startprob_))
+        if state is not None and (
+            len(state.ends) != len(models)
+            or any(own.shape != expected for own in state.ends)
+            or state.last_values.shape[1] != n_features
+        ):
+            raise ValueError(
+                "state must be a result of filter_update of this estimator since its last fit, or "
+                "None for the first observation of a sequence."
+            )
+        n_lags = emission.n_lags if looks_back(emission) else 0
+        before = np.empty((0, n_features)) if state is None else state.last_values
+        values = np.concatenate([before, row])
+        ends = [None] * len(models) if state is None else state.ends
+        found = [
+            advance(model, own, log_density_of_last(model.emission, values[-n_lags - 1 :]))
+            for model, own in zip(models, ends, strict=True)
+        ]
+        return FilterState(tuple(found), values[len(values) - min(n_lags, len(values)) :])
+
+    def _check_row(self, x: Any, emission: Any) -> NDArray[np.float64]:
+        """Return one observation as (1, n_features), or raise a ValueError."""
+        if not hasattr(x, "columns"):
+            x = np.asarray(x)
+            x = x.reshape(1, -1) if x.ndim < 2 else x
+        if len(x) != 1:
+            raise ValueError(f"x must be one observation, got {len(x)}.")
+        if not looks_back(emission):
+            return np.array(self._check_panel(x, reset=False)[0].values)
+        panel, _ = check_panel(self, x, reset=False)
+        return np.array(panel.values)
+
     @takes_partitions(of_features)
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the expected share of time that each sequence spends in each state.
@@ -291,7 +366,8 @@ class HMMPredictions(SequenceEstimator):
         Raises
         ------
         TypeError
-            If values are missing and the model of your own emission has no method `fill`.
+            If a category is missing, which has no mean, or values are missing and the model of your
+            own emission has no method `fill`.
         ValueError
             If X is invalid; an `AutoregressiveEmission` does not accept missing values.
         """

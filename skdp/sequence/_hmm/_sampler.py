@@ -144,7 +144,7 @@ class HMMSampler(Part):
             panel, self._known = panel
         self._ptr = panel.ptr
         self._log_obs = np.empty((len(panel.values), self.transitions.n_states))
-        self._is_observed = observed_steps(panel.values)
+        self._is_observed = observed_steps(panel.values, self.emission)
         self.emission.attach(*values_for(self.emission, panel.values, panel.ptr))
 
     @property

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from exact.oracles.events import log_bit_evidence, log_row_evidence
+from exact.oracles.events import log_bit_evidence, log_symbol_evidence
 from exact.oracles.hdp_hmm import NormalInverseWishart, log_gaussian_evidence
 from numpy.testing import assert_allclose
 from scipy import stats
@@ -40,6 +40,8 @@ EMISSION = IndependentEmissions(
 ROWS = np.array(
     [[0, 0.3, 2, 1], [1, -1.2, 0, NAN], [0, NAN, 0, 0], [1, 2.0, 1, 1], [NAN, 0.7, 2, NAN]]
 )
+GAPS = ROWS.copy()
+GAPS[1, 2] = GAPS[2, 2] = NAN
 STATES = np.array([0, 1, 0, 0, 1])
 N_STATES = 3  # the last one is never used
 
@@ -47,8 +49,7 @@ N_STATES = 3  # the last one is never used
 def log_mixed_evidence(rows):
     """Return log p(rows of one state): bits in columns 0 and 3, a number in 1, a symbol in 2."""
     rows = np.array(rows, dtype=float).reshape(-1, 4)
-    symbols = np.eye(3)[rows[:, 2].astype(int)]
-    result = log_bit_evidence(rows[:, [0, 3]], BITS) + log_row_evidence(symbols, SYMBOLS)
+    result = log_bit_evidence(rows[:, [0, 3]], BITS) + log_symbol_evidence(rows[:, 2:3], SYMBOLS)
     return result + log_gaussian_evidence(tuple((x,) for x in rows[:, 1]), LINE)
 
 

@@ -1,4 +1,4 @@
-"""Evidence of bits and of rows of counts, observation by observation; NaN is missing.
+"""Evidence of bits, counts and rows of counts, observation by observation; NaN is missing.
 
 Each factor is the predictive probability given those before it, from the conjugate prior.
 """
@@ -37,4 +37,29 @@ def log_row_evidence(rows, prior):
             result += math.log(weights[v] / weights.sum())
             weights[v] += 1.0
         result += math.log(len(set(permutations(events.tolist()))))
+    return result
+
+
+def log_count_evidence(rows, shape, rate):
+    """Return log p(rows) of (n, D) Poisson counts whose intensities are Gamma(shape, rate)."""
+    result = 0.0
+    for column in zip(*rows, strict=True):
+        a, b = shape, rate
+        for x in column:
+            if math.isnan(x):
+                continue
+            result += math.lgamma(a + x) - math.lgamma(a) - math.lgamma(x + 1.0)
+            result += a * math.log(b / (b + 1.0)) - x * math.log(b + 1.0)
+            a, b = a + x, b + 1.0
+    return result
+
+
+def log_symbol_evidence(rows, prior):
+    """Return log p(rows) of (n, 1) symbols whose probabilities are Dirichlet(prior)."""
+    weights = np.array(prior, dtype=float)
+    result = 0.0
+    for (v,) in rows:
+        if not math.isnan(v):
+            result += math.log(weights[int(v)] / weights.sum())
+            weights[int(v)] += 1.0
     return result

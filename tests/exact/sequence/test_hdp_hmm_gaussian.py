@@ -1,14 +1,23 @@
 """The sampler of the HDP-HMM with Gaussian observations against enumeration of states.
 
-Also where these depend on earlier ones.
+Also where these depend on earlier ones, or on inputs.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from exact.oracles.autoregression import MatrixNormalInverseWishart
 from exact.oracles.hdp_hmm import NormalInverseWishart, Problem, expect
+from exact.oracles.regression import log_linear_evidence, log_logistic_evidence
+from exact.sequence.hmm.test_split_merge_of_emissions import (
+    CHOICES,
+    COEFS,
+    LINEAR,
+    LOGISTIC,
+    RESPONSES,
+)
 
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
@@ -86,14 +95,16 @@ def make_emission(problem, covariance_type):
     )
 
 
-def run(problem, covariance_type, n_sweeps, seed=0):
+def run(problem, covariance_type, n_sweeps, seed=0, emission=None):
     panel = SequencePanel.from_sequences([np.array(s) for s in problem.sequences])
     streams = [make_stream(make_seed_sequence(seed + i)) for i in range(3)]
     priors = TransitionPriors(
         problem.gamma, problem.gamma_prior, problem.alpha, problem.alpha_prior,
         problem.kappa, problem.share_prior,
     )  # fmt: skip
-    emission, more = make_emission(problem, covariance_type), ()
+    more = ()
+    if emission is None:
+        emission = make_emission(problem, covariance_type)
     if problem.regression is not None:
         more = (panel.ptr,)
     n_states = problem.n_states
@@ -117,9 +128,9 @@ def run(problem, covariance_type, n_sweeps, seed=0):
     return {name: np.array(values, dtype=float) for name, values in draws.items()}
 
 
-def check(problem, covariance_type, n_sweeps=N_SWEEPS):
+def check(problem, covariance_type, n_sweeps=N_SWEEPS, emission=None):
     expected = expect(problem, n_draws=200_000)
-    found = run(problem, covariance_type, n_sweeps)
+    found = run(problem, covariance_type, n_sweeps, emission=emission)
     for name, values in found.items():
         batches = values.reshape(N_BATCHES, -1, *values.shape[1:]).mean(axis=1)
         error = np.hypot(batches.std(axis=0) / np.sqrt(N_BATCHES - 1), expected.error[name])
@@ -151,3 +162,33 @@ def test_posterior_of_observations_that_depend_on_earlier_ones(case):
 def test_posterior_of_observations_that_depend_on_earlier_ones_in_short():
     """|z| < 5 for 29 figures: a false alarm in 2e-5 cases."""
     check(REGRESSIONS["three states, sticky"], "full", 8_000)
+
+
+REGRESSIONS_ON_INPUTS = {
+    "choices": (
+        Problem(CHOICES, n_states=3, evidence=partial(log_logistic_evidence, prior=COEFS)),
+        LOGISTIC,
+    ),
+    "choices, similar, sticky": (
+        Problem(CHOICES, phi=PHI, kappa=1.0, evidence=partial(log_logistic_evidence, prior=COEFS)),
+        LOGISTIC,
+    ),
+    "responses": (
+        Problem(RESPONSES, n_states=3, evidence=partial(log_linear_evidence, prior=SLOPE)),
+        LINEAR,
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", REGRESSIONS_ON_INPUTS)
+def test_posterior_of_targets_that_depend_on_inputs(case):
+    """|z| < 5 for up to 29 figures a case: a false alarm in 2e-5 cases."""
+    problem, emission = REGRESSIONS_ON_INPUTS[case]
+    check(problem, None, emission=emission)
+
+
+def test_posterior_of_targets_that_depend_on_inputs_in_short():
+    """|z| < 5 for 29 figures: a false alarm in 2e-5 cases."""
+    problem, emission = REGRESSIONS_ON_INPUTS["choices"]
+    check(problem, None, 8_000, emission)

@@ -19,7 +19,7 @@ from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.callback._pickles import write_checked
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
-from skdp.sequence import HDPHMMLT, FactorialHMM
+from skdp.sequence import HDPHMMLT, FactorialHMM, RegressionEmission
 from skdp.topics import (
     GibbsLDA,
     HDPTopicModel,
@@ -50,6 +50,10 @@ CASES = {
     "hdp-topics": (HDPTopicModel(n_chains=2), (DOCUMENTS,)),
     "segmenter": (TopicSegmenter(2, n_chains=2, concentration="auto"), (DOCUMENTS,)),
     "hmm": (HDPHMMLT(3, stickiness="auto"), (PANEL,)),
+    "hmm-choices": (
+        HDPHMMLT(3, emission=RegressionEmission(0, output="bernoulli")),
+        ([np.hstack([x > 0.0, x]) for x in PANEL],),
+    ),
     "factorial": (FactorialHMM(2), (PANEL,)),
     "grammar": (HDPPCFG(3, n_init=2, tol=0.0), (SENTENCES,)),
     "grammar-gibbs": (HDPPCFG(3, inference="gibbs", n_chains=2), (SENTENCES,)),

@@ -50,6 +50,12 @@ def with_gaps(X):
     return X
 
 
+class Complete(PoissonEmission):
+    """Counts without missing values."""
+
+    allows_nan = False
+
+
 class Lagging(BaseEstimator):
     n_lags = 1
 
@@ -127,8 +133,8 @@ class TestParameters:
 
     def test_missing_values_are_those_of_parts(self):
         assert IndependentEmissions(parts()).allows_nan
-        assert not IndependentEmissions([("a", "poisson", [0])]).allows_nan
-        assert not IndependentEmissions([("a", "poisson")]).allows_nan
+        assert not IndependentEmissions([("a", Complete(), [0])]).allows_nan
+        assert not IndependentEmissions([("a", Complete())]).allows_nan
 
 
 class TestFits:
@@ -204,7 +210,15 @@ class TestFits:
         assert np.isfinite(np.vstack(filled)).all()
         assert np.abs(filled[0][3:5, 0]).max() < 2.5
         assert_array_equal(filled[2], X[2])
-        X[1][4, 1] = np.nan
+        X[1][4, 1] = X[0][2] = np.nan
+        gaps = clone(estimator).fit(X)
+        assert gaps.score(X) == pytest.approx(estimator.score(X), abs=0.5)
+        assert gaps.predict_proba(X)[0].shape == (len(X[0]), 4)
+        with pytest.raises(TypeError, match="no value for a missing category"):
+            gaps.impute(X)
+        estimator = quick(emission=IndependentEmissions(parts(events=(Complete(), [1]))))
+        estimator.fit(with_gaps(MIXED))
+        X[0][2] = 0.0
         message = r"emission 'events' \(columns 1 of X\): X contains NaN in column 1 at step"
         with pytest.raises(ValueError, match=f"{message} 28, .* takes no missing values"):
             estimator.fit(X)

@@ -5,7 +5,17 @@ from mutation.mutation import Mutation
 SYMBOLS = "emissions/_discrete/_categorical.py"
 CONCENTRATION = "tests/exact/emissions/test_symbol_concentration.py"
 
+GAPS = "tests/exact/emissions/test_counts.py::test_missing_values_have_factor_one"
+
 MUTATIONS = [
+    Mutation(
+        "symbols-missing-are-the-last-when-predicted",
+        SYMBOLS,
+        "        out[symbols < 0] = 0.0\n",
+        "",
+        "A missing symbol has probability 1.",
+        f"{GAPS}[categorical]",
+    ),
     Mutation(
         "symbols-concentration-without-jacobian",
         SYMBOLS,

@@ -8,7 +8,29 @@ TESTS = "tests/exact/emissions/test_comparable.py"
 SHRUNK = f"{TESTS}::test_probabilities_follow_the_prior[0.2]"
 GROWN = f"{TESTS}::test_probabilities_follow_the_prior[3.0]"
 
+GAPS = "tests/exact/emissions/test_counts.py::test_missing_values_have_factor_one"
+
 MUTATIONS = [
+    Mutation(
+        "counts-missing-count-as-zeros",
+        COUNTS,
+        "                if not math.isnan(values[t, d]):\n"
+        "                    counts[states[t], d] += 1.0\n"
+        "                    totals",
+        "                counts[states[t], d] += 1.0\n"
+        "                if not math.isnan(values[t, d]):\n"
+        "                    totals",
+        "A missing count does not add to the rate of the posterior.",
+        f"{GAPS}[poisson]",
+    ),
+    Mutation(
+        "symbols-missing-are-the-last",
+        COUNTS,
+        "        if states[t] >= 0 and symbols[t] >= 0:\n",
+        "        if states[t] >= 0:\n",
+        "A missing symbol does not count.",
+        f"{GAPS}[categorical]",
+    ),
     Mutation(
         "symbols-sizes-of-states-left-out",
         COUNTS,

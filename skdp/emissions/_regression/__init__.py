@@ -1,0 +1,1 @@
+"""Regressions of some columns on others: emission, samplers, models and kernels."""

@@ -1,0 +1,182 @@
+"""Columns of observations as inputs and targets of a regression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from skdp._checks import as_floats
+from skdp._numeric._typing import Floats, Places
+from skdp.emissions._columns import find_columns
+from skdp.emissions._gaussian._model import check_numbers
+
+
+class Roles(NamedTuple):
+    """The columns of the targets and of the inputs.
+
+    Attributes
+    ----------
+    targets : (D,) array of int
+    inputs : (P,) array of int
+    names : list of str or None
+        Names of the columns of X, for messages.
+    output : {"normal", "bernoulli"}
+    """
+
+    targets: Places
+    inputs: Places
+    names: list[str] | None
+    output: str
+
+    @classmethod
+    def read(
+        cls, targets: Any, inputs: Any, output: str, n_columns: int, names: list[str] | None
+    ) -> Roles:
+        """Return the roles of the columns of X, or raise.
+
+        Parameters
+        ----------
+        targets, inputs : as in `find_columns`
+            `inputs` may be None, which means all columns that are not targets.
+        output : {"normal", "bernoulli"}
+        n_columns : int
+        names : list of str or None
+
+        Raises
+        ------
+        ValueError, TypeError
+        """
+        where = "RegressionEmission"
+        left = find_columns(targets, n_columns, names, f"{where}: targets")
+        if inputs is None:
+            right = np.setdiff1d(np.arange(n_columns), left)
+            if len(right) == 0:
+                raise ValueError(f"{where}: all {n_columns} columns of X are targets: no inputs.")
+        else:
+            right = find_columns(inputs, n_columns, names, f"{where}: inputs")
+        roles = cls(left, right, names, output)
+        both = np.intersect1d(left, right)
+        if len(both):
+            raise ValueError(f"{where}: {roles.call(both[0])} is both a target and an input.")
+        rest = np.setdiff1d(np.arange(n_columns), np.concatenate([left, right]))
+        if len(rest):
+            raise ValueError(
+                f"{where}: {roles.call(rest[0])} of X is neither a target nor an input: leave it "
+                "out of X."
+            )
+        return roles
+
+    def call(self, column: int) -> str:
+        """Return the words for a column in messages."""
+        return f"column {column}" + ("" if self.names is None else f" ({self.names[column]!r})")
+
+    def split(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return inputs, (N, P), and targets, (N, D) with NaN where missing, or raise.
+
+        Raises
+        ------
+        ValueError
+            If an input is missing, a value is infinite or absurdly large, or a target is impossible
+            or, for normal targets, missing in part of a row.
+        """
+        inputs, targets = values[:, self.inputs], values[:, self.targets]
+        missing = np.isnan(inputs)
+        if missing.any():
+            t, d = np.argwhere(missing)[0]
+            raise ValueError(
+                f"X contains NaN in {self.call(self.inputs[d])}, an input of RegressionEmission, "
+                f"at step {t}, counted through all sequences: only targets may be missing. Impute "
+                "inputs first."
+            )
+        check_numbers(values)
+        missing = np.isnan(targets)
+        if self.output == "bernoulli":
+            wrong = ~(missing | (targets == 0.0) | (targets == 1.0))
+            if wrong.any():
+                t, d = np.argwhere(wrong)[0]
+                raise ValueError(
+                    "X must hold 0 and 1, or NaN for missing values, in the targets of "
+                    f"RegressionEmission(output='bernoulli'); got {targets[t, d]:g} in "
+                    f"{self.call(self.targets[d])} at step {t}, counted through all sequences."
+                )
+            return inputs, targets
+        in_part = missing.any(axis=1) & ~missing.all(axis=1)
+        if in_part.any():
+            t = int(np.argmax(in_part))
+            d = int(np.argmax(missing[t]))
+            raise ValueError(
+                "X must hold all targets of a step or none, because normal targets are correlated; "
+                f"got NaN only in part at step {t}, counted through all sequences, in "
+                f"{self.call(self.targets[d])}."
+            )
+        return inputs, targets
+
+
+def to_regressors(inputs: Floats, root: Floats) -> Floats:
+    """Return L^-1 [1, inputs] of each step, (N, K), for a lower triangular L.
+
+    Coefficients of these regressors have independent prior distributions of variance 1 if L is the
+    Cholesky factor of their prior precision.
+    """
+    rows = np.hstack([np.ones((len(inputs), 1)), inputs])
+    solved = solve_triangular(root, rows.T, lower=True, check_finite=False)
+    return np.ascontiguousarray(solved.T)
+
+
+def as_inputs(roles: Roles, inputs: Any) -> Floats:
+    """Return inputs that a user passes to a model as a new (N, P) array, or raise a ValueError."""
+    array = np.array(as_floats(inputs, "inputs"), dtype=np.float64)
+    width = len(roles.inputs)
+    if array.ndim == 1 and width == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2 or array.shape[1] != width:
+        raise ValueError(f"inputs must be of shape (n, {width}), got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError("inputs must be finite numbers.")
+    return array
+
+
+def fill_targets(
+    roles: Roles, predict: Callable[[Floats], Floats], values: Floats, weights: Floats
+) -> Floats:
+    """Return observations with missing targets replaced by their means over the states.
+
+    Parameters
+    ----------
+    roles : Roles
+    predict : callable
+        Returns the mean targets of every state given inputs, (N, J, D).
+    values : (N, n_features) array
+    weights : (N, J) array
+        Probabilities of the states.
+    """
+    out = np.array(values)
+    inputs, targets = roles.split(values)
+    missing = np.isnan(targets)
+    rows = np.flatnonzero(missing.any(axis=1))
+    means = np.einsum("nj,njd->nd", weights[rows], predict(inputs[rows]))
+    out[np.ix_(rows, roles.targets)] = np.where(missing[rows], means, targets[rows])
+    return out
+
+
+class InputsNeeded:
+    """Methods of models that draw or forecast observations, which inputs make impossible."""
+
+    target_columns: Places
+
+    def sample(self, states: Any, rng: Any) -> Any:
+        """Raise a TypeError, because inputs of new steps are unknown."""
+        raise TypeError(
+            "sample has no inputs for new steps: draw targets with emission_.draw_targets(states, "
+            "inputs, rng) of the fitted model."
+        )
+
+    def marginals(self) -> Any:
+        """Raise a TypeError, because inputs of new steps are unknown."""
+        raise TypeError(
+            "forecast has no inputs for the next steps: emission_.predict(inputs) has the mean "
+            "targets of each state, given inputs."
+        )

@@ -1,0 +1,313 @@
+"""Emissions of columns that depend on other columns of the same step."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from skdp._checks import check_memory
+from skdp._numeric._typing import Floats, Places
+from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp.emissions._far_values import PulledIn
+from skdp.emissions._gaussian._kernels import factorize
+from skdp.emissions._gaussian._sums import find_moments
+from skdp.emissions._moments import find_covariance
+from skdp.emissions._prior_arrays import is_symmetric, read_array
+from skdp.emissions._regression._columns import Roles
+from skdp.emissions._regression._logistic import LogisticPrior, LogisticSampler
+from skdp.emissions._regression._normal import NormalPrior, NormalRegressionSampler
+from skdp.emissions._whole import Whole
+
+# Default priors are computed from the data, as for autoregressions: states are expected to have the
+# regression of the whole data set, this share of its residual variance for one target (or the D-th
+# root for D targets), and a squared distance of predictions from it, in units of their noise, of
+# D K / C, where C is the number of observations that the prior is worth.
+_SHARE = 0.2
+_DISTANCE = 2.0
+_LOG_ODDS = 4.0  # expected variance of the log odds under the default prior
+_SHRINKAGE = 1e-8  # of the correlations of inputs
+_LEAST_OF_FAR = 1e-5  # least deviation relative to that with far values
+
+
+class RegressionEmission(EstimatorMixin, BaseEstimator):
+    r"""Columns that depend on other columns of the same step, by a regression in each state.
+
+    With a_t = [inputs of step t, 1], the D targets y_t of a step in state j are
+
+    - "normal": y_t ~ N(A_j a_t, Sigma_j), a linear regression;
+    - "bernoulli": y_td ~ Bernoulli(1 / (1 + exp(-A_jd a_t))), a logistic regression of each
+      target. An HMM with such states is the GLM-HMM of choices in psychophysics [1]_.
+
+    Inputs are given, not modeled: scores are densities of the targets given the inputs.
+
+    Parameters
+    ----------
+    targets : int, str, slice, or list of int, str or bool
+        Columns of the targets, as for scikit-learn's ``ColumnTransformer``; names are for data
+        frames.
+    inputs : as `targets`, or None, default=None
+        Columns of the inputs. None: all other columns. Each column of X is a target or an input.
+    output : {"normal", "bernoulli"}, default="normal"
+        Distribution of the targets.
+    coef_prior : (D, K) array or None, default=None
+        Prior means of the coefficients of the K - 1 inputs, and of the intercepts in the last
+        column. None: the coefficients of a linear regression on all the data ("normal"), or zeros
+        ("bernoulli").
+    coef_precision_prior : float, (K, K) array or None, default=None
+        C, symmetric and positive definite, in the order of `coef_prior`. A number from 1e-8 to 1e8:
+        how many observations the prior coefficients are worth; C is this number times the mean of
+        a_t a_t^T. None: D K / 2 ("normal"), with which the squared distance between the predictions
+        of a state and of `coef_prior` is expected to be 2, in units of the state's noise; K / 4
+        ("bernoulli"), with which the variance of the log odds is expected to be 4.
+    degrees_of_freedom_prior : float or None, default=None
+        nu > D - 1, for normal targets only. None: 2 D + 1.
+    covariance_prior : (D, D) array or None, default=None
+        S, symmetric and positive definite, for normal targets only. The prior mean of a covariance
+        is S / (nu - D - 1). None: this mean is 0.2^(1 / D) times the covariance of the residuals of
+        `coef_prior`. (S for nu below D + 2 is that for D + 2.)
+
+    Notes
+    -----
+    NaN in a target is a missing value; targets must be missing at random. Normal targets of a step
+    are all missing or none. Inputs may not be missing. Steps without targets do not count in
+    `state_shares_` and scores.
+
+    The prior of normal targets is matrix-normal inverse-Wishart: Sigma_j ~ IW(nu, S) and
+    A_j ~ MN(M, Sigma_j, C^-1), with M in `coef_prior`. It is conjugate: states are split and merged
+    with the parameters integrated out, and scores are those of the posterior predictive
+    distribution, a multivariate Student t.
+
+    The coefficients of Bernoulli targets are Gaussian, A_jd ~ N(M_d, C^-1). They are drawn with
+    Polya-Gamma variables [2]_, given which all moves of states integrate the coefficients out.
+    Scores average 1 / (1 + exp(-psi)) over the Gaussian distribution of the coefficients given the
+    states and these variables. The log joint in `trace_` has Laplace's approximation of the
+    evidence.
+
+    Targets cannot be forecast or drawn without inputs: `HDPHMMLT.forecast` and ``sample`` raise a
+    TypeError. ``emission_.predict(inputs)`` returns the mean targets of every state, and
+    ``emission_.draw_targets(states, inputs, rng)`` draws targets. ``coefs`` and ``intercepts`` of
+    ``emission_`` are posterior means.
+
+    References
+    ----------
+    .. [1] Z. C. Ashwood et al. (2022), Mice alternate between discrete strategies during perceptual
+       decision-making, Nature Neuroscience 25.
+    .. [2] N. G. Polson, J. G. Scott, J. Windle (2013), Bayesian inference for logistic models using
+       Polya-Gamma latent variables, JASA 108.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.emissions import RegressionEmission
+    >>> from skdp.sequence import HDPHMMLT
+    >>> rng = np.random.default_rng(0)
+    >>> state = np.repeat([0, 1, 0, 1], 250)
+    >>> stimulus = rng.normal(size=1000)
+    >>> log_odds = np.where(state == 0, 5.0 * stimulus, 1.5)  # engaged, or biased to the right
+    >>> choice = rng.random(1000) < 1.0 / (1.0 + np.exp(-log_odds))
+    >>> X = np.column_stack([choice, stimulus])
+    >>> emission = RegressionEmission(targets=0, output="bernoulli")
+    >>> model = HDPHMMLT(6, emission=emission, stickiness=20.0, max_iter=200, random_state=0).fit(X)
+    >>> model.n_active_components_
+    2
+    >>> bool(np.mean(model.predict(X) == state) > 0.95)
+    True
+    """
+
+    allows_nan = True
+    """NaN is a missing value, in targets only."""
+
+    needs_inputs = True
+    """Inputs are given: observations of new steps have no mean and cannot be drawn without them."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "targets": [Integral, str, slice, "array-like"],
+        "inputs": [Integral, str, slice, "array-like", None],
+        "output": [StrOptions({"normal", "bernoulli"})],
+        "coef_prior": ["array-like", None],
+        "coef_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), "array-like", None],
+        "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
+        "covariance_prior": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        targets: Any,
+        inputs: Any = None,
+        output: str = "normal",
+        *,
+        coef_prior: ArrayLike | None = None,
+        coef_precision_prior: float | ArrayLike | None = None,
+        degrees_of_freedom_prior: float | None = None,
+        covariance_prior: ArrayLike | None = None,
+    ):
+        self.targets = targets
+        self.inputs = inputs
+        self.output = output
+        self.coef_prior = coef_prior
+        self.coef_precision_prior = coef_precision_prior
+        self.degrees_of_freedom_prior = degrees_of_freedom_prior
+        self.covariance_prior = covariance_prior
+
+    def with_feature_names(self, names: Any) -> Self:
+        """Return a copy of the emission that uses the names of columns.
+
+        Parameters
+        ----------
+        names : (n_features,) array of str
+
+        Returns
+        -------
+        RegressionEmission
+        """
+        other = copy.copy(self)
+        other._names = [str(name) for name in names]
+        return other
+
+    def make_sampler(
+        self, values: Floats, n_states: int
+    ) -> NormalRegressionSampler | LogisticSampler:
+        """Return the sampler of this emission's parameters for these observations.
+
+        Parameters
+        ----------
+        values : (N, n_features) array
+            The observations, from which some priors are computed.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid or does not match the observations, an input is missing, a
+            target is impossible, or a column is neither a target nor an input, or both.
+        """
+        validate_parameters(self)
+        names: list[str] | None = vars(self).get("_names")
+        roles = Roles.read(self.targets, self.inputs, self.output, values.shape[1], names)
+        n_targets, width = len(roles.targets), len(roles.inputs) + 1
+        check_memory(
+            8.0 * n_states * 3.0 * (width + n_targets) ** 2 * n_targets,
+            f"RegressionEmission of {n_targets} targets, {width - 1} inputs and {n_states} states",
+        )
+        inputs = roles.split(values)[0]
+        means, covariance = find_location_and_spread(inputs, roles, roles.inputs, "Values in")
+        coefs = None
+        if self.coef_prior is not None:
+            n_columns = values.shape[1]
+            coefs = read_array(self, "coef_prior", self.coef_prior, (n_targets, width), n_columns)
+            coefs = np.hstack([coefs[:, -1:], coefs[:, :-1]])  # the intercepts come first
+        if self.output == "normal":
+            prior = self._make_normal_prior(roles, values, means, covariance, coefs)
+            return NormalRegressionSampler(n_states, roles, prior)
+        for name in ("degrees_of_freedom_prior", "covariance_prior"):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"RegressionEmission: {name} is for output='normal', because targets of 0 and "
+                    "1 have no noise of their own; leave it None."
+                )
+        root = self._read_precision(means, covariance, width / _LOG_ODDS, values.shape[1])
+        if coefs is None:
+            coefs = np.zeros((n_targets, width))
+        return LogisticSampler(n_states, roles, LogisticPrior(coefs, root))
+
+    def _make_normal_prior(
+        self, roles: Roles, values: Floats, means: Floats, covariance: Floats, coefs: Any
+    ) -> NormalPrior:
+        """Return the prior of normal targets."""
+        inputs, targets = values[:, roles.inputs], values[:, roles.targets]
+        n_dims, width = targets.shape[1], inputs.shape[1] + 1
+        n_columns = n_dims + width - 1
+        dof = self.degrees_of_freedom_prior
+        dof = 2.0 * n_dims + 1.0 if dof is None else float(dof)
+        if dof <= n_dims - 1:
+            raise ValueError(
+                "RegressionEmission: degrees_of_freedom_prior must be above the number of targets "
+                f"minus 1, {n_dims - 1}; got {self.degrees_of_freedom_prior!r}."
+            )
+        if coefs is None:
+            coefs = regress(inputs, targets)
+        if self.covariance_prior is None:
+            left = targets - coefs[:, 0] - inputs @ coefs[:, 1:].T
+            share = _SHARE ** (1.0 / n_dims) * max(dof - n_dims - 1.0, 1.0)
+            scale = share * find_location_and_spread(left, roles, roles.targets, "Residuals of")[1]
+        else:
+            scale = read_array(
+                self, "covariance_prior", self.covariance_prior, (n_dims, n_dims), n_columns
+            )
+        return NormalPrior(
+            coefs,
+            self._read_precision(means, covariance, n_dims * width / _DISTANCE, n_columns),
+            dof,
+            self._factorize("covariance_prior", scale),
+        )
+
+    def _read_precision(
+        self, means: Floats, covariance: Floats, default: float, n_columns: int
+    ) -> Floats:
+        """Return the Cholesky factor of C, with the intercept first."""
+        precision, n = self.coef_precision_prior, len(means) + 1
+        if precision is not None and not isinstance(precision, Real):
+            matrix = read_array(self, "coef_precision_prior", precision, (n, n), n_columns)
+            order = np.roll(np.arange(n), 1)
+            return self._factorize("coef_precision_prior", matrix[np.ix_(order, order)])
+        factor = np.zeros((n, n))
+        factor[0, 0], factor[1:, 0] = 1.0, means
+        factor[1:, 1:] = self._factorize("X", covariance)
+        return factor * np.sqrt(default if precision is None else float(precision))
+
+    def _factorize(self, name: str, matrix: Floats) -> Floats:
+        """Return a Cholesky factor, or raise a ValueError."""
+        if not is_symmetric(matrix):
+            raise ValueError(f"RegressionEmission: {name} must be symmetric.")
+        factor = np.array(matrix)
+        if not factorize(factor):
+            raise ValueError(f"RegressionEmission: {name} must be positive definite.")
+        return factor
+
+
+def find_location_and_spread(
+    values: Floats, roles: Roles, columns: Places, kind: str
+) -> tuple[Floats, Floats]:
+    """Return robust means and a positive definite covariance of values derived from some columns.
+
+    Deviations are at least as large as products with outliers need in order to leave some digits.
+    """
+    ranges, means, products = find_moments(PulledIn(Whole(values)))
+    covariance = find_covariance(ranges, products, _SHRINKAGE)
+    everywhere, _, squares = find_moments(Whole(values))
+    least = _LEAST_OF_FAR * np.sqrt(np.diag(find_covariance(everywhere, squares)))
+    deviations = np.sqrt(np.diag(covariance))
+    for d in np.flatnonzero(least > deviations):
+        warnings.warn(
+            f"{kind} {roles.call(columns[d])} of X are outliers so far from the others that the "
+            "default prior of RegressionEmission has to follow their scale: replace them.",
+            UserWarning,
+            stacklevel=2,
+        )
+    ratios = np.maximum(deviations, least) / deviations
+    return means, covariance * np.multiply.outer(ratios, ratios)
+
+
+def regress(inputs: Floats, targets: Floats) -> Floats:
+    """Return robust least-squares coefficients of all steps with targets, intercepts first.
+
+    Collinear inputs also have coefficients.
+    """
+    n, rows = inputs.shape[1], np.hstack([inputs, targets])
+    whole = rows[~np.isnan(rows).any(axis=1)]
+    ranges, means, products = find_moments(PulledIn(Whole(whole)))
+    covariance = find_covariance(ranges, products, _SHRINKAGE)[:n, :n]
+    cross = products[n:, :n] / max(len(whole), 1)
+    coefs = np.linalg.solve(covariance, cross.T).T
+    return np.hstack([(means[n:] - coefs @ means[:n])[:, np.newaxis], coefs])

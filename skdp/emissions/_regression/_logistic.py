@@ -1,0 +1,313 @@
+"""Logistic regressions with Polya-Gamma variables: sampler and model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from skdp._numeric._numba import as_readonly
+from skdp._numeric._typing import Floats, Places
+from skdp._part import Part
+from skdp.emissions._protocol import Coupling
+from skdp.emissions._regression import _kernels_logistic as kernels
+from skdp.emissions._regression._columns import (
+    InputsNeeded,
+    Roles,
+    as_inputs,
+    fill_targets,
+    to_regressors,
+)
+from skdp.emissions._regression._windows import write_states_of_windows
+
+_MOST_STEPS, _CLIMBS, _TOLERANCE = 100, 5, 1e-9
+"""Steps to a mode: their largest number, first steps that only climb, and size of the last one."""
+
+
+class LogisticPrior(NamedTuple):
+    """Parameters of the Gaussian prior, with the intercept first.
+
+    Attributes
+    ----------
+    coefs : (D, K) array
+    precision_root : (K, K) array
+        Lower triangular Cholesky factor of the precision of the coefficients of one target.
+    """
+
+    coefs: Floats
+    precision_root: Floats
+
+
+class LogisticData(NamedTuple):
+    """Regressors, log odds under the prior mean, and targets: see the kernels."""
+
+    rows: Floats
+    offsets: Floats
+    halves: Floats
+
+    def take(self, steps: Places) -> LogisticData:
+        """Return the data of some steps."""
+        return LogisticData(*(as_readonly(array[steps]) for array in self))
+
+
+class AugmentedRegression(Part):
+    """Regressions given the Polya-Gamma variables, with the coefficients integrated out.
+
+    Moves of states use it. Given these variables they are exact, and the variables are drawn anew
+    in each sweep. Densities are without the factor PG(omega; 1, 0), which states do not change.
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_data", "_omegas")
+    starts_with_one_state = True
+
+    _data: LogisticData
+    _omegas: Floats
+
+    def __init__(self, n_states: int, n_targets: int, width: int):
+        shape = n_states, n_targets, width
+        self.precisions, self.linears = np.zeros((*shape, width)), np.zeros(shape)
+        self.factors, self.means = np.zeros((*shape, width)), np.zeros(shape)
+        self.factors[:] = self.precisions[:] = np.eye(width)
+        self._constant = 0.0
+
+    def restrict(self, steps: Places, n_states: int) -> AugmentedRegression:
+        """Return the regressions of some of the observations."""
+        other = AugmentedRegression(n_states, *self.linears.shape[1:])
+        other._data, other._omegas = self._data.take(steps), as_readonly(self._omegas[steps])
+        return other
+
+    def condition(self, states: Places) -> None:
+        """Set the states of the observations; -1 marks observations without a state."""
+        self._constant = kernels.add_up(
+            *self._data, self._omegas, states, self.precisions, self.linears
+        )
+        self._solve()
+
+    def _solve(self) -> None:
+        if not kernels.solve_means(self.precisions, self.linears, self.factors, self.means):
+            raise ValueError(
+                "The regression of a state is not determined to rounding: scale the columns of X, "
+                "or give a larger coef_precision_prior."
+            )
+
+    def write_log_predictive(self, out: Floats) -> None:
+        """Write log p(targets given omega and the observations of each state)."""
+        scratch = np.empty(self.linears.shape[2])
+        kernels.weigh_given_omegas(
+            *self._data, self._omegas, self.factors, self.means, scratch, out
+        )
+
+    def log_evidence(self) -> float:
+        """Return log p(targets | z, omega, inputs) with the coefficients integrated out."""
+        evidence = kernels.log_evidence_given_omegas(self.factors, self.linears, self.means)
+        return float(self._constant + evidence)
+
+    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
+        """Do nothing, because the Polya-Gamma variables are given."""
+
+
+class LogisticSampler(AugmentedRegression):
+    """Sampler of the coefficients of all states.
+
+    The first states are found with omega = 1/4, the mean for log odds of 0.
+    """
+
+    def __init__(self, n_states: int, roles: Roles, prior: LogisticPrior):
+        n_targets, width = prior.coefs.shape
+        super().__init__(n_states, n_targets, width)
+        self.n_states, self.roles, self.prior = n_states, roles, prior
+        self.target_columns = roles.targets
+        self.coefs = np.zeros((n_states, n_targets, width))
+        self._states = np.zeros(0, dtype=np.int32)
+        self._is_complete = False
+
+    def attach(self, values: Floats) -> None:
+        """Store the observations."""
+        coefs, precision_root = self.prior
+        inputs, targets = self.roles.split(values)
+        halves = np.where(np.isnan(targets), 0.0, targets - 0.5)
+        offsets = coefs[:, 0] + inputs @ coefs[:, 1:].T
+        rows = to_regressors(inputs, precision_root)
+        self._data = LogisticData(*map(as_readonly, (rows, offsets, halves)))
+        self._omegas = np.where(halves == 0.0, 0.0, 0.25)
+
+    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
+        """Draw the Polya-Gamma variables given the coefficients."""
+        omegas = np.empty(self._omegas.shape)
+        kernels.draw_omegas(*self._data, self.coefs, states, omegas, rng)
+        self._omegas, self._is_complete = omegas, True
+
+    def start(self, states: Places, rng: NDArray[np.uint64]) -> None:
+        """Write initial states, by assigning windows of steps to the regressions that fit best."""
+        write_states_of_windows(self, self.n_states, states, rng)
+
+    def draw(
+        self, states: Places, rng: NDArray[np.uint64], coupling: Coupling | None = None
+    ) -> None:
+        """Draw the Polya-Gamma variables unless they are new, then the coefficients."""
+        if not self._is_complete:
+            self.complete(states, rng)
+        self.condition(states)
+        kernels.draw_coefs(self.factors, self.means, self.coefs, rng)
+        self._states, self._is_complete = states.astype(np.int32), False
+
+    def write_log_obs(self, out: Floats) -> None:
+        """Write the log probabilities of the targets of all steps; 0 for missing targets."""
+        kernels.weigh(*self._data, self.coefs, out)
+
+    def log_evidence(self) -> float:
+        """Return Laplace's approximation of log p(targets | z, inputs).
+
+        It depends on the states only and not on the Polya-Gamma variables, whose noise would hide
+        changes of the log joint.
+        """
+        shape = self.linears.shape
+        precisions, linears = np.empty((*shape, shape[2])), np.empty(shape)
+        factors, proposed = np.zeros(precisions.shape), np.zeros(shape)
+        modes, steps = np.zeros(shape), np.zeros(shape)
+        logs, best = np.empty(shape[:2]), np.full(shape[:2], -np.inf)
+        are_newton, may_be_newton = np.zeros(shape[:2], dtype=bool), np.ones(shape[:2], dtype=bool)
+
+        def approximate(coefs: Floats) -> None:
+            kernels.add_up_curvatures(
+                *self._data, coefs, self._states, are_newton, precisions, linears, logs
+            )
+            kernels.solve_means(precisions, linears, factors, steps)
+
+        for i in range(_MOST_STEPS):
+            approximate(proposed)
+            fell = logs < best - _TOLERANCE * np.abs(best)
+            may_be_newton &= ~(fell & are_newton)
+            modes[~fell], best = proposed[~fell], np.maximum(best, logs)
+            are_newton = may_be_newton & (i >= _CLIMBS)
+            if fell.any() or i == _CLIMBS:
+                approximate(modes)
+            proposed = steps.copy()
+            if i > _CLIMBS and np.abs(proposed - modes).max(initial=0.0) < _TOLERANCE:
+                break
+        are_newton[:] = True
+        approximate(modes)
+        return float(logs.sum() - np.log(np.diagonal(factors, axis1=2, axis2=3)).sum())
+
+    def model(self) -> LogisticRegressionModel:
+        """Return the distributions of the next targets given states and Polya-Gamma variables."""
+        coefs, root = self.prior
+        means = coefs + np.array([solve_triangular(root, own.T, trans="T", lower=True).T
+                                  for own in self.means])  # fmt: skip
+        inverse_root = solve_triangular(root, np.eye(len(root)), lower=True)
+        factors = np.linalg.solve(self.factors, inverse_root)
+        return LogisticRegressionModel(
+            self.roles, means[:, :, 1:].copy(), means[:, :, 0].copy(), factors
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticRegressionModel(InputsNeeded):
+    r"""Log odds of targets that are linear in the inputs, and the uncertainty of coefficients.
+
+    The coefficients are Gaussian given the states and the Polya-Gamma variables of the sample. The
+    probability of a target is the mean of 1 / (1 + exp(-psi)) over psi ~ N(intercepts + coefs @
+    inputs, \|F a\|^2), with a = [1, inputs] and F in `coef_factors`.
+
+    Attributes
+    ----------
+    roles : Roles
+        Columns of targets and inputs.
+    coefs : (J, D, P) array
+        Posterior means of the coefficients of the inputs for each target.
+    intercepts : (J, D) array
+        Posterior means of the intercepts.
+    coef_factors : (J, D, P + 1, P + 1) array
+        F, lower triangular. F^T F is the covariance of the coefficients of a target (intercept
+        first).
+    """
+
+    roles: Roles
+    coefs: Floats
+    intercepts: Floats
+    coef_factors: Floats
+
+    @property
+    def target_columns(self) -> Places:  # type: ignore[override]
+        """Columns of the targets."""
+        return self.roles.targets
+
+    def log_obs(self, values: Floats) -> Floats:
+        """Return the log probability of the targets of every step given its inputs, (N, J).
+
+        Parameters
+        ----------
+        values : (N, n_features) array
+            Missing targets have the log probability 0.
+        """
+        inputs, targets = self.roles.split(values)
+        halves = np.where(np.isnan(targets), 0.0, targets - 0.5)
+        return self._weigh(inputs, halves)
+
+    def _weigh(self, inputs: Floats, halves: Floats) -> Floats:
+        rows = np.hstack([np.ones((len(inputs), 1)), inputs])
+        coefs = np.concatenate([self.intercepts[:, :, np.newaxis], self.coefs], axis=2)
+        out = np.empty((len(rows), len(coefs)))
+        kernels.weigh_means(as_readonly(rows), halves, coefs, self.coef_factors, out)
+        return out
+
+    def predict(self, inputs: Floats) -> Floats:
+        """Return the probabilities of 1 of every state given inputs, (N, J, D).
+
+        Parameters
+        ----------
+        inputs : (N, P) array
+        """
+        inputs = as_inputs(self.roles, inputs)
+        n_targets = self.intercepts.shape[1]
+        one = np.full((len(inputs), 1), 0.5)
+        columns: list[Any] = [
+            np.exp(self._of_target(d)._weigh(inputs, one)) for d in range(n_targets)
+        ]
+        return np.stack(columns, axis=2)
+
+    def _of_target(self, d: int) -> LogisticRegressionModel:
+        own = slice(d, d + 1)
+        return replace(
+            self,
+            coefs=self.coefs[:, own],
+            intercepts=self.intercepts[:, own],
+            coef_factors=np.ascontiguousarray(self.coef_factors[:, own]),
+        )
+
+    def draw_targets(
+        self, states: NDArray[np.int64], inputs: Floats, rng: np.random.Generator
+    ) -> Floats:
+        """Return targets for states and inputs, (N, D), with the probabilities of `predict`.
+
+        Parameters
+        ----------
+        states : (N,) array of int
+        inputs : (N, P) array
+        rng : numpy.random.Generator
+        """
+        probs = self.predict(inputs)[np.arange(len(states)), states]
+        return (rng.random(probs.shape) < probs).astype(np.float64)
+
+    def fill(self, values: Floats, weights: Floats) -> Floats:
+        """Return observations with missing targets replaced by their probabilities of 1.
+
+        Parameters
+        ----------
+        values : (N, n_features) array
+        weights : (N, J) array
+            Probabilities of the states.
+        """
+        return fill_targets(self.roles, self.predict, values, weights)
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the model with its states in another order."""
+        return replace(
+            self,
+            coefs=self.coefs[order],
+            intercepts=self.intercepts[order],
+            coef_factors=self.coef_factors[order],
+        )

@@ -1,0 +1,25 @@
+"""Wrong patches: regression, columns."""
+
+from mutation.mutation import Mutation
+
+COLUMNS = "emissions/_regression/_columns.py"
+UNIT = "tests/unit/emissions/test_regression.py"
+
+MUTATIONS = [
+    Mutation(
+        "regressors-in-other-units",
+        COLUMNS,
+        "solved = solve_triangular(root, rows.T, lower=True, check_finite=False)",
+        "solved = root @ rows.T",
+        "Regressors have coefficients of variance 1 under the prior.",
+        "tests/exact/emissions/test_regression.py::test_log_evidence[size1]",
+    ),
+    Mutation(
+        "targets-filled-everywhere",
+        COLUMNS,
+        "np.where(missing[rows], means, targets[rows])",
+        "means",
+        "Observed targets stay.",
+        "tests/unit/emissions/test_regression.py::TestEstimator::test_targets_that_are_known_stay",
+    ),
+]

@@ -1,0 +1,351 @@
+"""Regressions on inputs within hidden Markov models: fits, columns, and bad input."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from skdp.data import SequencePanel
+from skdp.emissions import IndependentEmissions, RegressionEmission
+from skdp.preprocessing import PanelTransformer
+from skdp.sequence import HDPHMMLT
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+FEW = {"max_iter": 6, "random_state": 0}
+RNG = np.random.default_rng(0)
+STATES = np.tile(np.repeat([0, 1], 30), 3)
+STIMULUS = RNG.normal(size=(len(STATES), 2))
+LOG_ODDS = np.where(STATES == 0, 4.0 * STIMULUS[:, 0], 1.5 - STIMULUS[:, 1])
+CHOICE = RNG.random(len(STATES)) < 1.0 / (1.0 + np.exp(-LOG_ODDS))
+X = np.column_stack([CHOICE, STIMULUS]).astype(float)
+Y = np.column_stack([LOG_ODDS + RNG.normal(0.0, 0.5, len(STATES)), STIMULUS])
+DATA = {"bernoulli": X, "normal": Y}
+both = pytest.mark.parametrize("output", ["bernoulli", "normal"])
+
+
+def make(output, n=4, **params):
+    own = {"targets": [0], "output": output}
+    own |= {key: params.pop(key) for key in list(params) if key in ("targets", "inputs")}
+    return HDPHMMLT(n, emission=RegressionEmission(**own), **{**FEW, **params})
+
+
+def glm_hmm(seed, n_sequences=6, n_steps=500):
+    """Return trials of three strategies: a stimulus decides, or a side is preferred."""
+    rng = np.random.default_rng(seed)
+    weights = np.array([[6.0, 0.0], [0.8, 2.5], [0.8, -2.5]])
+    sequences, states = [], []
+    for _ in range(n_sequences):
+        z = np.empty(n_steps, dtype=int)
+        for t in range(n_steps):
+            stays = t > 0 and rng.random() < 0.98
+            z[t] = z[t - 1] if stays else rng.integers(3)
+        stimulus = rng.choice([-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0], n_steps)
+        p = 1.0 / (1.0 + np.exp(-weights[z, 0] * stimulus - weights[z, 1]))
+        sequences.append(np.column_stack([rng.random(n_steps) < p, stimulus]).astype(float))
+        states.append(z)
+    return sequences, states
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_three_strategies(seed):
+    """The number of strategies is inferred, and weights are found up to their sampling errors."""
+    sequences, states = glm_hmm(seed)
+    emission = RegressionEmission(0, output="bernoulli")
+    model = HDPHMMLT(10, emission=emission, stickiness=50.0, random_state=seed).fit(sequences)
+    assert np.count_nonzero(model.state_shares_ > 0.05) == 3
+    found = np.concatenate(model.predict(sequences))
+    assert adjusted_rand_score(np.concatenate(states), found) > 0.85
+    of_state = model.emission_
+    engaged, *biased = np.argsort(np.abs(of_state.intercepts[:3, 0]))
+    assert 4.5 < of_state.coefs[engaged, 0, 0] < 8.0
+    assert abs(of_state.intercepts[engaged, 0]) < 0.7
+    assert_allclose(np.sort(of_state.intercepts[biased, 0]), [-2.5, 2.5], atol=0.8)
+
+
+def test_two_regressions():
+    model = make("normal", stickiness=10.0, max_iter=60).fit(Y)
+    assert model.n_active_components_ == 2
+    assert adjusted_rand_score(STATES, model.predict(Y)) > 0.9
+    order = np.argsort(-model.emission_.coefs[:2, 0, 0])
+    assert_allclose(model.emission_.coefs[order, 0], [[4.0, 0.0], [0.0, -1.0]], atol=0.3)
+    assert_allclose(model.emission_.intercepts[order, 0], [0.0, 1.5], atol=0.3)
+
+
+class TestColumns:
+    @both
+    def test_names_numbers_and_order(self, output):
+        values = DATA[output]
+        expected = make(output).fit(values)
+        score = expected.score(values)
+        frame = pd.DataFrame(values, columns=["y", "a", "b"])
+        for targets, inputs in (("y", None), (["y"], ["a", "b"]), ("y", slice("a", "b"))):
+            model = make(output, targets=targets, inputs=inputs).fit(frame)
+            assert model.score(frame) == score
+            assert "_names" not in vars(model.emission)
+        for targets in (np.int64(0), [True, False, False], slice(0, 1)):
+            assert make(output, targets=targets).fit(values).score(values) == score
+        moved = values[:, [1, 0, 2]]
+        assert make(output, targets=1).fit(moved).score(moved) == score
+        assert make(output, targets=-2).fit(moved).score(moved) == score
+
+    @pytest.mark.parametrize(
+        ("targets", "inputs", "error", "message"),
+        [
+            (3, None, ValueError, "targets: there is no column 3, X has 3 columns"),
+            ([], None, ValueError, "targets has no columns"),
+            ([0, 0], None, ValueError, "targets names a column twice"),
+            ("y", None, ValueError, "column 'y' is given by its name, but X has none"),
+            ([0, 1, 2], None, ValueError, "all 3 columns of X are targets: no inputs"),
+            (0, [0, 1, 2], ValueError, "column 0 is both a target and an input"),
+            (0, [1], ValueError, "column 2 of X is neither a target nor an input"),
+            (0, [1.5, 2.0], TypeError, "inputs: columns must be"),
+        ],
+    )
+    def test_refused(self, targets, inputs, error, message):
+        with pytest.raises(error, match=message):
+            make("normal", targets=targets, inputs=inputs).fit(Y)
+
+
+class TestBadInput:
+    @both
+    @pytest.mark.parametrize("method", ["fit", "predict", "score", "predict_proba", "impute"])
+    def test_missing_inputs(self, output, method):
+        gaps = DATA[output].copy()
+        gaps[7, 2] = np.nan
+        model = make(output) if method == "fit" else make(output).fit(DATA[output])
+        with pytest.raises(ValueError, match=r"NaN in column 2, an input of .* at step 7"):
+            getattr(model, method)(gaps)
+        frame = pd.DataFrame(gaps, columns=["y", "a", "b"])
+        with pytest.raises(ValueError, match=r"column 2 \('b'\), an input"):
+            make(output).fit(frame)
+
+    @both
+    def test_another_width(self, output):
+        model = make(output).fit(DATA[output])
+        with pytest.raises(ValueError, match="X has 2 features, but HDPHMMLT is expecting 3"):
+            model.predict(DATA[output][:, :2])
+
+    @pytest.mark.parametrize("wrong", [2.0, 0.5, -1.0])
+    def test_no_choice(self, wrong):
+        values = X.copy()
+        values[5, 0] = wrong
+        message = f"must hold 0 and 1.*got {wrong:g} in column 0 at step 5"
+        with pytest.raises(ValueError, match=message):
+            make("bernoulli").fit(values)
+        with pytest.raises(ValueError, match=message):
+            make("bernoulli").fit(X).score(values)
+
+    def test_targets_missing_in_part(self):
+        values = np.column_stack([Y, Y[:, 0] + 1.0])
+        values[4, 3] = np.nan
+        with pytest.raises(ValueError, match=r"only in part at step 4, .*, in column 3"):
+            make("normal", targets=[0, 3]).fit(values)
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({"output": "poisson"}, "output"),
+            ({"coef_prior": [[0.0, 0.0]]}, r"coef_prior must be of shape \(1, 3\)"),
+            ({"coef_precision_prior": 0.0}, "coef_precision_prior"),
+            ({"coef_precision_prior": np.eye(2)}, r"coef_precision_prior must be of shape \(3, 3"),
+            (
+                {"coef_precision_prior": -np.eye(3)},
+                "must be positive definite",
+            ),
+            ({"coef_precision_prior": np.tri(3)}, "coef_precision_prior must be symmetric"),
+            ({"output": "normal", "degrees_of_freedom_prior": -1.0}, "degrees_of_freedom_prior"),
+            ({"output": "normal", "covariance_prior": [[-1.0]]}, "must be positive definite"),
+            ({"degrees_of_freedom_prior": 4.0}, "is for output='normal'"),
+            ({"covariance_prior": [[1.0]]}, "covariance_prior is for output='normal'"),
+        ],
+    )
+    def test_parameters(self, params, message):
+        emission = RegressionEmission(0, **{"output": "bernoulli", **params})
+        with pytest.raises(ValueError, match=message):
+            HDPHMMLT(3, emission=emission, **FEW).fit(X)
+
+    @both
+    def test_what_needs_inputs(self, output):
+        model = make(output).fit(DATA[output])
+        with pytest.raises(TypeError, match="sample has no inputs for new steps"):
+            model.sample(3)
+        with pytest.raises(TypeError, match="forecast has no inputs for the next steps"):
+            model.forecast(DATA[output], 3)
+        part = RegressionEmission([0], [1, 2], output)
+        for emission in (part, IndependentEmissions([("part", part, [0, 1, 2])])):
+            with pytest.raises(ValueError, match="its states have no mean"):
+                HDPHMMLT(emission=emission, state_order="mean", **FEW).fit(DATA[output])
+        with pytest.raises(TypeError, match="ComparableEmission"):
+            make(output, similarity="emission").fit(DATA[output])
+
+    @both
+    def test_inputs_of_predictions(self, output):
+        emission = make(output).fit(DATA[output]).emission_
+        for call in (emission.predict, lambda x: emission.draw_targets([0], x, RNG)):
+            for wrong in ([[0.0]], [0.0, 1.0], np.zeros((1, 3))):
+                with pytest.raises(ValueError, match=r"inputs must be of shape \(n, 2\)"):
+                    call(wrong)
+            with pytest.raises(ValueError, match="inputs must be finite"):
+                call([[0.0, np.nan]])
+        assert emission.predict(STIMULUS.tolist()).shape == (len(X), 4, 1)
+        one = make(output, targets=[0]).fit(DATA[output][:, :2]).emission_
+        assert_array_equal(one.predict([0.5, 1.0]), one.predict([[0.5], [1.0]]))
+
+
+class TestMissingTargets:
+    @both
+    def test_they_do_not_count(self, output):
+        values = DATA[output].copy()
+        values[10:14, 0] = values[-1, 0] = np.nan
+        model = make(output).fit(values)
+        steps = model.score_samples(values)
+        assert_allclose(steps[[*range(10, 14), -1]], 0.0, atol=1e-12)
+        assert model.score(values) == pytest.approx(steps.sum() / (len(values) - 5))
+        filled = model.impute(values)
+        assert np.isfinite(filled).all()
+        assert_array_equal(np.delete(filled, [*range(10, 14), len(values) - 1], 0)[:9], values[:9])
+        counts = model.state_shares_ * (len(values) - 5)
+        assert_allclose(counts, np.round(counts), atol=1e-9)
+
+    @both
+    def test_nothing_observed(self, output):
+        values = DATA[output].copy()
+        values[:, 0] = np.nan
+        with pytest.raises(ValueError, match="column 0 holds nothing but missing values"):
+            make(output).fit(values)
+        model = make(output).fit(DATA[output])
+        with pytest.raises(ValueError, match="X holds nothing but missing values"):
+            model.score(values)
+        assert_allclose(model.score_samples(values), 0.0, atol=1e-12)
+
+
+class TestEstimator:
+    @both
+    def test_warm_start_and_sweeps_equal_one_fit(self, output):
+        values = DATA[output]
+        whole = make(output, max_iter=8, burn_in=2).fit(values)
+        model = make(output, max_iter=5, burn_in=2, warm_start=True).fit(values)
+        model = pickle.loads(pickle.dumps(model))
+        model.set_params(max_iter=8).fit(values)
+        assert_array_equal(model.predict(values), whole.predict(values))
+        assert model.score(values) == whole.score(values)
+        assert_array_equal(model.trace_["log_joint"], whole.trace_["log_joint"])
+        for view in make(output, max_iter=3).iter_sweeps(values):
+            copied = view.copy()
+            assert copied.log_joint() == view.log_joint()
+
+    @both
+    def test_grid_clone_and_pickle(self, output):
+        values = DATA[output]
+        sequences = [values[:60], values[60:120], values[120:]]
+        grid = GridSearchCV(
+            make(output), {"emission__coef_precision_prior": [0.1, 10.0]}, cv=3
+        ).fit(sequences)
+        assert np.isfinite(grid.cv_results_["mean_test_score"]).all()
+        model = clone(make(output)).fit(sequences)
+        other = pickle.loads(pickle.dumps(model))
+        assert other.score(sequences) == model.score(sequences)
+        panel = SequencePanel.from_sequences(sequences)
+        assert model.score(panel) == model.score(sequences)
+
+    def test_pipeline(self):
+        from sklearn.preprocessing import FunctionTransformer
+
+        pipeline = make_pipeline(PanelTransformer(FunctionTransformer()), make("bernoulli"))
+        sequences = [X[:90], X[90:]]
+        assert pipeline.fit(sequences).score(sequences) == make("bernoulli").fit(sequences).score(
+            sequences
+        )
+
+    @both
+    def test_units_of_inputs_do_not_matter(self, output):
+        values = DATA[output]
+        other = values * [1.0, 1e4, 1e-3] + [0.0, 3e5, 2.0]
+        model, moved = (make(output, max_iter=10).fit(x) for x in (values, other))
+        assert_array_equal(model.predict(values), moved.predict(other))
+        assert moved.score(other) == pytest.approx(model.score(values), rel=1e-6)
+
+    @both
+    @pytest.mark.parametrize(
+        "params",
+        [
+            {"duration": "poisson"},
+            {"state_sampler": "beam"},
+            {"similarity": "gaussian"},
+            {"transitions": "left-right"},
+            {"init": "random"},
+            {"n_chains": 2},
+        ],
+        ids=str,
+    )
+    def test_other_models(self, output, params):
+        values = DATA[output]
+        model = make(output, **params).fit(values)
+        assert np.isfinite(model.score(values))
+        assert model.decode(values)[1].shape == (len(values),)
+
+    @both
+    def test_one_step_and_constant_inputs(self, output):
+        for values in ([[1.0, 2.0, 3.0]], np.column_stack([CHOICE, np.ones((len(X), 2))])):
+            assert np.isfinite(make(output).fit(np.array(values)).score(np.array(values)))
+
+    @both
+    def test_an_absurd_input(self, output):
+        values = DATA[output].copy()
+        values[20, 1] = 1e4
+        model, usual = (make(output, max_iter=20).fit(x) for x in (values, DATA[output]))
+        steps = np.delete(model.score_samples(values), 20)
+        expected = np.delete(usual.score_samples(DATA[output]), 20)
+        assert steps.mean() > expected.mean() - 0.2
+        values[20, 1] = 1e12
+        with pytest.warns(UserWarning, match="column . of X are outliers so far"):
+            model = make(output).fit(values)
+        assert np.isfinite(model.score_samples(values)).all()
+        assert np.isfinite(model.predict_proba(values)).all()
+
+    def test_parts_of_mixed_columns(self):
+        emission = IndependentEmissions(
+            [
+                ("choice", RegressionEmission("choice", output="bernoulli"), ["choice", "left"]),
+                ("time", RegressionEmission(1, 0), ["right", "time"]),
+            ]
+        )
+        frame = pd.DataFrame(
+            np.column_stack([X, Y[:, 0]]), columns=["choice", "left", "right", "time"]
+        )
+        frame.loc[3, "time"] = np.nan
+        model = HDPHMMLT(3, emission=emission, **FEW).fit(frame)
+        assert np.isfinite(model.score(frame))
+        assert np.isfinite(model.impute(frame)).all()
+        frame.loc[5, "right"] = np.nan
+        with pytest.raises(ValueError, match=r"emission 'time'.*NaN in column 0 \('right'\)"):
+            model.score(frame)
+
+    def test_targets_that_are_known_stay(self):
+        values = np.column_stack([X, 1.0 - X[:, 0]])
+        gaps = values.copy()
+        gaps[[3, 3, 9], [0, 3, 3]] = np.nan
+        model = make("bernoulli", targets=[0, 3]).fit(gaps)
+        filled, seen = model.impute(gaps), ~np.isnan(gaps)
+        assert_array_equal(filled[seen], gaps[seen])
+        rows = model.emission_.fill(gaps, model.predict_proba(gaps))
+        assert_array_equal(rows[seen], gaps[seen])
+        assert np.all((filled[~seen] > 0.0) & (filled[~seen] < 1.0))
+
+    def test_several_targets(self):
+        values = np.column_stack([X, 1.0 - X[:, 0]])
+        values[3, 3] = np.nan
+        model = make("bernoulli", targets=[0, 3]).fit(values)
+        assert model.emission_.coefs.shape == (4, 2, 2)
+        assert model.emission_.predict(STIMULUS[:5]).shape == (5, 4, 2)
+        twice = np.column_stack([Y, Y[:, 0] + RNG.normal(size=len(Y))])
+        model = make("normal", targets=[0, 3]).fit(twice)
+        assert model.emission_.covariances.shape == (4, 2, 2)
