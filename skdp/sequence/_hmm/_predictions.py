@@ -18,6 +18,8 @@ from skdp.emissions._independent_model import mix_symbols
 from skdp.emissions._protocol import looks_back
 from skdp.sequence._base import SequenceEstimator
 from skdp.sequence._hmm._forecast import Mixture
+from skdp.sequence._hmm._gap_filter import Tail
+from skdp.sequence._hmm._gapped_model import has_gaps
 from skdp.sequence._hmm._lagged_forecast import forecast_lagged
 from skdp.sequence._hmm._model import HMMModel
 from skdp.sequence._partitions import of_features, takes_partitions
@@ -84,6 +86,11 @@ class HMMPredictions(SequenceEstimator):
         """
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
+        if has_gaps(self.emission_, panel.values):
+            raise ValueError(
+                "decode with an AutoregressiveEmission requires complete sequences; X contains "
+                "NaN. predict accepts missing values; or decode the result of impute."
+            )
         model = HMMModel(
             self.startprob_,
             self.transmat_,
@@ -219,8 +226,9 @@ class HMMPredictions(SequenceEstimator):
             f"forecast of n_steps={n_steps} of {panel.shape[0]} sequences",
         )
         if is_lagged:
-            ends = self._each(self.samples_, "ends", panel.ptr, panel.values)
-            parts = forecast_lagged(self.samples_, ends, panel, n_steps, levels)
+            check_continued(panel, emissions[0].n_lags)
+            tails = self._each(self.samples_, "tails", panel.ptr, panel.values)
+            parts = forecast_lagged(self.samples_, tails, panel, n_steps, levels)
             names = "mean", "sd", "quantiles"
             lists = dict(zip(names, map(list, zip(*parts, strict=True)), strict=True))
             return Bunch(**{name: x[0] if is_single else x for name, x in lists.items()})
@@ -269,7 +277,7 @@ class HMMPredictions(SequenceEstimator):
         TypeError
             If values are missing and the model of your own emission has no method `fill`.
         ValueError
-            If X is invalid; an `AutoregressiveEmission` does not accept missing values.
+            If X is invalid.
         """
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
@@ -324,6 +332,9 @@ class HMMPredictions(SequenceEstimator):
         n_steps = check_count(n_steps, "n_steps", at_least=1)
         n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
         panel = None if given is None else self._check_panel(given, reset=False)[0]
+        is_gapped = panel is not None and has_gaps(self.samples_[0].emission, panel.values)
+        if panel is not None and looks_back(self.samples_[0].emission):
+            check_continued(panel, self.samples_[0].emission.n_lags)  # type: ignore[attr-defined]
         n_given = 1 if panel is None else panel.shape[0]
         check_memory(
             8.0 * n_steps * n_sequences * n_given * (self.n_features_in_ + 3.0),
@@ -331,23 +342,49 @@ class HMMPredictions(SequenceEstimator):
         )
         rng = np.random.default_rng(make_seed_sequence(random_state))
         which = rng.integers(len(self.samples_), size=n_sequences * n_given)
-        ends = {}
+        ends: dict[int, Any] = {}
         if panel is not None:
             used = np.unique(which)
             models = [self.samples_[s] for s in used]
-            found = self._each(models, "ends", panel.ptr, panel.values)
+            found = self._each(models, "tails" if is_gapped else "ends", panel.ptr, panel.values)
             ends = dict(zip(used.tolist(), found, strict=True))
         sequences, states = [], []
         for i, s in enumerate(which.tolist()):
             model = self.samples_[s]
-            if panel is None:
+            before = None if panel is None else panel[i // n_sequences]
+            if before is None:
                 states.append(model.draw_states(n_steps, rng))
             else:
-                states.append(model.draw_next_states(ends[s][i // n_sequences], n_steps, rng))
-            before = None if panel is None else panel[i // n_sequences]
+                own = ends[s][i // n_sequences]
+                if is_gapped:
+                    own, before = draw_end(own, before, rng)
+                states.append(model.draw_next_states(own, n_steps, rng))
             sequences.append(model.draw_observations(states[-1], rng, before))
         return SequencePanel.from_sequences(sequences), states
 
     @property
     def _n_features_out(self) -> int:
         return len(self.startprob_)
+
+
+def check_continued(panel: SequencePanel, n_lags: int) -> None:
+    """Raise a ValueError if a sequence has fewer steps than the largest lag."""
+    lengths = np.diff(panel.ptr)
+    short = np.flatnonzero(lengths < n_lags)
+    if len(short):
+        raise ValueError(
+            f"A sequence can be continued only from at least {n_lags} step(s), the largest lag; "
+            f"sequence {short[0]} has {lengths[short[0]]}."
+        )
+
+
+def draw_end(
+    tail: Tail, values: NDArray[np.float64], rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return probabilities of states and ages, (A, J), and a sequence with drawn last values."""
+    weights = np.cumsum(tail.ends.sum(axis=(0, 1)))
+    m = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
+    m = min(m, len(weights) - 1)
+    lags, completed = tail.lags[m].reshape(-1, values.shape[1]), values.copy()
+    completed[len(values) - len(lags) :] = lags[::-1]
+    return tail.ends[:, :, m], completed
