@@ -38,9 +38,8 @@ class GappedModel:
         model = self._model
         tables = None if model.duration is None else model.duration.tables()
         moves = StateMoves(model.transmat, tables)
-        seed = crc32(
-            np.ascontiguousarray(model.emission.coefs).tobytes()
-        )  # errors of samples differ
+        # The errors of different samples are independent.
+        seed = crc32(np.ascontiguousarray(model.emission.coefs).tobytes())
         return GapFilter(model.startprob, moves, model.emission, values, log_known, seed=seed)
 
     def _sequences(self, ptr: Places, values: Floats) -> Iterator[tuple[int, slice, Floats, bool]]:

@@ -283,7 +283,8 @@ class HMMPredictions(SequenceEstimator):
         panel, is_single = self._check_panel(X, reset=False)
         values = np.array(panel.values)
         if np.isnan(values).any():
-            self._require(self.samples_[0].emission, "fill", "impute")
+            if not has_gaps(self.samples_[0].emission, values):
+                self._require(self.samples_[0].emission, "fill", "impute")
             some: Any = self._mean_of_samples("impute", panel)
             missing = np.isnan(values)
             values[missing] = some[missing]
