@@ -23,6 +23,7 @@ from skdp.data._panels import check_no_lengths
 from skdp.data._validation import check_lengths, check_partitions
 from skdp.emissions._autoregressive._lags import (
     check_complete_sequences,
+    check_continued,
     check_lags,
     describe_short,
 )
@@ -69,7 +70,19 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         """Return the hidden states of sequences."""
         raise NotImplementedError
 
-    def _check_panel(self, X: Any, *, reset: bool) -> tuple[SequencePanel, bool]:
+    def _check_panel(
+        self, X: Any, *, reset: bool, continues: bool = False
+    ) -> tuple[SequencePanel, bool]:
+        """Return X as a panel, and whether it is a single array.
+
+        Parameters
+        ----------
+        X : object
+        reset : bool
+            Whether X defines the features, as in `fit`.
+        continues : bool, default=False
+            Whether the sequences will be continued, which requires all lags.
+        """
         accept_tokens = self._accepts_tokens()
         if isinstance(X, TokenSequences) and not accept_tokens:
             raise TypeError(
@@ -82,7 +95,11 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         panel, is_single = check_panel(
             self, X, reset=reset, ensure_all_finite="allow-nan", accept_tokens=accept_tokens
         )
+        if continues and n_given > 0:
+            check_continued(panel.values, panel.ptr, n_given)
         if n_given > 0 and self._allows_nan():
+            if continues:
+                return panel, is_single
             short = check_lags(panel.values, panel.ptr, n_given)
             if len(short):
                 warn_user(describe_short(short, n_given), UserWarning)

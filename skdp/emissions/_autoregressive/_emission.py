@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from skdp._checks import check_memory
+from skdp._checks import check_memory, shorten
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._autoregressive._gaps import fill_for_priors
@@ -219,7 +219,7 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
         own_width = design.width(n_dims) + n_dims + 1
         check_memory(
             8.0 * n_states * 3.0 * own_width**2 + 8.0 * (max(sizes) + 1.0 + width) * (width + 1.0),
-            f"{n_lags} lags of {n_dims} features in {n_states} states",
+            f"lags={shorten(self.lags)} of {n_dims} features in {n_states} states",
         )
         dof = self.degrees_of_freedom_prior
         dof = 2.0 * n_dims + 1.0 if dof is None else float(dof)

@@ -107,6 +107,23 @@ def check_lags(values: Floats, ptr: Places, n_lags: int) -> NDArray[np.intp]:
     return short
 
 
+def check_continued(values: Floats, ptr: Places, n_lags: int) -> None:
+    """Raise a ValueError if a sequence has too few steps to be continued, or values are too large.
+
+    Parameters
+    ----------
+    values, ptr, n_lags : as in `check_lags`
+    """
+    lengths = np.diff(ptr)
+    short = np.flatnonzero(lengths < n_lags)
+    if len(short):
+        raise ValueError(
+            f"A sequence can be continued only from at least {n_lags} step(s), the largest lag; "
+            f"sequence {short[0]} has {lengths[short[0]]}."
+        )
+    check_numbers(values)
+
+
 def check_complete_sequences(values: Floats, ptr: Places, n_lags: int) -> None:
     """Raise a ValueError if a value is missing, or a sequence is not longer than the largest lag.
 

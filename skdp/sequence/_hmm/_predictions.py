@@ -21,6 +21,7 @@ from skdp.sequence._hmm._forecast import Mixture
 from skdp.sequence._hmm._gap_filter import Tail
 from skdp.sequence._hmm._gapped_model import has_gaps
 from skdp.sequence._hmm._lagged_forecast import forecast_lagged
+from skdp.sequence._hmm._last_levels import warn_of_levels
 from skdp.sequence._hmm._model import HMMModel
 from skdp.sequence._partitions import of_features, takes_partitions
 
@@ -167,7 +168,8 @@ class HMMPredictions(SequenceEstimator):
 
         With an `AutoregressiveEmission`, means and standard deviations are exact, too, but from the
         second step on, quantiles are those of 10,000 simulated continuations, which are always the
-        same.
+        same. Sequences must have as many steps as its largest lag. If some of the last values are
+        missing, forecasts are averages over their draws: see `score_samples`.
 
         Parameters
         ----------
@@ -198,6 +200,13 @@ class HMMPredictions(SequenceEstimator):
         TypeError
             If the model of your own emission has no method `marginals`.
 
+        Warns
+        -----
+        UserWarning
+            If the last value of a sequence lies outside of all states, as after a trend: the
+            forecast would jump back to the levels of the training data. Forecast differences, or
+            use an `AutoregressiveEmission`.
+
         Notes
         -----
         A Student t distribution with two degrees of freedom or less has no variance, and one with
@@ -216,7 +225,7 @@ class HMMPredictions(SequenceEstimator):
             self._require(emissions[0], "steps_about", "forecast")
         elif not is_categorical:
             self._require(emissions[0], "marginals", "forecast")
-        panel, is_single = self._check_panel(X, reset=False)
+        panel, is_single = self._check_panel(X, reset=False, continues=True)
         n_columns = self.n_features_in_ * (2 + levels.size)
         check_memory(
             8.0
@@ -226,7 +235,6 @@ class HMMPredictions(SequenceEstimator):
             f"forecast of n_steps={n_steps} of {panel.shape[0]} sequences",
         )
         if is_lagged:
-            check_continued(panel, emissions[0].n_lags)
             tails = self._each(self.samples_, "tails", panel.ptr, panel.values)
             parts = forecast_lagged(self.samples_, tails, panel, n_steps, levels)
             names = "mean", "sd", "quantiles"
@@ -243,6 +251,7 @@ class HMMPredictions(SequenceEstimator):
         marginals = [emission.marginals() for emission in emissions]
         found: dict[str, list[Any]] = {"mean": [], "sd": [], "quantiles": []}
         symbols = list(getattr(emissions[0], "symbols", {}).values())
+        warn_of_levels(self.samples_, marginals, panel, symbols)
         for own in weights.swapaxes(0, 1):
             mixture = Mixture(list(own), marginals)
             mean, variance = mixture.moments()
@@ -332,10 +341,8 @@ class HMMPredictions(SequenceEstimator):
         check_is_fitted(self)
         n_steps = check_count(n_steps, "n_steps", at_least=1)
         n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
-        panel = None if given is None else self._check_panel(given, reset=False)[0]
+        panel = None if given is None else self._check_panel(given, reset=False, continues=True)[0]
         is_gapped = panel is not None and has_gaps(self.samples_[0].emission, panel.values)
-        if panel is not None and looks_back(self.samples_[0].emission):
-            check_continued(panel, self.samples_[0].emission.n_lags)  # type: ignore[attr-defined]
         n_given = 1 if panel is None else panel.shape[0]
         check_memory(
             8.0 * n_steps * n_sequences * n_given * (self.n_features_in_ + 3.0),
@@ -366,17 +373,6 @@ class HMMPredictions(SequenceEstimator):
     @property
     def _n_features_out(self) -> int:
         return len(self.startprob_)
-
-
-def check_continued(panel: SequencePanel, n_lags: int) -> None:
-    """Raise a ValueError if a sequence has fewer steps than the largest lag."""
-    lengths = np.diff(panel.ptr)
-    short = np.flatnonzero(lengths < n_lags)
-    if len(short):
-        raise ValueError(
-            f"A sequence can be continued only from at least {n_lags} step(s), the largest lag; "
-            f"sequence {short[0]} has {lengths[short[0]]}."
-        )
 
 
 def draw_end(
