@@ -97,14 +97,12 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         )
         if continues and n_given > 0:
             check_continued(panel.values, panel.ptr, n_given)
-        if n_given > 0 and self._allows_nan():
-            if continues:
-                return panel, is_single
+        if n_given == 0 or not self._allows_nan():
+            check_observed(panel, is_single, self._part("emission"), self._allows_nan(), n_given)
+        elif not continues:
             short = check_lags(panel.values, panel.ptr, n_given)
             if len(short):
                 warn_user(describe_short(short, n_given), UserWarning)
-        else:
-            check_observed(panel, is_single, self._part("emission"), self._allows_nan(), n_given)
         return panel, is_single
 
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
