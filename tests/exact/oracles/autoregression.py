@@ -26,14 +26,21 @@ class Normal:
     covariance: tuple[tuple[float, ...], ...]
 
 
-def pairs(sequences, n_lags):
-    """Return (a, x) of each step of all sequences, None for those without enough steps before."""
-    found = []
+def pairs(sequences, n_lags, has_trend=False):
+    """Return (a, x) of each step of all sequences, None for those without enough steps before.
+
+    `n_lags` may be a list of lags. A trend is the number of the step, from 1, before the 1 of a.
+    """
+    found, lags = [], range(1, n_lags + 1) if isinstance(n_lags, int) else n_lags
     for sequence in sequences:
         values = [np.atleast_1d(np.array(x, dtype=float)) for x in sequence]
         for t, x in enumerate(values):
-            before = [values[t - lag] for lag in range(1, n_lags + 1)] if t >= n_lags else None
-            found.append(None if before is None else (np.concatenate([*before, [1.0]]), x))
+            if t < max(lags):
+                found.append(None)
+                continue
+            before = [values[t - lag] for lag in lags]
+            last = [t + 1.0, 1.0] if has_trend else [1.0]
+            found.append((np.concatenate([*before, last]), x))
     return found
 
 
