@@ -18,6 +18,7 @@ import time
 import warnings
 
 import numpy as np
+import pandas as pd
 from report import print_header, print_table
 
 from skdp.sequence import HDPHMMLT, AutoregressiveEmission
@@ -95,7 +96,7 @@ def forecast_smoothing(series, starts, ahead, season):
 
     means, bounds = [], []
     for t in starts:
-        past = interpolate(series[:t])
+        past = pd.Series(interpolate(series[:t]))
         kind = {"seasonal": "add", "seasonal_periods": season} if season > 1 else {}
         fit = ETSModel(past, trend="add", damped_trend=season == 1, **kind).fit(disp=False)
         found = fit.get_prediction(start=t, end=t + ahead - 1, random_state=0).summary_frame(0.1)
@@ -141,7 +142,8 @@ def main():
         series = read()
         starts = np.arange(int(SHARE * len(series)), len(series) - ahead + 1, EVERY)
         truth = np.array([series[t : t + ahead] for t in starts])
-        rows = []
+        print(f"\n{name}: {len(series)} steps, {len(starts)} forecasts of {ahead} steps\n")
+        print_table(["model", "error", "coverage", "CPU s"], [])
         for label, emission, differ in emissions(season):
             begin, figures = time.process_time(), []
             for seed in range(options.seeds):
@@ -149,18 +151,20 @@ def main():
                     warnings.simplefilter("ignore")  # of levels outside of all states
                     found = forecast_states(series, starts, ahead, emission, differ, seed)
                 figures.append(judge(truth, *found))
-            seconds = (time.process_time() - begin) / options.seeds
-            error, coverage = np.mean(figures, axis=0)
-            rows.append([label, f"{error:.3g}", f"{coverage:.2f}", f"{seconds:.1f}"])
+            print_row(
+                label, np.mean(figures, axis=0), (time.process_time() - begin) / options.seeds
+            )
         for label, f in (("smoothing", forecast_smoothing), ("seasonal naive", forecast_naive)):
             begin = time.process_time()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of optimizers
-                error, coverage = judge(truth, *f(series, starts, ahead, season))
-            seconds = time.process_time() - begin
-            rows.append([label, f"{error:.3g}", f"{coverage:.2f}", f"{seconds:.1f}"])
-        print(f"\n{name}: {len(series)} steps, {len(starts)} forecasts of {ahead} steps\n")
-        print_table(["model", "error", "coverage", "CPU s"], rows)
+                figures = judge(truth, *f(series, starts, ahead, season))
+            print_row(label, figures, time.process_time() - begin)
+
+
+def print_row(label, figures, seconds):
+    """Print a row of a Markdown table."""
+    print(f"| {label} | {figures[0]:.3g} | {figures[1]:.2f} | {seconds:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -273,7 +273,7 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
             "lags",
             lambda lags=lags: hmm(emission=AutoregressiveEmission(lags)),
             ValueError,
-            "'lags' parameter of AutoregressiveEmission must be.*different integers >= 1, got",
+            "'lags' parameter of AutoregressiveEmission must be.*different integers >= 1.*Got",
         )
         for lags in ([], [0, 1], [1, -2], [1, 1], [1, 2.0], [[1, 2]], [True, 2], (1, None))
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_
 from skdp.emissions._autoregressive._gaps import fill_for_priors
 from skdp.emissions._autoregressive._lags import (
     LagDesign,
+    LagsConstraint,
     check_lags,
     find_largest_lag,
     read_lags,
@@ -122,7 +123,7 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
     allows_nan: ClassVar[bool] = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "lags": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "lags": [LagsConstraint()],
         "trend": [StrOptions({"c", "ct"})],
         "coef_prior": ["array-like", None],
         "coef_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), "array-like", None],

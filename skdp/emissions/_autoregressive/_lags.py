@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from skdp._checks import shorten
 from skdp._numeric._typing import Floats, Places
+from skdp._sklearn_compat import HasMethods
 from skdp.emissions._gaussian._model import check_numbers
+
+LAGS = "an integer >= 1 or a list of different integers >= 1"
 
 
 class LagDesign(NamedTuple):
@@ -65,18 +68,30 @@ def read_lags(lags: Any) -> tuple[int, ...]:
         ]
         if chosen and all(are_lags) and len(set(chosen)) == len(chosen):
             return tuple(sorted(int(lag) for lag in chosen))
-    raise ValueError(
-        "The 'lags' parameter of AutoregressiveEmission must be an integer >= 1 or a list of "
-        f"different integers >= 1, got {shorten(lags)}."
-    )
+    raise ValueError(f"lags must be {LAGS}, got {shorten(lags)}.")
+
+
+class LagsConstraint(HasMethods):
+    """Constraint of a parameter: a number of lags or a list of them."""
+
+    def __init__(self) -> None:
+        super().__init__("__class__")
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether `read_lags` accepts a value."""
+        try:
+            read_lags(val)
+        except ValueError:
+            return False
+        return True
+
+    def __str__(self) -> str:
+        return LAGS
 
 
 def find_largest_lag(lags: Any) -> int:
-    """Return the largest lag; 1 if the lags are invalid, which `read_lags` reports."""
-    try:
-        return read_lags(lags)[-1]
-    except ValueError:
-        return 1
+    """Return the largest lag; 1 if the lags are invalid, which `LagsConstraint` reports."""
+    return read_lags(lags)[-1] if LagsConstraint().is_satisfied_by(lags) else 1
 
 
 def check_lags(values: Floats, ptr: Places, n_lags: int) -> NDArray[np.intp]:
