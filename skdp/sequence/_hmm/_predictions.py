@@ -76,6 +76,11 @@ class HMMPredictions(SequenceEstimator):
             with durations, the path with the lowest state of each segment, from the last one, then
             its shortest duration.
 
+        Raises
+        ------
+        ValueError
+            If X is invalid, or values are missing with an `AutoregressiveEmission`.
+
         Warns
         -----
         UserWarning
@@ -326,8 +331,8 @@ class HMMPredictions(SequenceEstimator):
             Number of sequences; with `given`, of continuations of each given sequence.
         given : as X in `fit`, or None, default=None
             Sequences to continue: the draws follow their last steps. None: new sequences. (With an
-            `AutoregressiveEmission`, their first `n_lags` values are Gaussian, with the mean and
-            covariance of `n_lags` successive values of the training data.)
+            `AutoregressiveEmission`, their first values, up to the largest lag, are Gaussian, with
+            the mean and covariance of as many successive values of the training data.)
         random_state : int, RandomState, Generator or None, default=None
 
         Returns

@@ -169,7 +169,7 @@ def test_posteriors_with_missing_values():
 
 
 def test_draws_know_what_follows():
-    """After the gap, 2 is five times .4 or an accident: only later values can rule the first out."""
+    """After the gap, 2 is five times .4 or an accident: later values decide."""
     emission = AutoregressiveModel(
         np.array([[[0.0]], [[5.0]]]), np.zeros((2, 1)), np.array([[[1.0]], [[0.1]]]),
         np.full(2, 50.0), np.ones(2), np.zeros((2, 2, 2)), StartingLags(np.zeros(1), np.eye(1)),
