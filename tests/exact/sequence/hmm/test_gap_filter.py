@@ -147,7 +147,7 @@ def test_unbiased_estimates(case, duration):
     expected = np.concatenate([[total], states[-1], means, last])
     error = np.std(found, axis=0) / np.sqrt(N_RUNS)
     away = np.abs(np.mean(found, axis=0) - expected)
-    assert np.all(away < 5.0 * error + 1e-7 * np.abs(expected).max()), away / error
+    assert np.all(away < 5.0 * error + 1e-7 * np.abs(expected).max()), away / (error + 1e-12)
 
 
 def test_posteriors_with_missing_values():
