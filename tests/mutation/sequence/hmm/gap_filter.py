@@ -13,7 +13,7 @@ MUTATIONS = [
         "        first = np.maximum(np.arange(n_steps) - self._n_lags, 0)",
         "        first = np.maximum(np.arange(n_steps) - 1, 0)",
         "All lags must be the same.",
-        f"{ESTIMATES}[last-none]",
+        f"{ESTIMATES}[first-none]",
     ),
     Mutation(
         "particles-of-equal-weights",
