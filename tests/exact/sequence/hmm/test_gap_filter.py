@@ -117,7 +117,11 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("duration", [None, DURATION], ids=["none", "Poisson"])
+@pytest.mark.parametrize(
+    "duration",
+    [None, pytest.param(DURATION, marks=pytest.mark.slow)],
+    ids=["none", "Poisson"],
+)
 @pytest.mark.parametrize("case", CASES)
 def test_unbiased_estimates(case, duration):
     """Up to 10 figures a case, |z| < 5 with 399 degrees of freedom: false alarms in 1e-5 cases."""
