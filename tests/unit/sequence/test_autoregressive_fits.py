@@ -10,6 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
+from skdp._sklearn_compat import has_callbacks
+from skdp.callback import Checkpoint
 from skdp.sequence import HDPHMMLT, AutoregressiveEmission, PoissonDuration
 
 N_STEPS = 240
@@ -62,6 +64,18 @@ class TestGaps:
         assert_array_equal(straight.trace_["log_joint"], warm.trace_["log_joint"])
         *_, last = make(max_iter=20, burn_in=5, duration=duration).iter_sweeps(GAPS)
         assert last.log_joint() == straight.trace_["log_joint"][0, -1]
+
+    @pytest.mark.skipif(not has_callbacks(), reason="callbacks came with scikit-learn 1.9")
+    def test_checkpoints_hold_missing_values(self, tmp_path):
+        straight = make(max_iter=20, burn_in=5).fit(GAPS)
+        for max_iter in (10, 20):
+            model = make(max_iter=max_iter, burn_in=5)
+            model.set_callbacks(Checkpoint(tmp_path / "fit", every_sweeps=4)).fit(GAPS)
+        assert_array_equal(straight.trace_["log_joint"], model.trace_["log_joint"])
+        changed = np.where(np.isnan(GAPS), 0.0, GAPS)
+        other = make(max_iter=20, burn_in=5).set_callbacks(Checkpoint(tmp_path / "fit"))
+        with pytest.raises(ValueError, match="fit"):
+            other.fit(changed)
 
     def test_sequences_do_not_depend_on_others(self):
         model = make().fit([GAPS[:120], X[120:]])
