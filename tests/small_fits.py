@@ -33,7 +33,7 @@ FITS = {
     "HDPHMMLT": (HDPHMMLT(), {**CHAIN, "n_components": 3}, (ROWS,)),
     "AutoregressiveEmission": (
         HDPHMMLT(emission=AutoregressiveEmission()),
-        {"max_iter": 3, "n_components": 2, "emission__n_lags": 2},
+        {"max_iter": 3, "n_components": 2, "emission__lags": 2},
         (ROWS,),
     ),
     "PoissonDuration": (

@@ -55,8 +55,8 @@ class EmissionModel(Protocol):
     missing.
 
     Models of observations that depend on earlier ones have an attribute ``n_lags`` and the methods
-    ``log_obs(values, ptr)`` and ``sample(states, rng, before=None)``, with the last `n_lags` values
-    before the first state, (n_lags, D), or None at the beginning of a sequence. For these models
+    ``log_obs(values, ptr)`` and ``sample(states, rng, before=None)``, with the sequence so far, of
+    at least `n_lags` steps, (T, D), or None at the beginning of a sequence. For these models
     `HDPHMMLT.forecast` requires the other methods of `AutoregressiveModel`.
     """
 
@@ -115,8 +115,8 @@ class EmissionSampler(Protocol):
     attribute ``n_lags``, an int >= 1: the first `n_lags` steps of each sequence count as given, and
     their log densities are 0. The methods that take values then also take the offsets of sequences:
     ``make_sampler(values, n_states, ptr)``, ``attach(values, ptr)``, and ``log_obs(values, ptr)``
-    of the model. Sequence s is ``values[ptr[s]:ptr[s + 1]]``; none has NaN or `n_lags` steps or
-    fewer.
+    of the model. Sequence s is ``values[ptr[s]:ptr[s + 1]]``. Without ``allows_nan``, none has NaN
+    or `n_lags` steps or fewer.
 
     See Also
     --------

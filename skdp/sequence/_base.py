@@ -21,12 +21,17 @@ from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_pan
 from skdp.data._numbers import check_finite
 from skdp.data._panels import check_no_lengths
 from skdp.data._validation import check_lengths, check_partitions
-from skdp.emissions._autoregressive._lags import check_lags
+from skdp.emissions._autoregressive._lags import (
+    check_complete_sequences,
+    check_continued,
+    check_lags,
+    describe_short,
+)
 from skdp.emissions._discrete._category_columns import code_categories
 from skdp.emissions._names import EMISSIONS
 from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_user
-from skdp.sequence._observed_steps import observed_steps
+from skdp.sequence._observed_steps import scored_steps
 from skdp.sequence._partitions import of_number, takes_partitions
 
 
@@ -65,7 +70,19 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         """Return the hidden states of sequences."""
         raise NotImplementedError
 
-    def _check_panel(self, X: Any, *, reset: bool) -> tuple[SequencePanel, bool]:
+    def _check_panel(
+        self, X: Any, *, reset: bool, continues: bool = False
+    ) -> tuple[SequencePanel, bool]:
+        """Return X as a panel, and whether it is a single array.
+
+        Parameters
+        ----------
+        X : object
+        reset : bool
+            Whether X defines the features, as in `fit`.
+        continues : bool, default=False
+            Whether the sequences will be continued, which requires all lags.
+        """
         accept_tokens = self._accepts_tokens()
         if isinstance(X, TokenSequences) and not accept_tokens:
             raise TypeError(
@@ -78,7 +95,14 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         panel, is_single = check_panel(
             self, X, reset=reset, ensure_all_finite="allow-nan", accept_tokens=accept_tokens
         )
-        check_observed(panel, is_single, self._part("emission"), self._allows_nan(), n_given)
+        if continues and n_given > 0:
+            check_continued(panel.values, panel.ptr, n_given)
+        if n_given == 0 or not self._allows_nan():
+            check_observed(panel, is_single, self._part("emission"), self._allows_nan(), n_given)
+        elif not continues:
+            short = check_lags(panel.values, panel.ptr, n_given)
+            if len(short):
+                warn_user(describe_short(short, n_given), UserWarning)
         return panel, is_single
 
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
@@ -201,6 +225,14 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             single array, log p(x_t | x_1, ..., x_t-1) of every step, (T,). For a PartitionedPanel
             under ``joblib.parallel_config("dask")``, a dask.array.Array with one chunk per
             partition.
+
+        Notes
+        -----
+        With an `AutoregressiveEmission`, missing values are lags of later steps. They are
+        integrated out by a particle filter: a Monte Carlo average over 200 draws for each sequence
+        and stored sample, with fixed seeds, so that the result is always the same and does not
+        depend on the other sequences. Predictions average over 50 joint draws of the missing values
+        given the whole sequence. Sequences without missing values are exact.
         """
         return self._score_samples(X)[0]
 
@@ -244,9 +276,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         log_probabilities, panel = self._score_samples(X)
         check_no_lengths(y, panel, is_single=len(panel) == 1 and len(log_probabilities) != 1)
         part = vars(self).get("emission_")
-        n_steps = int(np.count_nonzero(observed_steps(panel.values, part)))
-        n_steps -= self._n_given() * len(panel)
-        return np.array([[log_probabilities.sum(), n_steps]])
+        counts = scored_steps(panel.values, panel.ptr, self._n_given(), part)
+        return np.array([[log_probabilities.sum(), np.count_nonzero(counts)]])
 
     # Averages over the stored samples
 
@@ -306,7 +337,7 @@ def check_observed(
 ) -> None:
     """Raise if values are missing, or sequences too short, for an emission."""
     if n_given > 0:
-        check_lags(panel.values, panel.ptr, n_given)
+        check_complete_sequences(panel.values, panel.ptr, n_given)
     elif not allows_nan:
         check_complete(panel, is_single, emission)
 

@@ -26,6 +26,23 @@ def observed_steps(values: NDArray[np.float64], part: Any = None) -> NDArray[np.
     return np.asarray(~np.isnan(values).all(axis=1))
 
 
+def scored_steps(
+    values: NDArray[np.float64], ptr: Places, n_given: int, part: Any = None
+) -> NDArray[np.bool_]:
+    """Return the steps that a score is the mean over, (N,): observed steps that are not given.
+
+    Parameters
+    ----------
+    values : (N, D) array
+    ptr : (n + 1,) array
+    n_given : int
+        First steps of each sequence that count as given.
+    part : as in `observed_steps`
+    """
+    places = np.arange(len(values)) - np.repeat(ptr[:-1], np.diff(ptr))
+    return observed_steps(values, part) & (places >= n_given)
+
+
 def count_pairs(first: Ints, second: Ints, is_observed: NDArray[np.bool_], n_states: int) -> Places:
     """Count the observed steps by their pair of states in two draws, (J, J)."""
     pairs = first[is_observed].astype(np.int64) * n_states + second[is_observed]

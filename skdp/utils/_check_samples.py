@@ -72,7 +72,8 @@ def count_scored_rows(fitted: Any, panel: SequencePanel) -> int:
     if is_clusterer(fitted):
         return int((np.diff(panel.ptr) // 2).sum())
     observed = ~np.isnan(panel.values).all(axis=1)
-    return int(observed.sum()) - count_given(fitted) * len(panel)
+    places = np.arange(len(panel.values)) - np.repeat(panel.ptr[:-1], np.diff(panel.ptr))
+    return int((observed & (places >= count_given(fitted))).sum())
 
 
 def has_factors(estimator: Any) -> bool:

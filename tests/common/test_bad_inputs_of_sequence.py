@@ -250,39 +250,54 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         r"dim 3.*HDPHMMLT.*write list\(X\) if.*list\(np.swapaxes\(X, 1, 2\)\)",
     ),
     # Lags
-    ("no lags", lambda: hmm(emission=AutoregressiveEmission(0)), ValueError, "'n_lags'.*Autoreg"),
-    ("half a lag", lambda: hmm(emission=AutoregressiveEmission(1.5)), ValueError, "'n_lags'.*Auto"),
+    ("no lags", lambda: hmm(emission=AutoregressiveEmission(0)), ValueError, "'lags'.*Autoreg"),
+    ("half a lag", lambda: hmm(emission=AutoregressiveEmission(1.5)), ValueError, "'lags'.*Auto"),
     (
         "some lags",
         lambda: hmm(emission=AutoregressiveEmission("two")),
         ValueError,
-        "'n_lags'.*Auto",
+        "'lags'.*Auto",
     ),
     (
         "more lags than steps",
-        lambda: hmm([LONG, LONG[:3]], emission=AutoregressiveEmission(3)),
+        lambda: hmm([LONG[:2], LONG[:3]], emission=AutoregressiveEmission(3)),
         ValueError,
-        r"Sequence 1 has 3 step\(s\), which must be more than n_lags=3",
+        r"more than 3 step\(s\).*The longest sequence has 3 step\(s\)",
     ),
     (
         "more lags than steps of another sequence",
-        lambda: hmm(emission="autoregressive").predict([LONG, LONG, LONG[:1]]),
+        lambda: hmm(emission="autoregressive").predict([LONG[:1], LONG[:1]]),
         ValueError,
-        r"Sequence 2 has 1 step\(s\), which must be more than n_lags=1",
+        r"more than 1 step\(s\).*The longest sequence has 1 step\(s\)",
+    ),
+    *[
+        (
+            "lags",
+            lambda lags=lags: hmm(emission=AutoregressiveEmission(lags)),
+            ValueError,
+            "'lags' parameter of AutoregressiveEmission must be.*different integers >= 1.*Got",
+        )
+        for lags in ([], [0, 1], [1, -2], [1, 1], [1, 2.0], [[1, 2]], [True, 2], (1, None))
+    ],
+    (
+        "a trend",
+        lambda: hmm(emission=AutoregressiveEmission(trend="linear")),
+        ValueError,
+        "'trend' parameter of Auto.*",
     ),
     (
         "NaN in lags",
-        lambda: hmm([LONG, np.where(LONG > 2.7, np.nan, LONG)], emission="autoregressive"),
+        lambda: hmm(emission="autoregressive").decode(np.where(LONG > 2.7, np.nan, LONG)),
         ValueError,
-        "X contains NaN, at step 3 of sequence 1.*Impute.*GaussianEmission",
+        "decode.*requires complete sequences.*impute",
     ),
     (
-        "NaN in lags",
-        lambda: hmm(emission="autoregressive").impute(np.where(LONG > 2.7, np.nan, LONG)),
+        "too short to go on",
+        lambda: hmm(emission=AutoregressiveEmission(2)).forecast([LONG, LONG[:1]], 2),
         ValueError,
-        "X contains NaN, at step 3 of sequence 0.*Impute.*GaussianEmission",
+        r"continued only from at least 2 step\(s\).*sequence 1 has 1",
     ),
-    ("all NaN", lambda: hmm(LONG * np.nan, emission="autoregressive"), ValueError, "contains NaN"),
+    ("all NaN", lambda: hmm(LONG * np.nan, emission="autoregressive"), ValueError, "X holds noth"),
     (
         "infinite",
         lambda: hmm([np.where(LONG > 2.7, np.inf, LONG)], emission="autoregressive"),
@@ -299,7 +314,7 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         "a million lags",
         lambda: hmm(np.zeros((1_000_002, 2)), emission=AutoregressiveEmission(1_000_000)),
         ValueError,
-        "n_lags=1000000 of 2 features.*GiB",
+        "lags=1000000 of 2 features.*GiB",
     ),
     # Nothing observed
     ("a column of NaN", lambda: hmm(LONG * [1, np.nan]), ValueError, "X: column 1 holds nothing"),

@@ -65,17 +65,22 @@ def solve(root, first, x):
 
 
 @njit_loop
-def write_rows(values, ptr, n_lags, coefs, precision_root, scale_root, rows):
-    """Write the lags of all steps and their residuals under the prior, in units of the prior.
+def write_rows(values, ptr, lags, has_trend, coefs, precision_root, scale_root, rows):
+    """Write the regressors of all steps and their residuals under the prior, in units of the prior.
 
     The row of a step does not depend on the other steps that are processed.
 
     Parameters
     ----------
+    lags : (n,) int64
+        In increasing order.
+    has_trend : bool
+        Whether the number of the step in its sequence, from 1, is the last regressor.
     coefs, precision_root, scale_root : (D, K), (K, K), (D, D) float64
         Parameters of the prior: M, and the Cholesky factors of C and S.
     """
-    n_dims, n_lagged = values.shape[1], n_lags * values.shape[1]
+    n_dims, n_lags = values.shape[1], lags[-1]
+    n_lagged = rows.shape[1] - n_dims
     for s in range(ptr.shape[0] - 1):
         for t in range(ptr[s], ptr[s + 1]):
             row = rows[t]
@@ -83,9 +88,11 @@ def write_rows(values, ptr, n_lags, coefs, precision_root, scale_root, rows):
                 for d in range(row.shape[0]):
                     row[d] = math.nan
                 continue
-            for lag in range(n_lags):
+            for i in range(lags.shape[0]):
                 for d in range(n_dims):
-                    row[lag * n_dims + d] = values[t - 1 - lag, d]
+                    row[i * n_dims + d] = values[t - lags[i], d]
+            if has_trend:
+                row[n_lagged - 1] = t - ptr[s] + 1
             for d in range(n_dims):
                 left = values[t, d] - coefs[d, 0]
                 for e in range(n_lagged):

@@ -1,18 +1,101 @@
-"""Lagged values as columns, and checks of sequences for autoregressive emissions."""
+"""Regressors of autoregressive emissions: chosen lags and a trend, and checks of sequences."""
 
 from __future__ import annotations
 
-from typing import Any
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdp._checks import shorten
 from skdp._numeric._typing import Floats, Places
+from skdp._sklearn_compat import HasMethods
 from skdp.emissions._gaussian._model import check_numbers
 
+LAGS = "an integer >= 1 or a list of different integers >= 1"
 
-def check_lags(values: Floats, ptr: Places, n_lags: int) -> None:
-    """Raise a ValueError if a value is missing, or a sequence is not longer than `n_lags`.
+
+class LagDesign(NamedTuple):
+    """The regressors of a step besides the constant: chosen lags, then possibly a linear trend.
+
+    Attributes
+    ----------
+    lags : tuple of int
+        In increasing order.
+    has_trend : bool
+        Whether the number of the step in its sequence, from 1, is a regressor.
+    """
+
+    lags: tuple[int, ...]
+    has_trend: bool = False
+
+    @property
+    def n_lags(self) -> int:
+        """The largest lag L: the first L steps of a sequence count as given."""
+        return self.lags[-1]
+
+    def width(self, n_dims: int) -> int:
+        """Return the number of regressors besides the constant."""
+        return n_dims * len(self.lags) + self.has_trend
+
+    def columns(self, n_dims: int) -> Places:
+        """Return the indices of the chosen lags of all columns among all lags from 1 to L."""
+        first = n_dims * (np.array(self.lags) - 1)
+        return np.asarray((first[:, np.newaxis] + np.arange(n_dims)).ravel())
+
+    def all_lags(self) -> LagDesign:
+        """Return the design with all lags from 1 to L."""
+        return self._replace(lags=tuple(range(1, self.n_lags + 1)))
+
+
+def read_lags(lags: Any) -> tuple[int, ...]:
+    """Return lags in increasing order, given their number or a list of them.
+
+    Raises
+    ------
+    ValueError
+        If a lag is not an integer >= 1, occurs twice, or there is none.
+    """
+    if isinstance(lags, Integral) and not isinstance(lags, bool | np.bool_):
+        if int(lags) >= 1:
+            return tuple(range(1, int(lags) + 1))
+    elif not isinstance(lags, str) and np.ndim(lags) == 1:
+        chosen = list(np.asarray(lags, dtype=object))
+        are_lags = [
+            isinstance(lag, Integral) and not isinstance(lag, bool | np.bool_) and int(lag) >= 1
+            for lag in chosen
+        ]
+        if chosen and all(are_lags) and len(set(chosen)) == len(chosen):
+            return tuple(sorted(int(lag) for lag in chosen))
+    raise ValueError(f"lags must be {LAGS}, got {shorten(lags)}.")
+
+
+class LagsConstraint(HasMethods):
+    """Constraint of a parameter: a number of lags or a list of them."""
+
+    def __init__(self) -> None:
+        super().__init__("__class__")
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether `read_lags` accepts a value."""
+        try:
+            read_lags(val)
+        except ValueError:
+            return False
+        return True
+
+    def __str__(self) -> str:
+        return LAGS
+
+
+def find_largest_lag(lags: Any) -> int:
+    """Return the largest lag; 1 if the lags are invalid, which `LagsConstraint` reports."""
+    return read_lags(lags)[-1] if LagsConstraint().is_satisfied_by(lags) else 1
+
+
+def check_lags(values: Floats, ptr: Places, n_lags: int) -> NDArray[np.intp]:
+    """Return the numbers of the sequences that are not longer than the largest lag.
 
     Parameters
     ----------
@@ -20,15 +103,55 @@ def check_lags(values: Floats, ptr: Places, n_lags: int) -> None:
     ptr : (n + 1,) array
         Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``.
     n_lags : int
+        The largest lag.
+
+    Raises
+    ------
+    ValueError
+        If no sequence is longer than the largest lag, or a value is infinite or too large.
+    """
+    lengths = np.diff(ptr)
+    short = np.flatnonzero(lengths <= n_lags)
+    if len(short) == len(lengths):
+        raise ValueError(
+            f"A sequence must have more than {shorten(n_lags)} step(s), the largest of its lags: "
+            f"the first {shorten(n_lags)} count as given, and nothing would be left. The longest "
+            f"sequence has {lengths.max(initial=0)} step(s)."
+        )
+    check_numbers(values)
+    return short
+
+
+def check_continued(values: Floats, ptr: Places, n_lags: int) -> None:
+    """Raise a ValueError if a sequence has too few steps to be continued, or values are too large.
+
+    Parameters
+    ----------
+    values, ptr, n_lags : as in `check_lags`
+    """
+    lengths = np.diff(ptr)
+    short = np.flatnonzero(lengths < n_lags)
+    if len(short):
+        raise ValueError(
+            f"A sequence can be continued only from at least {n_lags} step(s), the largest lag; "
+            f"sequence {short[0]} has {lengths[short[0]]}."
+        )
+    check_numbers(values)
+
+
+def check_complete_sequences(values: Floats, ptr: Places, n_lags: int) -> None:
+    """Raise a ValueError if a value is missing, or a sequence is not longer than the largest lag.
+
+    Partitions require complete sequences.
     """
     missing = np.isnan(values).any(axis=1)
     if missing.any():
         t = int(np.argmax(missing))
         s = int(np.searchsorted(ptr, t, side="right")) - 1
         raise ValueError(
-            f"X contains NaN, at step {t - ptr[s]} of sequence {s}: an autoregressive emission "
-            "needs every value, since the next ones depend on it. Impute missing values first, or "
-            "use GaussianEmission, which allows them."
+            f"X contains NaN, at step {t - ptr[s]} of sequence {s}: with partitions, an "
+            "autoregressive emission needs every value. Fit a SequencePanel, or impute missing "
+            "values first."
         )
     lengths = np.diff(ptr)
     short = lengths <= n_lags
@@ -36,29 +159,48 @@ def check_lags(values: Floats, ptr: Places, n_lags: int) -> None:
         s = int(np.argmax(short))
         raise ValueError(
             f"Sequence {s} has {lengths[s]} step(s), which must be more than "
-            f"n_lags={shorten(n_lags)}: the "
-            "first n_lags steps count as given, and nothing would be left."
+            f"{shorten(n_lags)}, the largest lag: the "
+            "first steps count as given, and nothing would be left."
         )
     check_numbers(values)
 
 
-def stack_lags(values: Floats, ptr: Places, n_lags: int) -> tuple[Floats, Any]:
-    """Return the lagged values of each step, lag 1 first, and whether the step has all lags.
+def describe_short(short: NDArray[np.intp], n_lags: int) -> str:
+    """Return the text of a warning that some sequences are not longer than the largest lag."""
+    numbers = ", ".join(map(str, short[:5].tolist()))
+    if len(short) > 5:
+        numbers += f" and {len(short) - 5} more"
+    one = len(short) == 1
+    return (
+        f"Sequence{'' if one else 's'} {numbers} of X "
+        f"{'has' if one else 'have'} no more than {n_lags} step(s), the largest lag, and "
+        f"{'is' if one else 'are'} skipped: the first {n_lags} step(s) of a sequence count as "
+        "given, and nothing is left. Choose smaller lags, or leave short sequences out."
+    )
+
+
+def stack_regressors(values: Floats, ptr: Places, design: LagDesign) -> tuple[Floats, Any]:
+    """Return the regressors of each step, and whether the step has all lags.
 
     Parameters
     ----------
-    values, ptr, n_lags : as in `check_lags`
+    values, ptr : as in `check_lags`
+    design : LagDesign
 
     Returns
     -------
-    lags : (N, L D) array
-        Zeros for lags before the first step.
+    regressors : (N, K - 1) array
+        Lagged values, in the order of the lags, then the trend. Zeros for lags before the first
+        step.
     has_lags : (N,) array of bool
     """
     n_steps, n_dims = values.shape
     places = np.arange(n_steps) - np.repeat(ptr[:-1], np.diff(ptr))
-    lags = np.zeros((n_steps, n_lags, n_dims))
-    for lag in range(1, n_lags + 1):
+    lags = np.zeros((n_steps, len(design.lags), n_dims))
+    for i, lag in enumerate(design.lags):
         known = np.flatnonzero(places >= lag)
-        lags[known, lag - 1] = values[known - lag]
-    return lags.reshape(n_steps, -1), places >= n_lags
+        lags[known, i] = values[known - lag]
+    regressors = lags.reshape(n_steps, -1)
+    if design.has_trend:
+        regressors = np.hstack([regressors, places[:, np.newaxis] + 1.0])
+    return regressors, places >= design.n_lags

@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._autoregressive import _kernels as kernels
-from skdp.emissions._autoregressive._lags import check_lags, stack_lags
+from skdp.emissions._autoregressive._lags import LagDesign, stack_regressors
 from skdp.emissions._gaussian._kernels import SMALLEST_ROOT
-from skdp.emissions._gaussian._model import factorize_precisions, log_determinants
+from skdp.emissions._gaussian._model import (
+    check_numbers,
+    factorize_precisions,
+    log_determinants,
+)
 from skdp.emissions._marginals import StudentMarginals
 
 
@@ -50,6 +54,23 @@ class LagSteps(NamedTuple):
     covariances: Floats
 
 
+class StepMaps(NamedTuple):
+    """The regressions of all states at one step, with all lags from 1 to L.
+
+    Attributes
+    ----------
+    intercepts : (J, D) array
+        Constants plus trends.
+    coefs : (J, D, D L) array
+    factors : (J, K, D L + 1) array
+        Maps of [1, lags] to vectors whose squared length is h.
+    """
+
+    intercepts: Floats
+    coefs: Floats
+    factors: Floats
+
+
 def write_predictives(
     rows: Floats,
     first: float,
@@ -75,14 +96,16 @@ class AutoregressiveModel:
 
     Given a = [1, x_t-1, ..., x_t-L], the next observation x_t of a state follows a multivariate
     Student t distribution, its posterior predictive. The location is
-    ``intercepts + coefs @ [x_t-1, ..., x_t-L]``, and the scale matrix is ``scales`` times
+    ``intercepts + coefs @ [x_t-1, ..., x_t-L]``, with a trend plus ``trends`` times the number of
+    the step in its sequence, from 1, and the scale matrix is ``scales`` times
     1 + h, where h = \|F a\|^2, with F in `coef_factors`, is large if few observations of the state
     have had similar lags.
 
     Attributes
     ----------
     coefs : (J, D, D L) array
-        Posterior means of the coefficients of each state, lag 1 first.
+        Posterior means of the coefficients of each state, lag 1 first; with chosen lags, only
+        theirs, in increasing order.
     intercepts : (J, D) array
         Posterior means of the constants.
     covariances : (J, D, D) array
@@ -90,11 +113,15 @@ class AutoregressiveModel:
     degrees_of_freedom : (J,) array
     scale_ratios : (J,) array
         Ratios of `scales` to `covariances`.
-    coef_factors : (J, D L + 1, D L + 1) array
+    coef_factors : (J, K, K) array
         F, lower triangular. F^T F is V_n, the covariance of the coefficients of one equation
-        (intercept first) in units of its noise.
+        (intercept first, trend last) in units of its noise.
     starting_lags : StartingLags
         Distribution of the first values of new sequences.
+    design : LagDesign or None
+        The regressors. None: all lags from 1 to L.
+    trends : (J, D) array or None
+        Posterior means of the trends of each state, per step.
     """
 
     coefs: Floats
@@ -104,11 +131,41 @@ class AutoregressiveModel:
     scale_ratios: Floats
     coef_factors: Floats
     starting_lags: StartingLags
+    design: LagDesign | None = None
+    trends: Floats | None = None
 
     @property
     def n_lags(self) -> int:
-        """Number L of earlier steps on which an observation depends."""
-        return self.coefs.shape[2] // self.coefs.shape[1]
+        """The largest lag L."""
+        return self._design.n_lags
+
+    @property
+    def lags(self) -> tuple[int, ...]:
+        """The lags, in the order of `coefs`."""
+        return self._design.lags
+
+    @property
+    def _design(self) -> LagDesign:
+        if self.design is not None:
+            return self.design
+        return LagDesign(tuple(range(1, self.coefs.shape[2] // self.coefs.shape[1] + 1)))
+
+    def maps_at(self, time: int) -> StepMaps:
+        """Return the regressions of a step, by its number in its sequence, from 1."""
+        design, (n_states, n_dims) = self._design, self.intercepts.shape
+        if self.trends is None and len(design.lags) == design.n_lags:
+            return StepMaps(self.intercepts, self.coefs, self.coef_factors)
+        intercepts, columns = self.intercepts, design.columns(n_dims)
+        n_lagged = n_dims * design.n_lags
+        coefs = np.zeros((n_states, n_dims, n_lagged))
+        coefs[:, :, columns] = self.coefs
+        factors = np.zeros((n_states, self.coef_factors.shape[1], n_lagged + 1))
+        factors[:, :, 0] = self.coef_factors[:, :, 0]
+        factors[:, :, columns + 1] = self.coef_factors[:, :, 1 : len(columns) + 1]
+        if self.trends is not None:
+            intercepts = intercepts + time * self.trends
+            factors[:, :, 0] += time * self.coef_factors[:, :, -1]
+        return StepMaps(intercepts, coefs, factors)
 
     @property
     def scales(self) -> Floats:
@@ -123,15 +180,16 @@ class AutoregressiveModel:
         values : (N, D) array
         ptr : (n + 1,) array or None, default=None
             Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``. Its first `n_lags` steps count as
-            given, so their log density is 0. None: one sequence.
+            given, so their log density is 0, and so is that of steps if they or a lag are
+            incomplete. None: one sequence.
         """
         if ptr is None:
             ptr = np.array([0, len(values)])
-        check_lags(values, ptr, self.n_lags)
+        check_numbers(values)
         n_states, n_dims = self.intercepts.shape
-        lags, has_lags = stack_lags(values, ptr, self.n_lags)
-        rows = np.hstack([lags, values])
-        rows[~has_lags] = np.nan
+        regressors, has_lags = stack_regressors(values, ptr, self._design)
+        rows = np.hstack([regressors, values])
+        rows[~has_lags | np.isnan(rows).any(axis=1)] = np.nan
         width = rows.shape[1] + 1
         freedoms = np.array(self.degrees_of_freedom)
         factors = factorize_precisions(self.scales * freedoms[:, np.newaxis, np.newaxis])
@@ -139,7 +197,10 @@ class AutoregressiveModel:
         inverses = np.zeros((n_states, width, width))
         n_regressors = width - n_dims
         inverses[:, :n_regressors, :n_regressors] = self.coef_factors
-        means = np.concatenate([self.intercepts[:, :, np.newaxis], self.coefs], axis=2)
+        parts = [self.intercepts[:, :, np.newaxis], self.coefs]
+        if self.trends is not None:
+            parts.append(self.trends[:, :, np.newaxis])
+        means = np.concatenate(parts, axis=2)
         inverses[:, n_regressors:, :n_regressors] = -factors @ means
         inverses[:, n_regressors:, n_regressors:] = factors
         out = np.empty((len(values), n_states))
@@ -157,13 +218,13 @@ class AutoregressiveModel:
         ----------
         states : (N,) array of int
         rng : numpy.random.Generator
-        before : (L, D) array or None, default=None
-            The preceding `n_lags` values in time order. None: a new sequence, whose first `n_lags`
-            values are drawn from `starting_lags`.
+        before : (T, D) array or None, default=None
+            The sequence so far, T >= `n_lags`, in time order. None: a new sequence, whose first
+            `n_lags` values are drawn from `starting_lags`.
         """
         n_dims, n_lags = self.intercepts.shape[1], self.n_lags
         out = np.empty((len(states), n_dims))
-        first = 0
+        first = n_before = 0
         if before is None:
             lags = self.starting_lags.mean + self.starting_lags.root @ rng.standard_normal(
                 n_lags * n_dims
@@ -171,16 +232,17 @@ class AutoregressiveModel:
             first = min(n_lags, len(states))
             out[:first] = lags.reshape(n_lags, n_dims)[::-1][:first]
         else:
-            lags = before[::-1].ravel()
+            n_before = len(before)
+            lags = before[::-1][:n_lags].ravel()
         lags = lags[np.newaxis]
         for t in range(first, len(states)):
-            x = self.draw_next(states[t : t + 1], lags, rng)
+            x = self.draw_next(states[t : t + 1], lags, rng, n_before + t + 1)
             out[t] = x[0]
             lags = np.hstack([x, lags[:, :-n_dims]])
         return out
 
     def draw_next(
-        self, states: NDArray[np.int64], lags: Floats, rng: np.random.Generator
+        self, states: NDArray[np.int64], lags: Floats, rng: np.random.Generator, time: int = 0
     ) -> Floats:
         """Return an observation for each state, given its lags, (n, D).
 
@@ -188,28 +250,32 @@ class AutoregressiveModel:
         ----------
         states : (n,) array of int
         lags : (n, D L) array
-            Lag 1 first.
+            All lags from 1 to L, lag 1 first.
         rng : numpy.random.Generator
+        time : int, default=0
+            The number of the step in its sequence, from 1; only trends need it.
         """
+        intercepts, coefs, factors = self.maps_at(time)
         ones = np.ones((len(lags), 1))
-        leverages = np.einsum("nkl,nl->nk", self.coef_factors[states], np.hstack([ones, lags]))
+        leverages = np.einsum("nkl,nl->nk", factors[states], np.hstack([ones, lags]))
         freedoms = self.degrees_of_freedom[states]
         roots = np.maximum(np.sqrt(rng.chisquare(freedoms) / freedoms), SMALLEST_ROOT)
         sizes = np.sqrt(1.0 + (leverages**2).sum(axis=1)) / roots
         noise = rng.standard_normal((len(states), self.intercepts.shape[1]))
         noise = np.einsum("nde,ne->nd", np.linalg.cholesky(self.scales)[states], noise)
-        means = self.intercepts[states] + np.einsum("ndk,nk->nd", self.coefs[states], lags)
+        means = intercepts[states] + np.einsum("ndk,nk->nd", coefs[states], lags)
         return means + sizes[:, np.newaxis] * noise
 
-    def marginals_after(self, lags: Floats) -> StudentMarginals:
+    def marginals_after(self, lags: Floats, time: int = 0) -> StudentMarginals:
         """Return the distributions of single columns of the next observation, given (D L,) lags."""
-        leverages = self.coef_factors @ np.append(1.0, lags)
+        intercepts, coefs, factors = self.maps_at(time)
+        leverages = factors @ np.append(1.0, lags)
         sizes = 1.0 + (leverages**2).sum(axis=1)
         variances = np.diagonal(self.scales, axis1=1, axis2=2) * sizes[:, np.newaxis]
         freedoms = np.broadcast_to(self.degrees_of_freedom[:, np.newaxis], variances.shape)
-        return StudentMarginals(self.intercepts + self.coefs @ lags, np.sqrt(variances), freedoms)
+        return StudentMarginals(intercepts + coefs @ lags, np.sqrt(variances), freedoms)
 
-    def steps_about(self, origin: Floats) -> LagSteps:
+    def steps_about(self, origin: Floats, time: int = 0) -> LagSteps:
         """Return the transition moments of a = [1, lags] for values relative to an origin.
 
         Moments are propagated relative to a nearby point, so that no digits are lost.
@@ -217,16 +283,19 @@ class AutoregressiveModel:
         Parameters
         ----------
         origin : (D,) array
+        time : int, default=0
+            The number of the step in its sequence, from 1; only trends need it.
         """
-        n_states, n_dims = self.intercepts.shape
-        width = self.coefs.shape[2] + 1
+        intercepts, coefs, factors = self.maps_at(time)
+        n_states, n_dims = intercepts.shape
+        width = coefs.shape[2] + 1
         origins = np.tile(origin, self.n_lags)
         maps = np.zeros((n_states, width, width))
         maps[:, 0, 0] = 1.0
-        maps[:, 1 : n_dims + 1, 0] = self.intercepts + self.coefs @ origins - origin
-        maps[:, 1 : n_dims + 1, 1:] = self.coefs
+        maps[:, 1 : n_dims + 1, 0] = intercepts + coefs @ origins - origin
+        maps[:, 1 : n_dims + 1, 1:] = coefs
         maps[:, n_dims + 1 :, 1:-n_dims] = np.eye(width - 1 - n_dims)
-        factors = self.coef_factors.copy()
+        factors = factors.copy()
         factors[:, :, 0] += factors[:, :, 1:] @ origins
         freedoms = self.degrees_of_freedom
         ratios = np.where(freedoms > 2.0, freedoms / np.maximum(freedoms - 2.0, 1e-300), np.inf)
@@ -243,4 +312,5 @@ class AutoregressiveModel:
             degrees_of_freedom=self.degrees_of_freedom[order],
             scale_ratios=self.scale_ratios[order],
             coef_factors=self.coef_factors[order],
+            trends=None if self.trends is None else self.trends[order],
         )

@@ -61,6 +61,47 @@ def log_tables_to_leaving(log_pmf: Floats, log_survival: Floats) -> Floats:
     return np.ascontiguousarray(leaving.T)
 
 
+class StateMoves:
+    """Steps of states and the ages of their segments, forward and back.
+
+    Parameters
+    ----------
+    transmat : (J, J) array
+    tables : pair of (J, A) arrays or None
+        Log probabilities and log survival of durations; None without durations.
+    """
+
+    def __init__(self, transmat: Floats, tables: tuple[Floats, Floats] | None):
+        self.transmat, self.leaving = transmat, None
+        self.n_ages = 1
+        if tables is not None:
+            self.n_ages = tables[0].shape[1]
+        if len(transmat) == 1:
+            self.transmat = np.ones((1, 1))  # the only state has no successor: it stays
+        elif tables is not None:
+            self.leaving = log_tables_to_leaving(*tables)
+
+    def move(self, ages: Floats) -> Floats:
+        """Return amounts of states and ages, (A, J, ...), after one more step."""
+        if self.leaving is None:
+            return np.tensordot(self.transmat.T, ages.sum(axis=0), 1)[np.newaxis]
+        leaving = self.leaving.reshape(self.leaving.shape + (1,) * (ages.ndim - 2))
+        gone = ages * leaving
+        moved = np.empty_like(ages)
+        moved[0] = np.tensordot(self.transmat.T, gone.sum(axis=0), 1)
+        moved[1:] = (ages - gone)[:-1]  # nothing is older than the longest duration
+        return moved
+
+    def move_back(self, later: Floats) -> Floats:
+        """Return expected values, (A, J, ...), one step before values of states and ages."""
+        if self.leaving is None:
+            return np.tensordot(self.transmat, later[0], 1)[np.newaxis]
+        leaving = self.leaving.reshape(self.leaving.shape + (1,) * (later.ndim - 2))
+        moved = leaving * np.tensordot(self.transmat, later[0], 1)
+        moved[:-1] += (1.0 - leaving[:-1]) * later[1:]
+        return moved
+
+
 class Mixture:
     """Mixtures of the states of several models, one mixture for each step.
 

@@ -9,7 +9,8 @@ import numpy as np
 from skdp._checks import check_memory
 from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
-from skdp.sequence._hmm._forecast import Mixture, log_tables_to_leaving
+from skdp.sequence._hmm._forecast import Mixture, StateMoves
+from skdp.sequence._hmm._gap_filter import Tail
 from skdp.sequence._hmm._model import HMMModel
 
 N_PATHS = 10_000
@@ -17,29 +18,34 @@ N_PATHS = 10_000
 
 
 def forecast_lagged(
-    models: list[HMMModel], ends: list[Floats], panel: SequencePanel, n_steps: int, levels: Floats
+    models: list[HMMModel],
+    tails: list[list[Tail]],
+    panel: SequencePanel,
+    n_steps: int,
+    levels: Floats,
 ) -> list[tuple[Floats, Floats, Floats]]:
     """Return means, deviations and quantiles of the steps that follow each sequence.
 
     Parameters
     ----------
     models : list of HMMModel
-    ends : list of (n, A, J) arrays
-        Probabilities of states and ages at the last steps, one for each model.
+    tails : list of lists of Tail
+        The ends of all sequences, for each model.
     panel : SequencePanel
     n_steps : int
     levels : (Q,) array
     """
     emission: Any = models[0].emission
     width = (emission.n_lags * panel.n_features + 1.0) ** 2
+    n_ends = tails[0][0].ends[:, :, 0].size
     check_memory(
-        8.0 * max(3.0 * ends[0][0].size * width, N_PATHS * n_steps * panel.n_features),
-        f"forecast of n_steps={n_steps}: moments of {ends[0][0].size} states and ages, and paths",
+        8.0 * max(3.0 * n_ends * width, N_PATHS * n_steps * panel.n_features),
+        f"forecast of n_steps={n_steps}: moments of {n_ends} states and ages, and paths",
     )
     parts = [Continuation(model) for model in models]
     with np.errstate(over="ignore", invalid="ignore"):  # states may grow without bounds
         return [
-            _forecast(parts, [own[s] for own in ends], values, n_steps, levels)
+            _forecast(parts, [own[s] for own in tails], len(values), n_steps, levels)
             for s, values in enumerate(panel)
         ]
 
@@ -55,25 +61,15 @@ class Continuation:
 
     def __init__(self, model: HMMModel):
         self.emission: Any = model.emission
-        self._transmat, self._leaving = model.transmat, None
-        if len(self._transmat) == 1:
-            self._transmat = np.ones((1, 1))  # the only state has no successor: it stays
-        elif model.duration is not None:
-            self._leaving = log_tables_to_leaving(*model.duration.tables())
+        tables = None if model.duration is None else model.duration.tables()
+        self._moves = StateMoves(model.transmat, tables)
 
     def move(self, ages: Floats) -> Floats:
         """Return amounts of states and ages, (A, J, ...), after one more step."""
-        if self._leaving is None:
-            return np.tensordot(self._transmat.T, ages.sum(axis=0), 1)[np.newaxis]
-        leaving = self._leaving.reshape(self._leaving.shape + (1,) * (ages.ndim - 2))
-        gone = ages * leaving
-        moved = np.empty_like(ages)
-        moved[0] = np.tensordot(self._transmat.T, gone.sum(axis=0), 1)
-        moved[1:] = (ages - gone)[:-1]  # nothing is older than the longest duration
-        return moved
+        return self._moves.move(ages)
 
     def follow_moments(
-        self, ends: Floats, lags: Floats, origin: Floats, n_steps: int
+        self, tail: Tail, origin: Floats, n_before: int, n_steps: int
     ) -> tuple[Floats, Floats]:
         """Return E[x - origin] and E[(x - origin)^2] of the next steps, (H, D) each.
 
@@ -83,21 +79,25 @@ class Continuation:
 
         Parameters
         ----------
-        ends : (A, J) array
-        lags : (D L,) array
-            Values before the first step, lag 1 first.
+        tail : Tail
         origin : (D,) array
             A point near the expected values, so that no digits are lost.
+        n_before : int
+            Number of steps before the first one.
+        n_steps : int
         """
-        steps, n_dims = self.emission.steps_about(origin), len(origin)
-        maps, back = steps.maps, steps.maps.swapaxes(1, 2)
-        freedoms = self.emission.degrees_of_freedom
-        noise = np.where(np.isfinite(steps.covariances), steps.covariances, 0.0)
-        a = np.append(1.0, lags - np.tile(origin, len(lags) // n_dims))
-        moments = ends[:, :, np.newaxis, np.newaxis] * np.multiply.outer(a, a)
+        freedoms, n_dims = self.emission.degrees_of_freedom, len(origin)
+        ends, width = tail.ends.sum(axis=2), tail.lags.shape[1] + 1
+        moments = np.zeros((*ends.shape, width, width))
+        for lags, own in zip(tail.lags, np.moveaxis(tail.ends, 2, 0), strict=True):
+            a = np.append(1.0, lags - np.tile(origin, len(lags) // n_dims))
+            moments = moments + own[:, :, np.newaxis, np.newaxis] * np.multiply.outer(a, a)
         means, squares = np.empty((2, n_steps, n_dims))
         least, shares = np.inf, ends
         for h in range(n_steps):
+            steps = self.emission.steps_about(origin, n_before + h + 1)
+            maps, back = steps.maps, steps.maps.swapaxes(1, 2)
+            noise = np.where(np.isfinite(steps.covariances), steps.covariances, 0.0)
             moments, shares = self.move(moments), self.move(shares)
             weights = shares + np.einsum("ajkl,jkl->aj", moments, steps.precisions)
             moments = maps @ moments @ back
@@ -114,23 +114,26 @@ class Continuation:
         return means, squares
 
     def draw(
-        self, ends: Floats, lags: Floats, n_steps: int, n_paths: int, rng: np.random.Generator
+        self, tail: Tail, n_before: int, n_steps: int, n_paths: int, rng: np.random.Generator
     ) -> Floats:
         """Return simulated continuations, (H, n_paths, D)."""
-        n_states, n_dims = ends.shape[1], self.emission.intercepts.shape[1]
-        ages, states = np.divmod(_pick(np.cumsum(ends), rng.random(n_paths)), n_states)
-        own = np.tile(lags, (n_paths, 1))
-        rows = np.cumsum(self._transmat, axis=1)
+        (_, n_states, n_particles), n_dims = tail.ends.shape, self.emission.intercepts.shape[1]
+        places = _pick(np.cumsum(tail.ends), rng.random(n_paths))
+        places, particles = np.divmod(places, n_particles)
+        ages, states = np.divmod(places, n_states)
+        own = tail.lags[particles]
+        transmat, leaving = self._moves.transmat, self._moves.leaving
+        rows = np.cumsum(transmat, axis=1)
         out = np.empty((n_steps, n_paths, n_dims))
         for h in range(n_steps):
             u = rng.random(n_paths) * rows[states, -1]
             following = np.minimum((rows[states] <= u[:, np.newaxis]).sum(axis=1), n_states - 1)
-            if self._leaving is not None:
-                leaves = rng.random(n_paths) < self._leaving[ages, states]
+            if leaving is not None:
+                leaves = rng.random(n_paths) < leaving[ages, states]
                 states, ages = np.where(leaves, following, states), np.where(leaves, 0, ages + 1)
             else:
                 states = following
-            out[h] = self.emission.draw_next(states, own, rng)
+            out[h] = self.emission.draw_next(states, own, rng, n_before + h + 1)
             own = np.hstack([out[h], own[:, :-n_dims]])
         return out
 
@@ -142,27 +145,31 @@ def _pick(ends: Floats, uniform: Floats) -> Places:
 
 
 def _forecast(
-    parts: list[Continuation], ends: list[Floats], values: Floats, n_steps: int, levels: Floats
+    parts: list[Continuation], tails: list[Tail], n_before: int, n_steps: int, levels: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return means, deviations and quantiles of the steps that follow one sequence."""
-    origin = values[-1]
-    lags = values[::-1][: parts[0].emission.n_lags].ravel()
-    both = list(zip(parts, ends, strict=True))
-    moments = [one.follow_moments(own, lags, origin, n_steps) for one, own in both]
+    n_dims = parts[0].emission.intercepts.shape[1]
+    origin = tails[0].lags[:, :n_dims].mean(axis=0)
+    both = list(zip(parts, tails, strict=True))
+    moments = [one.follow_moments(own, origin, n_before, n_steps) for one, own in both]
     means, squares = np.mean(moments, axis=0)
     variances = np.maximum(squares - means**2, 0.0)
     variances[squares == np.inf] = np.inf
-    quantiles = np.empty((n_steps, len(origin), len(levels)))
+    quantiles = np.empty((n_steps, n_dims, len(levels)))
     if len(levels):
-        # The next step has no random lags: its quantiles are exact.
-        weights = [one.move(own).sum(axis=0)[np.newaxis] for one, own in both]
-        weights = [own / (own.sum() * len(parts)) for own in weights]
-        marginals = [one.emission.marginals_after(lags) for one in parts]
+        # Given its lags, the quantiles of the next step are exact.
+        weights, marginals = [], []
+        for one, tail in both:
+            shares = one.move(tail.ends).sum(axis=0)  # (J, M)
+            shares = shares / (shares.sum() * len(parts))
+            for lags, own in zip(tail.lags, shares.T, strict=True):
+                weights.append(own[np.newaxis])
+                marginals.append(one.emission.marginals_after(lags, n_before + 1))
         quantiles[:1] = Mixture(weights, marginals).quantiles(levels)
         if n_steps > 1:
             rng = np.random.default_rng(0)  # the same sequence has the same forecast
             n_paths = -(-N_PATHS // len(parts))
-            paths = [one.draw(own, lags, n_steps, n_paths, rng) for one, own in both]
+            paths = [one.draw(own, n_before, n_steps, n_paths, rng) for one, own in both]
             found = np.quantile(np.concatenate(paths, axis=1)[1:], levels, axis=1)
             quantiles[1:] = np.moveaxis(found, 0, 2)
     return means + origin, np.sqrt(variances), quantiles

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from skdp.emissions._protocol import EmissionModel, looks_back, values_for
 from skdp.sequence._durations._protocol import DurationModel
 from skdp.sequence._hmm._forecast import follow, log_tables_to_leaving
+from skdp.sequence._hmm._gap_filter import Tail
+from skdp.sequence._hmm._gapped_model import GappedModel, has_gaps
 from skdp.sequence._hmm._hints import KnownStates
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._segment_messages import SegmentMessages
@@ -66,6 +68,8 @@ class HMMModel:
         self, ptr: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return log p(x) of every sequence, (n,)."""
+        if has_gaps(self.emission, values):
+            return GappedModel(self).log_likelihoods(ptr, values)
         out = np.empty(len(ptr) - 1)
         known = ptr, self.startprob, self.transmat, self._log_obs(ptr, values)
         if self.duration is None:
@@ -77,6 +81,8 @@ class HMMModel:
 
     def log_predictives(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
+        if has_gaps(self.emission, values):
+            return GappedModel(self).log_predictives(values)
         out = np.empty(len(values))
         ptr = np.array([0, len(values)])
         log_obs = self._log_obs(ptr, values)
@@ -94,6 +100,8 @@ class HMMModel:
         known_states: KnownStates | None = None,
     ) -> NDArray[np.float64]:
         """Return p(z_t = j given x and known states), (N, J)."""
+        if has_gaps(self.emission, values):
+            return GappedModel(self).posteriors(ptr, values, known_states)
         log_obs = self._log_obs(ptr, values)
         if known_states is not None:
             known_states.clamp(log_obs)
@@ -123,6 +131,8 @@ class HMMModel:
 
     def filtered(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return p(z_t = j given x_<=t), (N, J)."""
+        if has_gaps(self.emission, values):
+            return GappedModel(self).filtered(ptr, values)
         log_obs = self._log_obs(ptr, values)
         out = np.empty(log_obs.shape)
         known = ptr, self.startprob, self.transmat, log_obs
@@ -154,6 +164,10 @@ class HMMModel:
         messages = SegmentMessages(ptr, self.startprob, self.transmat, log_obs, *tables)
         _check_possible(messages.last_ages(out))
         return out
+
+    def tails(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> list[Tail]:
+        """Return the ends of sequences of observations that depend on earlier ones."""
+        return GappedModel(self).tails(ptr, values)
 
     def next_states(self, ends: NDArray[np.float64], n_steps: int) -> NDArray[np.float64]:
         """Return the probabilities of the states of the next steps, (n, n_steps, J)."""
@@ -218,15 +232,17 @@ class HMMModel:
         states : (N,) array of int
         rng : numpy.random.Generator
         before : (T, D) array or None, default=None
-            The sequence that the states continue.
+            The sequence that the states continue; ignored if observations do not depend on it.
         """
         emission: Any = self.emission
         if before is None or not looks_back(emission):
             return emission.sample(states, rng)
-        return emission.sample(states, rng, before[len(before) - emission.n_lags :])
+        return emission.sample(states, rng, before)
 
     def impute(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return observations with NaN replaced by its mean given all observed values, (N, D)."""
+        if has_gaps(self.emission, values):
+            return GappedModel(self).impute(ptr, values)
         return self.emission.fill(values, self.posteriors(ptr, values))  # type: ignore[attr-defined]
 
     def reorder(self, order: NDArray[np.intp]) -> Self:

@@ -19,7 +19,10 @@ from skdp.emissions._protocol import looks_back
 from skdp.sequence._base import SequenceEstimator
 from skdp.sequence._hmm._filter import FilterState, advance, log_density_of_last
 from skdp.sequence._hmm._forecast import Mixture
+from skdp.sequence._hmm._gap_filter import Tail
+from skdp.sequence._hmm._gapped_model import has_gaps
 from skdp.sequence._hmm._lagged_forecast import forecast_lagged
+from skdp.sequence._hmm._last_levels import warn_of_levels
 from skdp.sequence._hmm._model import HMMModel
 from skdp.sequence._partitions import of_features, takes_partitions
 
@@ -74,6 +77,11 @@ class HMMPredictions(SequenceEstimator):
             with durations, the path with the lowest state of each segment, from the last one, then
             its shortest duration.
 
+        Raises
+        ------
+        ValueError
+            If X is invalid, or values are missing with an `AutoregressiveEmission`.
+
         Warns
         -----
         UserWarning
@@ -85,6 +93,11 @@ class HMMPredictions(SequenceEstimator):
         """
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
+        if has_gaps(self.emission_, panel.values):
+            raise ValueError(
+                "decode with an AutoregressiveEmission requires complete sequences; X contains "
+                "NaN. predict accepts missing values; or decode the result of impute."
+            )
         model = HMMModel(
             self.startprob_,
             self.transmat_,
@@ -259,7 +272,8 @@ class HMMPredictions(SequenceEstimator):
 
         With an `AutoregressiveEmission`, means and standard deviations are exact, too, but from the
         second step on, quantiles are those of 10,000 simulated continuations, which are always the
-        same.
+        same. Sequences must have as many steps as its largest lag. If some of the last values are
+        missing, forecasts are averages over their draws: see `score_samples`.
 
         Parameters
         ----------
@@ -290,6 +304,13 @@ class HMMPredictions(SequenceEstimator):
         TypeError
             If the model of your own emission has no method `marginals`.
 
+        Warns
+        -----
+        UserWarning
+            If the last value of a sequence lies outside of all states, as after a trend: the
+            forecast would jump back to the levels of the training data. Forecast differences, or
+            use an `AutoregressiveEmission`.
+
         Notes
         -----
         A Student t distribution with two degrees of freedom or less has no variance, and one with
@@ -308,7 +329,7 @@ class HMMPredictions(SequenceEstimator):
             self._require(emissions[0], "steps_about", "forecast")
         elif not is_categorical:
             self._require(emissions[0], "marginals", "forecast")
-        panel, is_single = self._check_panel(X, reset=False)
+        panel, is_single = self._check_panel(X, reset=False, continues=True)
         n_columns = self.n_features_in_ * (2 + levels.size)
         check_memory(
             8.0
@@ -318,8 +339,8 @@ class HMMPredictions(SequenceEstimator):
             f"forecast of n_steps={n_steps} of {panel.shape[0]} sequences",
         )
         if is_lagged:
-            ends = self._each(self.samples_, "ends", panel.ptr, panel.values)
-            parts = forecast_lagged(self.samples_, ends, panel, n_steps, levels)
+            tails = self._each(self.samples_, "tails", panel.ptr, panel.values)
+            parts = forecast_lagged(self.samples_, tails, panel, n_steps, levels)
             names = "mean", "sd", "quantiles"
             lists = dict(zip(names, map(list, zip(*parts, strict=True)), strict=True))
             return Bunch(**{name: x[0] if is_single else x for name, x in lists.items()})
@@ -334,6 +355,7 @@ class HMMPredictions(SequenceEstimator):
         marginals = [emission.marginals() for emission in emissions]
         found: dict[str, list[Any]] = {"mean": [], "sd": [], "quantiles": []}
         symbols = list(getattr(emissions[0], "symbols", {}).values())
+        warn_of_levels(self.samples_, marginals, panel, symbols)
         for own in weights.swapaxes(0, 1):
             mixture = Mixture(list(own), marginals)
             mean, variance = mixture.moments()
@@ -369,13 +391,14 @@ class HMMPredictions(SequenceEstimator):
             If a category is missing, which has no mean, or values are missing and the model of your
             own emission has no method `fill`.
         ValueError
-            If X is invalid; an `AutoregressiveEmission` does not accept missing values.
+            If X is invalid.
         """
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
         values = np.array(panel.values)
         if np.isnan(values).any():
-            self._require(self.samples_[0].emission, "fill", "impute")
+            if not has_gaps(self.samples_[0].emission, values):
+                self._require(self.samples_[0].emission, "fill", "impute")
             some: Any = self._mean_of_samples("impute", panel)
             missing = np.isnan(values)
             values[missing] = some[missing]
@@ -408,8 +431,8 @@ class HMMPredictions(SequenceEstimator):
             Number of sequences; with `given`, of continuations of each given sequence.
         given : as X in `fit`, or None, default=None
             Sequences to continue: the draws follow their last steps. None: new sequences. (With an
-            `AutoregressiveEmission`, their first `n_lags` values are Gaussian, with the mean and
-            covariance of `n_lags` successive values of the training data.)
+            `AutoregressiveEmission`, their first values, up to the largest lag, are Gaussian, with
+            the mean and covariance of as many successive values of the training data.)
         random_state : int, RandomState, Generator or None, default=None
 
         Returns
@@ -423,7 +446,8 @@ class HMMPredictions(SequenceEstimator):
         check_is_fitted(self)
         n_steps = check_count(n_steps, "n_steps", at_least=1)
         n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
-        panel = None if given is None else self._check_panel(given, reset=False)[0]
+        panel = None if given is None else self._check_panel(given, reset=False, continues=True)[0]
+        is_gapped = panel is not None and has_gaps(self.samples_[0].emission, panel.values)
         n_given = 1 if panel is None else panel.shape[0]
         check_memory(
             8.0 * n_steps * n_sequences * n_given * (self.n_features_in_ + 3.0),
@@ -431,23 +455,38 @@ class HMMPredictions(SequenceEstimator):
         )
         rng = np.random.default_rng(make_seed_sequence(random_state))
         which = rng.integers(len(self.samples_), size=n_sequences * n_given)
-        ends = {}
+        ends: dict[int, Any] = {}
         if panel is not None:
             used = np.unique(which)
             models = [self.samples_[s] for s in used]
-            found = self._each(models, "ends", panel.ptr, panel.values)
+            found = self._each(models, "tails" if is_gapped else "ends", panel.ptr, panel.values)
             ends = dict(zip(used.tolist(), found, strict=True))
         sequences, states = [], []
         for i, s in enumerate(which.tolist()):
             model = self.samples_[s]
-            if panel is None:
+            before = None if panel is None else panel[i // n_sequences]
+            if before is None:
                 states.append(model.draw_states(n_steps, rng))
             else:
-                states.append(model.draw_next_states(ends[s][i // n_sequences], n_steps, rng))
-            before = None if panel is None else panel[i // n_sequences]
+                own = ends[s][i // n_sequences]
+                if is_gapped:
+                    own, before = draw_end(own, before, rng)
+                states.append(model.draw_next_states(own, n_steps, rng))
             sequences.append(model.draw_observations(states[-1], rng, before))
         return SequencePanel.from_sequences(sequences), states
 
     @property
     def _n_features_out(self) -> int:
         return len(self.startprob_)
+
+
+def draw_end(
+    tail: Tail, values: NDArray[np.float64], rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return probabilities of states and ages, (A, J), and a sequence with drawn last values."""
+    weights = np.cumsum(tail.ends.sum(axis=(0, 1)))
+    m = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
+    m = min(m, len(weights) - 1)
+    lags, completed = tail.lags[m].reshape(-1, values.shape[1]), values.copy()
+    completed[len(values) - len(lags) :] = lags[::-1]
+    return tail.ends[:, :, m], completed

@@ -296,3 +296,88 @@ def test_draws_of_the_next_observation_follow_the_density():
             .reshape(1)
         )
         assert model.log_obs(known, np.array([0, 3]))[2, j] == pytest.approx(expected, rel=1e-9)
+
+
+class TestChosenLagsAndTrends:
+    """The regressors are other columns; the rest is the same."""
+
+    CASES = pytest.mark.parametrize(
+        ("n_dims", "lags", "trend"),
+        [(1, [3], "c"), (1, [1, 4], "ct"), (2, [2, 3], "c"), (2, 2, "ct"), (3, [1, 3], "ct")],
+    )
+
+    @staticmethod
+    def make(n_dims, lags, trend):
+        """Return the emission, its prior, values, states and the pairs (a, x) by state."""
+        n_chosen = lags if isinstance(lags, int) else len(lags)
+        width = n_dims * n_chosen + (trend == "ct") + 1
+        rng = np.random.default_rng(width)
+        roots = rng.normal(size=(width, width)), rng.normal(size=(n_dims, n_dims))
+        precision, scale = (root @ root.T + 0.5 * np.eye(len(root)) for root in roots)
+        rows = [tuple(map(tuple, x)) for x in (rng.normal(size=(n_dims, width)), precision, scale)]
+        prior = oracle.MatrixNormalInverseWishart(rows[0], rows[1], n_dims + 1.5, rows[2])
+        emission = AutoregressiveEmission(
+            lags, trend=trend, coef_prior=prior.coefs, coef_precision_prior=precision,
+            degrees_of_freedom_prior=prior.freedom, covariance_prior=scale,
+        )  # fmt: skip
+        values, states = observations(n_dims)
+        found = oracle.pairs(np.split(values, PTR[1:-1]), lags, trend == "ct")
+        known = [
+            [pair for pair, z in zip(found, states, strict=True) if z == j and pair is not None]
+            for j in range(N_STATES)
+        ]
+        return emission, prior, values, states, known
+
+    @CASES
+    def test_evidence_and_predictive_densities(self, n_dims, lags, trend):
+        emission, prior, values, states, known = self.make(n_dims, lags, trend)
+        sampler = emission.make_sampler(values, N_STATES, PTR)
+        sampler.attach(values, PTR)
+        sampler.draw(states, stream())
+        expected = sum(oracle.log_evidence(own, prior) for own in known)
+        assert_allclose(sampler.log_evidence(), expected, rtol=1e-10)
+        model = sampler.model()
+        found = model.log_obs(values, PTR)
+        pairs = oracle.pairs(np.split(values, PTR[1:-1]), lags, trend == "ct")
+        for t, pair in enumerate(pairs):
+            for j in range(N_STATES):
+                law = None if pair is None else oracle.predictive(pair[0], known[j], prior)
+                density = 0.0 if law is None else law.logpdf(pair[1])
+                assert found[t, j] == pytest.approx(density, rel=1e-9)
+
+    @CASES
+    def test_model_and_next_steps(self, n_dims, lags, trend):
+        """Posterior means, marginals, moments and draws of the step after 8 others."""
+        emission, prior, values, states, known = self.make(n_dims, lags, trend)
+        sampler = emission.make_sampler(values, N_STATES, PTR)
+        sampler.attach(values, PTR)
+        sampler.draw(states, stream())
+        model = sampler.model()
+        (*_, (a, _)) = oracle.pairs([values[:9]], lags, trend == "ct")
+        before = values[:8][::-1][: model.n_lags].ravel()
+        marginals = model.marginals_after(before, 9)
+        origin = values[0]
+        steps = model.steps_about(origin, 9)
+        moved = np.append(1.0, before - np.tile(origin, model.n_lags))
+        for j in range(N_STATES):
+            coefs = oracle.update(known[j], prior)[0]
+            law, n = oracle.predictive(a, known[j], prior), n_dims * len(model.lags)
+            assert_allclose(model.coefs[j], coefs[:, :n], rtol=1e-8, atol=1e-10)
+            assert_allclose(model.intercepts[j], coefs[:, -1], rtol=1e-8, atol=1e-10)
+            if trend == "ct":
+                assert_allclose(model.trends[j], coefs[:, -2], rtol=1e-8, atol=1e-10)
+            assert_allclose(marginals.locations[j], law.loc, rtol=1e-8)
+            assert_allclose(marginals.scales[j] ** 2, np.diag(law.shape), rtol=1e-8)
+            mean = (steps.maps[j] @ moved)[1 : n_dims + 1] + origin
+            assert_allclose(mean, law.loc, rtol=1e-8)
+            size = 1.0 + moved @ steps.precisions[j] @ moved
+            noise = steps.covariances[j] * size
+            assert_allclose(noise, law.shape * law.df / (law.df - 2.0), rtol=1e-7)
+            states_of_draws, rng = np.full(4000, j), np.random.default_rng(j)
+            draws = model.draw_next(states_of_draws, np.tile(before, (4000, 1)), rng, 9)
+            for d in range(n_dims):
+                single = stats.t(law.df, law.loc[d], np.sqrt(law.shape[d, d]))
+                assert stats.kstest(draws[:, d], single.cdf).pvalue > 1e-6
+        one = model.sample(np.array([0]), np.random.default_rng(5), values[:8])
+        again = model.draw_next(np.array([0]), before[np.newaxis], np.random.default_rng(5), 9)
+        assert_allclose(one, again)

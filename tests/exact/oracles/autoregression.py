@@ -18,14 +18,29 @@ class MatrixNormalInverseWishart:
     scale: tuple[tuple[float, ...], ...]  # (D, D)
 
 
-def pairs(sequences, n_lags):
-    """Return (a, x) of each step of all sequences, None for those without enough steps before."""
-    found = []
+@dataclass(frozen=True)
+class Normal:
+    """The first L values of a sequence of one column, the last one first."""
+
+    mean: tuple[float, ...]
+    covariance: tuple[tuple[float, ...], ...]
+
+
+def pairs(sequences, n_lags, has_trend=False):
+    """Return (a, x) of each step of all sequences, None for those without enough steps before.
+
+    `n_lags` may be a list of lags. A trend is the number of the step, from 1, before the 1 of a.
+    """
+    found, lags = [], range(1, n_lags + 1) if isinstance(n_lags, int) else n_lags
     for sequence in sequences:
         values = [np.atleast_1d(np.array(x, dtype=float)) for x in sequence]
         for t, x in enumerate(values):
-            before = [values[t - lag] for lag in range(1, n_lags + 1)] if t >= n_lags else None
-            found.append(None if before is None else (np.concatenate([*before, [1.0]]), x))
+            if t < max(lags):
+                found.append(None)
+                continue
+            before = [values[t - lag] for lag in lags]
+            last = [t + 1.0, 1.0] if has_trend else [1.0]
+            found.append((np.concatenate([*before, last]), x))
     return found
 
 
@@ -77,3 +92,60 @@ def log_evidence_by_quadrature(known, prior):
         terms.append(special.logsumexp(logs) + prior_density + log_variance)
     steps = (grid[1] - grid[0]) ** 2 * (log_variances[1] - log_variances[0])
     return special.logsumexp(terms) + math.log(steps)
+
+
+def log_evidence_with_gaps(sequences, states, n_lags, prior, starting, n_nodes=80):
+    """Return the log evidence of steps of one column, with missing values (NaN) by quadrature.
+
+    The first values, which count as given, are normal where they are missing, given the others.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
+    line, volumes = np.tan(0.5 * np.pi * nodes), 0.5 * np.pi * weights
+    volumes = volumes / np.cos(0.5 * np.pi * nodes) ** 2
+    values = np.concatenate([np.array(s)[:, 0] for s in sequences])
+    missing = np.flatnonzero(np.isnan(values))
+    grids = np.meshgrid(*[np.arange(n_nodes)] * len(missing), indexing="ij")
+    filled = np.repeat(values[np.newaxis], grids[0].size, axis=0)
+    logs = np.zeros(grids[0].size)
+    for t, grid in zip(missing, grids, strict=True):
+        filled[:, t] = line[grid.ravel()]
+        logs += np.log(volumes[grid.ravel()])
+    known, begin = {}, 0
+    for sequence in sequences:
+        n = len(sequence)
+        logs += log_first(
+            filled[:, begin : begin + n_lags], values[begin : begin + n_lags], starting
+        )
+        for t in range(begin + n_lags, begin + n):
+            a = [filled[:, t - lag] for lag in range(1, n_lags + 1)]
+            pair = np.column_stack([*a, np.ones(len(filled))]), filled[:, t]
+            known.setdefault(states[t], []).append(pair)
+        begin += n
+    for own in known.values():
+        precision, cross = np.array(prior.precision), np.array(prior.coefs[0]) @ prior.precision
+        square, freedom = prior.scale[0][0] + cross @ prior.coefs[0], prior.freedom
+        for a, x in own:
+            inverse = np.linalg.inv(precision)
+            coefs = np.einsum("...k,...kl->...l", cross, inverse)
+            scale = square - np.einsum("...k,...k->...", coefs, cross)
+            leverage = np.einsum("...k,...kl,...l->...", a, inverse, a)
+            deviation = np.sqrt(scale * (1.0 + leverage) / freedom)
+            logs += stats.t.logpdf(x, freedom, (coefs * a).sum(axis=1), deviation)
+            precision = precision + a[:, :, np.newaxis] * a[:, np.newaxis]
+            cross, square, freedom = cross + x[:, np.newaxis] * a, square + x * x, freedom + 1.0
+    return special.logsumexp(logs)
+
+
+def log_first(filled, values, starting):
+    """Return the log density of the missing ones among the first values given the others."""
+    mean, covariance = np.array(starting.mean)[::-1], np.array(starting.covariance)[::-1, ::-1]
+    hidden = np.isnan(values)
+    if not hidden.any():
+        return 0.0
+    law = stats.multivariate_normal(mean, covariance)
+    result = law.logpdf(filled.reshape(len(filled), -1))
+    if not hidden.all():
+        seen = ~hidden
+        law = stats.multivariate_normal(mean[seen], covariance[np.ix_(seen, seen)])
+        result = result - law.logpdf(values[seen])
+    return result

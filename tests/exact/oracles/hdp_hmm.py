@@ -52,6 +52,7 @@ class Problem:
     known: tuple[tuple[int, ...], ...] | None = None  # the known states of the steps; -1: unknown
     gaussian: NormalInverseWishart | None = None
     regression: autoregression.MatrixNormalInverseWishart | None = None
+    starting: autoregression.Normal | None = None  # of the first values, if one is missing (NaN)
     evidence: Callable[[tuple], float] | None = None  # log density of the observations of a state
 
     @property
@@ -101,6 +102,10 @@ def log_gaussian_evidence(vectors, prior):
 
 def log_evidence(problem, states):
     """Return log p(x | z): a Dirichlet-multinomial for each state, or what else is given."""
+    if problem.starting is not None:
+        return autoregression.log_evidence_with_gaps(
+            problem.sequences, states, problem.n_lags, problem.regression, problem.starting
+        )
     if problem.regression is not None:
         pairs = autoregression.pairs(problem.sequences, problem.n_lags)
         known = [[] for _ in range(problem.n_states)]

@@ -4,11 +4,12 @@ Also where these depend on earlier ones, or on inputs.
 """
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
-from exact.oracles.autoregression import MatrixNormalInverseWishart
+from exact.oracles.autoregression import MatrixNormalInverseWishart, Normal
 from exact.oracles.hdp_hmm import NormalInverseWishart, Problem, expect
 from exact.oracles.regression import log_linear_evidence, log_logistic_evidence
 from exact.sequence.hmm.test_split_merge_of_emissions import (
@@ -71,6 +72,16 @@ REGRESSIONS = {
     "two states": Problem(CHANGES, regression=SLOPE),
     "three states, sticky": Problem(CHANGES, n_states=3, kappa=1.0, regression=SLOPE),
     "two lags, similar": Problem(CHANGES, phi=PHI, regression=SLOPES),
+}
+LINES_WITH_GAPS = {
+    "one lag": (((-1.0,), (0.9,), (NAN,), (-1.0,)), ((1.0,), (0.9,), (-0.8,))),
+    "one lag, a first value": (((NAN,), (0.9,), (NAN,), (-1.0,), (0.8,)),),
+    "two lags": (((-1.0,), (NAN,), (-1.1,), (NAN,), (0.3,), (0.5,)),),
+    "two lags, the last value": (((NAN,), (0.4,), (-1.1,), (0.8,), (0.3,), (NAN,)),),
+}
+GAPS = {
+    name: Problem(sequences, regression=SLOPES if "two lags" in name else SLOPE)
+    for name, sequences in LINES_WITH_GAPS.items()
 }
 N_SWEEPS, N_BATCHES = 60_000, 40
 
@@ -192,3 +203,21 @@ def test_posterior_of_targets_that_depend_on_inputs_in_short():
     """|z| < 5 for 29 figures: a false alarm in 2e-5 cases."""
     problem, emission = REGRESSIONS_ON_INPUTS["choices"]
     check(problem, None, 8_000, emission)
+
+
+@pytest.mark.parametrize(
+    ("case", "n_sweeps"),
+    [
+        ("one lag, a first value", 8_000),
+        *[pytest.param(case, N_SWEEPS, marks=pytest.mark.slow) for case in GAPS],
+    ],
+)
+def test_posterior_of_lags_that_are_missing(case, n_sweeps):
+    """|z| < 5 for up to 29 figures a case: a false alarm in 2e-5 cases."""
+    problem = GAPS[case]
+    panel = SequencePanel.from_sequences([np.array(s) for s in problem.sequences])
+    sampler = make_emission(problem, "full").make_sampler(panel.values, 2, panel.ptr)
+    start = sampler.starting_lags
+    covariance = tuple(map(tuple, start.root @ start.root.T))
+    starting = Normal(tuple(start.mean.tolist()), covariance)
+    check(replace(problem, starting=starting), "full", n_sweeps)

@@ -54,8 +54,8 @@ def log_obs(sampler, n_steps):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"n_lags": 0}, "'n_lags' parameter"),
-        ({"n_lags": True}, "'n_lags' parameter"),
+        ({"lags": 0}, "'lags' parameter"),
+        ({"lags": True}, "'lags' parameter"),
         ({"coef_precision_prior": 0.0}, "'coef_precision_prior' parameter"),
         ({"coef_precision_prior": np.nan}, "'coef_precision_prior' parameter"),
         ({"degrees_of_freedom_prior": -1.0}, "'degrees_of_freedom_prior' parameter"),
@@ -116,7 +116,7 @@ class TestDefaults:
         noise = rng.normal(size=30)
         values = np.column_stack([np.full(30, 0.1), noise, 2.0 * noise + 1.0, np.sin(0.1 * t)])
         for x in (values, values[: n_lags + 1]):
-            sampler, states = started(x, n_lags=n_lags)
+            sampler, states = started(x, lags=n_lags)
             assert np.all(np.isfinite(log_obs(sampler, len(x))))
             model = sampler.model()
             assert np.all(np.isfinite(model.log_obs(x, np.array([0, len(x)]))))
@@ -156,7 +156,7 @@ def test_copies_and_detached_samplers():
 
 def test_models():
     values, states = spirals()
-    sampler, _ = started(values, n_lags=2)
+    sampler, _ = started(values, lags=2)
     model = sampler.model()
     assert model.n_lags == 2
     assert model.coefs.shape == (4, 2, 4)
@@ -175,7 +175,7 @@ def test_new_sequences_begin_as_successive_values_do():
     """Means and covariances of the first two values; 14 figures, |z| < 5: 8e-6 of seeds."""
     values, _ = spirals(2000)
     values += [3.0, -1.0]
-    sampler, _ = started(values, n_lags=2)
+    sampler, _ = started(values, lags=2)
     model, rng = sampler.model(), np.random.default_rng(0)
     n = 4000
     pairs = np.array([model.sample(np.zeros(3, int), rng)[:2].ravel() for _ in range(n)])
@@ -216,18 +216,18 @@ class TestEstimator:
         panel = list(np.split(values, 4))
         search = GridSearchCV(
             HDPHMMLT(3, emission="autoregressive", max_iter=6, random_state=0),
-            {"emission__n_lags": [1, 2], "emission__degrees_of_freedom_prior": [None, 8.0]},
+            {"emission__lags": [1, 2], "emission__degrees_of_freedom_prior": [None, 8.0]},
             cv=2,
         ).fit(panel)
         assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
-        assert search.best_estimator_.emission.n_lags in (1, 2)
+        assert search.best_estimator_.emission.lags in (1, 2)
 
     def test_clone_and_parameters(self):
         emission = AutoregressiveEmission(3, coef_precision_prior=2.0)
         again = clone(emission)
         assert again.get_params() == emission.get_params()
-        assert again.get_params()["n_lags"] == 3
-        assert again.set_params(n_lags=1).n_lags == 1
+        assert again.get_params()["lags"] == 3
+        assert again.set_params(lags=1).n_lags == 1
 
     def test_continued_fits(self):
         values, _ = spirals(200)

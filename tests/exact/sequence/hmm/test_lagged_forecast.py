@@ -15,6 +15,7 @@ from scipy import stats
 from skdp.data import SequencePanel
 from skdp.emissions._autoregressive._model import AutoregressiveModel, StartingLags
 from skdp.sequence._durations._poisson import PoissonDurationModel
+from skdp.sequence._hmm._gap_filter import Tail
 from skdp.sequence._hmm._lagged_forecast import Continuation, forecast_lagged
 from skdp.sequence._hmm._model import HMMModel
 
@@ -104,6 +105,12 @@ def moments_of_path(emission, states, before):
     return found
 
 
+def tails(ends, values, n_lags=None):
+    """Return the ends of one sequence, given the probabilities of states and ages, (1, A, J)."""
+    lags = values[::-1][: n_lags or len(values)].reshape(1, -1)
+    return [Tail(lags, ends[0][:, :, np.newaxis])]
+
+
 @every_duration
 @every_size
 def test_moments(duration, n_dims, n_lags):
@@ -118,8 +125,8 @@ def test_moments(duration, n_dims, n_lags):
                 mean[h] += 0.5 * p * x
                 square[h] += 0.5 * p * np.diag(xx)
     panel = SequencePanel.from_sequences([values])
-    ends = [model.ends(panel.ptr, values) for model in models]
-    ((found, sd, quantiles),) = forecast_lagged(models, ends, panel, AHEAD, np.array([]))
+    tails = [model.tails(panel.ptr, values) for model in models]
+    ((found, sd, quantiles),) = forecast_lagged(models, tails, panel, AHEAD, np.array([]))
     assert_allclose(found, mean, rtol=1e-9)
     assert_allclose(sd, np.sqrt(square - mean**2), rtol=1e-8)
     assert quantiles.shape == (AHEAD, n_dims, 0)
@@ -132,7 +139,7 @@ def test_simulated_quantiles(duration):
     values, levels = observations(2), np.array([0.1, 0.5, 0.9])
     panel = SequencePanel.from_sequences([values])
     ends = model.ends(panel.ptr, values)
-    ((_, _, found),) = forecast_lagged([model], [ends], panel, AHEAD, levels)
+    ((_, _, found),) = forecast_lagged([model], [tails(ends, values, 2)], panel, AHEAD, levels)
     rng, n_draws = np.random.default_rng(1), 6_000
     draws = np.empty((n_draws, AHEAD, 2))
     for i in range(n_draws):
@@ -181,7 +188,9 @@ def test_moments_that_do_not_exist():
         emission = make_emission(1, 1, np.array([5.0, 7.0, least]))
         model = HMMModel(np.array([1.0, 0.0, 0.0]), transmat, emission, np.full(3, 1 / 3))
         ends = np.array([[[1.0, 0.0, 0.0]]])
-        ((mean, sd, quantiles),) = forecast_lagged([model], [ends], panel, 4, levels)
+        ((mean, sd, quantiles),) = forecast_lagged(
+            [model], [tails(ends, values, 1)], panel, 4, levels
+        )
         # The last state is out of reach of the first step, and then lasts.
         assert np.all(np.isfinite(mean[0]) & np.isfinite(sd[0]))
         assert np.all(np.isnan(mean[1:]) == is_nan)
@@ -204,7 +213,9 @@ def test_far_from_the_origin():
         ))  # fmt: skip
         panel = SequencePanel.from_sequences([values + shift])
         ends = np.full((1, 1, 3), 1 / 3)
-        found.append(forecast_lagged([own], [ends], panel, 5, np.array([]))[0])
+        found.append(
+            forecast_lagged([own], [tails(ends, values + shift, 1)], panel, 5, np.array([]))[0]
+        )
     assert_allclose(found[1][0] - level, found[0][0], atol=1e-6)
     assert_allclose(found[1][1], found[0][1], rtol=1e-6)
 
@@ -215,6 +226,8 @@ def test_states_that_grow_without_bounds():
     model = make_model(None, emission)
     panel = SequencePanel.from_sequences([observations(1)])
     ends = np.full((1, 1, 3), 1 / 3)
-    ((mean, sd, _),) = forecast_lagged([model], [ends], panel, 20, np.array([0.5]))
+    ((mean, sd, _),) = forecast_lagged(
+        [model], [tails(ends, observations(1), 1)], panel, 20, np.array([0.5])
+    )
     assert np.all(np.isfinite(mean[:3]) & np.isfinite(sd[:3]))
     assert not np.any(np.isfinite(sd[-1]))

@@ -25,9 +25,18 @@ MUTATIONS = [
     Mutation(
         "lags-first-step-at-the-last-state",
         LAGGED,
-        "weights = [one.move(own).sum(axis=0)[np.newaxis] for one, own in both]",
-        "weights = [own.sum(axis=0)[np.newaxis] for one, own in both]",
+        "shares = one.move(tail.ends).sum(axis=0)  # (J, M)",
+        "shares = tail.ends.sum(axis=0)  # (J, M)",
         "A transition comes before the next observation.",
         f"{LAG_TESTS}::test_simulated_quantiles[none]",
+    ),
+    Mutation(
+        "lags-of-one-particle",
+        LAGGED,
+        "        own = tail.lags[particles]",
+        "        own = tail.lags[0 * particles]",
+        "Missing last values are uncertain.",
+        "tests/unit/sequence/test_autoregressive_fits.py::TestGaps"
+        "::test_forecasts_and_draws_after_gaps",
     ),
 ]

@@ -1,0 +1,129 @@
+"""Predictions for sequences with missing values if observations depend on earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from skdp._numeric._typing import Floats, Places
+from skdp.emissions._autoregressive._model import AutoregressiveModel
+from skdp.sequence._hmm._forecast import StateMoves
+from skdp.sequence._hmm._gap_filter import GapFilter, Tail
+from skdp.sequence._hmm._hints import KnownStates
+
+
+def has_gaps(emission: Any, values: Floats) -> bool:
+    """Return whether values are missing on which other observations depend."""
+    return isinstance(emission, AutoregressiveModel) and bool(np.isnan(values).any())
+
+
+class GappedModel:
+    """The methods of a model for panels in which some sequences have missing values.
+
+    Sequences without missing values have the same results as without the others.
+
+    Parameters
+    ----------
+    model : HMMModel
+    """
+
+    def __init__(self, model: Any):
+        self._model = model
+
+    def _filter(self, values: Floats, log_known: Floats | None = None) -> GapFilter:
+        model = self._model
+        tables = None if model.duration is None else model.duration.tables()
+        moves = StateMoves(model.transmat, tables)
+        # The errors of different samples are independent.
+        seed = crc32(np.ascontiguousarray(model.emission.coefs).tobytes())
+        return GapFilter(model.startprob, moves, model.emission, values, log_known, seed=seed)
+
+    def _sequences(self, ptr: Places, values: Floats) -> Iterator[tuple[int, slice, Floats, bool]]:
+        """Yield the number, the steps and the values of each sequence, and whether it has gaps."""
+        for s, (begin, end) in enumerate(pairwise(ptr.tolist())):
+            own = values[begin:end]
+            yield s, slice(begin, end), own, bool(np.isnan(own).any())
+
+    def log_likelihoods(self, ptr: Places, values: Floats) -> Floats:
+        """Return log p(x) of every sequence, (n,)."""
+        out = np.empty(len(ptr) - 1)
+        for s, _, own, is_gapped in self._sequences(ptr, values):
+            if is_gapped:
+                out[s] = self._filter(own).log_steps.sum()
+            else:
+                out[s] = self._model.log_likelihoods(np.array([0, len(own)]), own)[0]
+        return out
+
+    def log_predictives(self, values: Floats) -> Floats:
+        """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
+        return self._filter(values).log_steps
+
+    def filtered(self, ptr: Places, values: Floats) -> Floats:
+        """Return p(z_t = j given x_<=t), (N, J)."""
+        out = np.empty((len(values), len(self._model.startprob)))
+        for s, steps, own, is_gapped in self._sequences(ptr, values):
+            if is_gapped:
+                found = self._filter(own)
+                self._check_possible(found, s)
+                out[steps] = found.filtered
+            else:
+                out[steps] = self._model.filtered(np.array([0, len(own)]), own)
+        return out
+
+    def posteriors(self, ptr: Places, values: Floats, known: KnownStates | None = None) -> Floats:
+        """Return p(z_t = j given x and known states), (N, J)."""
+        out = np.empty((len(values), len(self._model.startprob)))
+        for s, steps, own, is_gapped in self._sequences(ptr, values):
+            bounds = np.array([0, len(own)])
+            states = None if known is None else KnownStates(known.states[steps], known.n_states)
+            if is_gapped:
+                draws = self._draw(own, s, states)
+                parts = (self._model.posteriors(bounds, draw, states) for draw in draws)
+                out[steps] = sum(parts) / len(draws)
+            else:
+                out[steps] = self._model.posteriors(bounds, own, states)
+        return out
+
+    def impute(self, ptr: Places, values: Floats) -> Floats:
+        """Return observations with NaN replaced by its mean given all observed values, (N, D)."""
+        out = values.copy()
+        for s, steps, own, is_gapped in self._sequences(ptr, values):
+            if is_gapped:
+                hidden = np.isnan(own)
+                out[steps][hidden] = self._draw(own, s).mean(axis=0)[hidden]
+        return out
+
+    def tails(self, ptr: Places, values: Floats) -> list[Tail]:
+        """Return the end of each sequence, from which it continues."""
+        tails, n_lags = [], self._model.emission.n_lags
+        for s, _, own, is_gapped in self._sequences(ptr, values):
+            if is_gapped:
+                found = self._filter(own)
+                self._check_possible(found, s)
+                tails.append(found.tail())
+            else:
+                ends = self._model.ends(np.array([0, len(own)]), own)
+                lags = own[::-1][:n_lags].reshape(1, -1)
+                tails.append(Tail(lags, ends[0][:, :, np.newaxis]))
+        return tails
+
+    def _draw(self, values: Floats, s: int, known: KnownStates | None = None) -> Floats:
+        """Return draws of a sequence with its missing values, (n, T, D)."""
+        log_known = None
+        if known is not None:
+            log_known = np.zeros((len(values), known.n_states))
+            known.clamp(log_known)
+        found = self._filter(values, log_known)
+        self._check_possible(found, s)
+        return found.draw()
+
+    def _check_possible(self, found: GapFilter, s: int) -> None:
+        if found.log_steps[-1] == -np.inf:
+            raise ValueError(
+                f"Sequence {s} has probability 0 under a stored sample: its states have no "
+                "distribution."
+            )
