@@ -273,17 +273,18 @@ class WindowFeatures(
         for name in ("feature_names_in_", "_pca"):
             self.__dict__.pop(name, None)
         fitted = vars(reader).keys() - vars(clone(self)).keys()
-        vars(self).update({name: vars(reader)[name] for name in fitted})
+        self.__dict__.update({name: vars(reader)[name] for name in fitted})
         return panel, is_single, raw, layout
 
     def _choose_window(self, steps: Steps) -> int:
         longest = int(np.diff(steps.ptr).max())
         if self.window != "auto":
-            if self.window > longest:
+            width = int(self.window)
+            if width > longest:
                 raise ValueError(
-                    f"window={self.window} exceeds the longest sequence, which has {longest} steps."
+                    f"window={width} exceeds the longest sequence, which has {longest} steps."
                 )
-            return int(self.window)
+            return width
         periods = find_periods(steps.values, steps.ptr)
         period = int(np.median(periods[periods > 0])) if periods.any() else 0
         width = max(_PERIODS * period, _SHORTEST)

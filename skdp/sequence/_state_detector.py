@@ -231,7 +231,7 @@ class StateDetector(
         reader.labels_ = split(labels, panel.ptr, is_single)
         self.__dict__.pop("feature_names_in_", None)
         fitted = vars(reader).keys() - self.get_params(deep=False).keys()
-        vars(self).update({name: vars(reader)[name] for name in fitted})
+        self.__dict__.update({name: vars(reader)[name] for name in fitted})
         for warning in caught:
             warnings.warn(warning.message, stacklevel=2)
         return self

@@ -39,7 +39,7 @@ def judge_states(
     variances = np.nanvar(values, axis=0)
     values = values[:, variances > 0.0]
     variances = variances[variances > 0.0]
-    complete = ~np.isnan(values).any(axis=1)
+    complete = np.asarray(~np.isnan(values).any(axis=1))
     follows = np.ones(len(values), dtype=bool)
     follows[ptr[:-1]] = False
     n_changes = np.count_nonzero((np.diff(states) != 0) & follows[1:])
