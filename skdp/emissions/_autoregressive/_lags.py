@@ -49,24 +49,29 @@ class LagDesign(NamedTuple):
         return self._replace(lags=tuple(range(1, self.n_lags + 1)))
 
 
+_LONGEST = 100_000
+"""A longer lag is a mistake; the lags are held one by one."""
+
+
+def _is_lag(lag: Any) -> bool:
+    """Return whether an object is a valid lag."""
+    is_integer = isinstance(lag, Integral) and not isinstance(lag, bool | np.bool_)
+    return is_integer and 1 <= int(lag) <= _LONGEST
+
+
 def read_lags(lags: Any) -> tuple[int, ...]:
     """Return lags in increasing order, given their number or a list of them.
 
     Raises
     ------
     ValueError
-        If a lag is not an integer >= 1, occurs twice, or there is none.
+        If a lag is not an integer from 1 to 100,000, occurs twice, or there is none.
     """
-    if isinstance(lags, Integral) and not isinstance(lags, bool | np.bool_):
-        if int(lags) >= 1:
-            return tuple(range(1, int(lags) + 1))
-    elif not isinstance(lags, str) and np.ndim(lags) == 1:
+    if _is_lag(lags):
+        return tuple(range(1, int(lags) + 1))
+    if not isinstance(lags, str | Integral) and np.ndim(lags) == 1:
         chosen = list(np.asarray(lags, dtype=object))
-        are_lags = [
-            isinstance(lag, Integral) and not isinstance(lag, bool | np.bool_) and int(lag) >= 1
-            for lag in chosen
-        ]
-        if chosen and all(are_lags) and len(set(chosen)) == len(chosen):
+        if chosen and all(map(_is_lag, chosen)) and len(set(chosen)) == len(chosen):
             return tuple(sorted(int(lag) for lag in chosen))
     raise ValueError(f"lags must be {LAGS}, got {shorten(lags)}.")
 
