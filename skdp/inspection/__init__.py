@@ -5,6 +5,7 @@ from skdp.inspection._clusters import ClusterDisplay
 from skdp.inspection._co_assignment import CoAssignmentDisplay
 from skdp.inspection._component_counts import ComponentCountDisplay
 from skdp.inspection._factors import FactorDisplay
+from skdp.inspection._forecast import ForecastDisplay
 from skdp.inspection._grammar import GrammarDisplay
 from skdp.inspection._hellinger import HellingerDisplay
 from skdp.inspection._lexicon import LexiconDisplay
@@ -26,6 +27,7 @@ __all__ = [
     "CoAssignmentDisplay",
     "ComponentCountDisplay",
     "FactorDisplay",
+    "ForecastDisplay",
     "GrammarDisplay",
     "HellingerDisplay",
     "LexiconDisplay",

@@ -19,6 +19,7 @@ from skdp.emissions._protocol import looks_back
 from skdp.sequence._base import SequenceEstimator
 from skdp.sequence._hmm._filter import FilterState, advance, log_density_of_last
 from skdp.sequence._hmm._forecast import Mixture
+from skdp.sequence._hmm._forecast_frames import as_frame, has_index
 from skdp.sequence._hmm._gap_filter import Tail
 from skdp.sequence._hmm._gapped_model import has_gaps
 from skdp.sequence._hmm._lagged_forecast import forecast_lagged
@@ -297,6 +298,11 @@ class HMMPredictions(SequenceEstimator):
             probabilities of the symbols. With `IndependentEmissions`, columns of categories are NaN
             above, and proba is a dictionary of such arrays by the names of the parts.
 
+            If X is a pandas data frame, or a list of them, the entry frame has the same numbers as
+            data frames. Their index continues that of X (dates with a regular frequency, periods,
+            or integers; otherwise it counts the steps). Their columns are pairs of a column of X
+            and "mean", "sd" or the probability of a quantile; for categories, the symbols.
+
         Raises
         ------
         ValueError
@@ -322,6 +328,25 @@ class HMMPredictions(SequenceEstimator):
         levels = np.atleast_1d(as_floats(quantiles, "quantiles"))
         if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
             raise ValueError(f"quantiles must be between 0 and 1, got {shorten(quantiles)}.")
+        found, is_single = self._forecast(X, n_steps, levels)
+        frames = [X] if is_single else X
+        if isinstance(frames, list | tuple) and all(map(has_index, frames)):
+            symbols = getattr(self, "categories_", None)
+            found["frame"] = [
+                as_frame(
+                    frame,
+                    {name: entries[i] for name, entries in found.items()},
+                    levels,
+                    None if symbols is None else symbols[0],
+                )
+                for i, frame in enumerate(frames)
+            ]
+        return Bunch(**{name: x[0] if is_single else x for name, x in found.items()})
+
+    def _forecast(
+        self, X: Any, n_steps: int, levels: NDArray[np.float64]
+    ) -> tuple[dict[str, list[Any]], bool]:
+        """Return the entries of `forecast` for each sequence, and whether X is a single one."""
         emissions: list[Any] = [model.emission for model in self.samples_]
         is_categorical = isinstance(emissions[0], CategoricalModel)
         is_lagged = looks_back(emissions[0])
@@ -342,8 +367,7 @@ class HMMPredictions(SequenceEstimator):
             tails = self._each(self.samples_, "tails", panel.ptr, panel.values)
             parts = forecast_lagged(self.samples_, tails, panel, n_steps, levels)
             names = "mean", "sd", "quantiles"
-            lists = dict(zip(names, map(list, zip(*parts, strict=True)), strict=True))
-            return Bunch(**{name: x[0] if is_single else x for name, x in lists.items()})
+            return dict(zip(names, map(list, zip(*parts, strict=True)), strict=True)), is_single
         weights = np.array(self._each(self.samples_, "forecast", panel.ptr, panel.values, n_steps))
         weights /= len(weights)
         if is_categorical:
@@ -351,7 +375,7 @@ class HMMPredictions(SequenceEstimator):
                 sum(w @ emission.probs for w, emission in zip(own, emissions, strict=True))
                 for own in weights.swapaxes(0, 1)
             ]
-            return Bunch(proba=probs[0] if is_single else probs)
+            return {"proba": probs}, is_single
         marginals = [emission.marginals() for emission in emissions]
         found: dict[str, list[Any]] = {"mean": [], "sd": [], "quantiles": []}
         symbols = list(getattr(emissions[0], "symbols", {}).values())
@@ -366,7 +390,7 @@ class HMMPredictions(SequenceEstimator):
                 for array in (found["mean"][-1], found["sd"][-1], found["quantiles"][-1]):
                     array[:, symbols] = np.nan
                 found.setdefault("proba", []).append(mix_symbols(emissions, own))
-        return Bunch(**{name: x[0] if is_single else x for name, x in found.items()})
+        return found, is_single
 
     def impute(self, X: Any) -> Any:
         """Return sequences in which missing values are replaced by their posterior means.

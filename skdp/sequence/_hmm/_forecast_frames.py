@@ -1,0 +1,73 @@
+"""Forecasts as data frames whose index continues that of the observations."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Forecast = dict[str, Any]
+"""The entries of the forecast of one sequence, arrays by name."""
+
+
+def has_index(X: Any) -> bool:
+    """Return whether X is a pandas data frame."""
+    return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
+def as_frame(frame: Any, forecast: Forecast, levels: NDArray[np.float64], symbols: Any) -> Any:
+    """Return the forecast after the rows of a data frame as a data frame.
+
+    Parameters
+    ----------
+    frame : pandas DataFrame
+    forecast : dict of str to array
+    levels : (n_quantiles,) array
+    symbols : list or None
+        Names of the symbols of a single column of categories; None: their numbers.
+
+    Returns
+    -------
+    pandas DataFrame
+        For numbers, columns (name, "mean"), (name, "sd") and (name, quantile); for categories, a
+        column of probabilities for each symbol.
+    """
+    import pandas as pd
+
+    if "mean" not in forecast:
+        proba = forecast["proba"]
+        names = range(proba.shape[1]) if symbols is None else symbols
+        return pd.DataFrame(proba, continue_index(frame.index, len(proba)), list(names))
+    mean, sd, quantiles = (forecast[name] for name in ("mean", "sd", "quantiles"))
+    cells = np.concatenate([mean[..., np.newaxis], sd[..., np.newaxis], quantiles], axis=2)
+    kinds: list[Any] = ["mean", "sd", *levels.tolist()]
+    columns = pd.MultiIndex.from_product([list(frame.columns), kinds])
+    index = continue_index(frame.index, len(mean))
+    return pd.DataFrame(cells.reshape(len(mean), -1), index, columns)
+
+
+def continue_index(index: Any, n_steps: int) -> Any:
+    """Return the next entries of a pandas index, or 1, 2, ... if it has no regular steps."""
+    import pandas as pd
+
+    last = index[-1]
+    if isinstance(index, pd.PeriodIndex):
+        return pd.period_range(last, periods=n_steps + 1, freq=index.freq)[1:]
+    if isinstance(index, pd.DatetimeIndex | pd.TimedeltaIndex):
+        step = index.freq
+        if step is None and len(index) > 2:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # pandas will return offsets in place of texts
+                step = pd.infer_freq(index)
+        if step is not None:
+            is_date = isinstance(index, pd.DatetimeIndex)
+            extend = pd.date_range if is_date else pd.timedelta_range
+            return extend(last, periods=n_steps + 1, freq=step)[1:]
+    elif index.dtype.kind in "iu":
+        steps = np.diff(index.to_numpy())
+        step = int(steps[0]) if len(steps) else 1
+        if step != 0 and np.all(steps == step):
+            return pd.RangeIndex(last + step, last + step * (n_steps + 1), step, name=index.name)
+    return pd.RangeIndex(1, n_steps + 1, name="step")
