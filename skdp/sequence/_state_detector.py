@@ -31,8 +31,13 @@ from skdp.preprocessing._windows._features import Steps
 from skdp.preprocessing._windows._layout import WindowLayout
 from skdp.preprocessing._windows._period import has_waves
 from skdp.sequence._base import check_columns_observed
+from skdp.sequence._detector._coarse import coarsen
 from skdp.sequence._detector._criterion import judge_states
 from skdp.sequence._hdp_hmm_lt import HDPHMMLT
+
+_EVIDENCE = 0.25
+"""Share of the evidence of an observation, divided by the step, that predictions use: overlapping
+windows and successive values repeat each other."""
 
 _FEWEST = 100
 """A step chosen by "auto" leaves at least so many observations, if there are as many."""
@@ -116,11 +121,12 @@ class StateDetector(
     -----
     A hidden Markov model takes observations as independent given the states. Overlapping windows
     and drifting sensors are not, and the model then explains their dependence by more states. Using
-    every c-th observation is a coarsened posterior: the same model with 1 / c of the evidence. The
-    coarseness is chosen by a Gaussian likelihood whose residuals are autoregressive of order one,
-    with log N per parameter and per change as the penalty. The constants (the window, its hop, five
-    components, stickiness, at least 100 observations, the penalty) were chosen on one half of a
-    published benchmark.
+    every c-th observation is a coarsened posterior: the same model with 1 / c of the evidence.
+    Predictions use all observations, each with 1 / (4 c) of its evidence. The coarseness is chosen
+    by a Gaussian likelihood whose residuals are autoregressive of order one, with log N per
+    parameter and per change as the penalty. The constants (two periods in a window, half a window
+    as its hop, five components, the stickiness, at least 100 observations, the quarter of the
+    evidence, the penalty) were chosen on one half of a published benchmark.
 
     Probabilities are those of the model and take the states of stored samples into account, but not
     the choices of window and step.
@@ -367,7 +373,8 @@ class StateDetector(
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 model.fit(some)
-            states = np.concatenate(model.predict(observations))
+            coarse = coarsen(model, _EVIDENCE / step)
+            states = np.concatenate(coarse.predict(observations))
             criterion = judge_states(observations.values, observations.ptr, states)
             self.criteria_[step] = criterion
             if best is None or criterion > best[0]:
@@ -383,7 +390,8 @@ class StateDetector(
 
     def _join(self, method: str, observations: SequencePanel) -> NDArray[Any]:
         """Return the result of a method of the model for all observations."""
-        return np.concatenate(getattr(self.model_, method)(observations))
+        model = coarsen(self.model_, _EVIDENCE / self.step_)
+        return np.concatenate(getattr(model, method)(observations))
 
     def _spread(self, X: Any, predict: Any) -> Any:
         """Return predictions for the steps of X."""

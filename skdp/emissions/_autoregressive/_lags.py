@@ -49,7 +49,7 @@ class LagDesign(NamedTuple):
         return self._replace(lags=tuple(range(1, self.n_lags + 1)))
 
 
-_LONGEST = 100_000
+_LONGEST = 10_000_000
 """A longer lag is a mistake; the lags are held one by one."""
 
 
@@ -65,7 +65,7 @@ def read_lags(lags: Any) -> tuple[int, ...]:
     Raises
     ------
     ValueError
-        If a lag is not an integer from 1 to 100,000, occurs twice, or there is none.
+        If a lag is not an integer from 1 to 10^7, occurs twice, or there is none.
     """
     if _is_lag(lags):
         return tuple(range(1, int(lags) + 1))

@@ -1,7 +1,8 @@
+import importlib.util
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -56,9 +57,12 @@ def test_indices(model, index, is_dated):
 
 
 def test_other_containers(model):
-    found = [ForecastDisplay.from_estimator(model, pl.DataFrame(FRAME), 2, column=np.int64(-1))]
     with pytest.warns(UserWarning, match="feature names"):
-        found.append(ForecastDisplay.from_estimator(model, FRAME.to_numpy(), 2, column=1))
+        found = [ForecastDisplay.from_estimator(model, FRAME.to_numpy(), 2, column=np.int64(-1))]
+    if importlib.util.find_spec("polars"):
+        import polars as pl
+
+        found.append(ForecastDisplay.from_estimator(model, pl.DataFrame(FRAME), 2, column=1))
     for display in found:
         assert display.times.tolist() == list(range(62))
         assert display.history[-1] == FRAME["load"].iloc[-1]

@@ -1,10 +1,10 @@
 """Labels of documents: what y may be, resumed fits, shards."""
 
+import importlib.util
 import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -92,7 +92,7 @@ def test_matrices():
     matrices = [
         MATRIX, MATRIX.astype(np.int8), MATRIX.astype(float), MATRIX.astype(object), unknown,
         pd.DataFrame(MATRIX), pd.DataFrame(MATRIX.astype(int), columns=list("abc")),
-        pl.DataFrame(MATRIX, schema=list("abc")),
+        *polars_frames(),
         sparse.csr_matrix(MATRIX), sparse.csc_array(MATRIX.astype(int)),
     ]  # fmt: skip
     for y in matrices:
@@ -115,6 +115,15 @@ def test_columns_by_name():
     assert_array_equal(make(**seeds).fit(CORPUS, frame).components_, expected.components_)
     with pytest.raises(ValueError, match="column 0 is 'b', which is topic 1"):
         make(**seeds).fit(CORPUS, frame[["b", "a", "other"]])
+
+
+def polars_frames():
+    """Return the matrix as a polars frame, if polars is here."""
+    if not importlib.util.find_spec("polars"):
+        return []
+    import polars as pl
+
+    return [pl.DataFrame(MATRIX, schema=list("abc"))]
 
 
 @pytest.mark.parametrize(

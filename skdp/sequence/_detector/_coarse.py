@@ -1,0 +1,37 @@
+"""Predictions of hidden Markov models with a part of the evidence."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.emissions._protocol import EmissionModel
+from skdp.sequence._hdp_hmm_lt import HDPHMMLT
+
+
+@dataclass(frozen=True)
+class _CoarseEmission:
+    """An emission whose log densities are multiplied by a power below 1."""
+
+    emission: EmissionModel
+    power: float
+
+    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.power * self.emission.log_obs(values)
+
+
+def coarsen(model: HDPHMMLT, power: float) -> HDPHMMLT:
+    """Return a fitted model that gives each observation only `power` of its evidence.
+
+    It has the states of `model`; its methods `predict`, `predict_proba` and `predict_change_proba`
+    can be used.
+    """
+    coarse = copy(model)
+    coarse.samples_ = [
+        replace(sample, emission=_CoarseEmission(sample.emission, power))  # type: ignore[arg-type]
+        for sample in model.samples_
+    ]
+    return coarse
