@@ -309,7 +309,17 @@ class WindowFeatures(
         n_features = len(getattr(self._features, "weights", ()))
         check_memory(8 * len(layout.starts) * n_features, "the features of the windows", "hop")
         steps = Steps.of(panel.values, panel.ptr) if steps is None else steps
-        return self._features.measure(steps, layout), layout
+        raw = self._features.measure(steps, layout)
+        if "_n_raw" not in vars(self):
+            self._n_raw = raw.shape[1]
+        elif np.isnan(raw).all():
+            raw = np.full((len(raw), self._n_raw), np.nan)
+        elif raw.shape[1] != self._n_raw:
+            raise ValueError(
+                f"features must return equally many numbers for each window, got {raw.shape[1]}, "
+                f"and {self._n_raw} in fit."
+            )
+        return raw, layout
 
     def _learn_components(self, raw: NDArray[np.float64]) -> None:
         """Learn the principal components from the windows whose features are all known."""

@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import (
     EstimatorMixin,
-    HasMethods,
     Interval,
     StrOptions,
     validate_parameters,
@@ -64,7 +63,7 @@ class StateDetector(
     n_components : int, default=20
         Upper bound on the number of states. If at least half of the samples of `model_` use all of
         them, `fit` warns that it is too low.
-    features : {"auto", "windows", "values"} or transformer, default="auto"
+    features : {"auto", "windows", "values"} or WindowFeatures, default="auto"
         What the states explain. "windows": features of windows by `WindowFeatures`, or by your own
         object of this class. "values": the values of each step. "auto": windows if at least half of
         the columns have a dominant period, or if successive values depend on each other; values if
@@ -154,7 +153,7 @@ class StateDetector(
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "features": [StrOptions({"auto", "windows", "values"}), HasMethods(["inverse_states"])],
+        "features": [StrOptions({"auto", "windows", "values"}), WindowFeatures],
         "stickiness": [Interval(Real, 0, 1e8, closed="both")],
         "step": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -365,8 +364,12 @@ class StateDetector(
         best: Any = None
         for step in self._list_steps(observations):
             some = _take(observations, layout.thin(step))
-            if step > 1 and self.step == "auto" and np.isnan(some.values).all(axis=0).any():
-                continue  # these steps miss a column
+            if step > 1 and np.isnan(some.values).all(axis=0).any():
+                if self.step == "auto":
+                    continue
+                raise ValueError(
+                    f"step={step} leaves no observed value of some column: choose another step."
+                )
             model = HDPHMMLT(
                 self.n_components, stickiness=self.stickiness, max_iter=self.max_iter,
                 n_chains=self.n_chains, n_jobs=self.n_jobs, random_state=seed, verbose=self.verbose,

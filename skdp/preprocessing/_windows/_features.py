@@ -233,7 +233,7 @@ def measure_each(
     rows: list[Any] = []
     for first, last in zip(layout.starts, layout.ends, strict=True):
         is_empty = steps.observed[first:last].mean() < 0.8
-        rows.append(None if is_empty else measure(np.ascontiguousarray(steps.values[first:last])))
+        rows.append(None if is_empty else measure(steps.values[first:last].copy(order="C")))
     lengths = {len(row) for row in rows if row is not None}
     if len(lengths) > 1:
         raise ValueError(

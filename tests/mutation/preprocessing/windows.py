@@ -73,4 +73,12 @@ MUTATIONS = [
         "Noise has no period.",
         f"{TESTS}::test_periods[12]",
     ),
+    Mutation(
+        "windows-functions-change-the-series",
+        FEATURES,
+        'steps.values[first:last].copy(order="C")',
+        "np.ascontiguousarray(steps.values[first:last])",
+        "A function may change its window in place.",
+        f"{TESTS}::test_functions_may_change_their_argument",
+    ),
 ]

@@ -174,6 +174,34 @@ def test_all_features_without_components():
     assert np.ptp(constant.transform(np.ones((100, 1)))) == 0.0
 
 
+def test_features_of_windows_without_values():
+    """They have the columns of the training windows."""
+    found = fitted(features="spectrum", n_components=None)
+    expected = found.transform(WAVES).shape[1]
+    rows = found.transform(np.full((200, 1), np.nan))
+    assert rows.shape[1] == expected > 1
+    assert np.isnan(rows).all()
+
+
+def test_functions_may_change_their_argument():
+    def spread(window):
+        window -= window.mean(axis=0)
+        return np.abs(window).mean(axis=0)
+
+    X = WAVES.copy()
+    X[5] = np.nan
+    for sequence in (X, WAVES):
+        found = fitted(sequence, features=spread).transform(sequence)
+        again = fitted(sequence, features=lambda w: spread(w.copy())).transform(sequence)
+        assert np.array_equal(found, again)
+
+
+def test_functions_of_other_lengths():
+    found = fitted(features=lambda window: window[:, 0], n_components=None)
+    with pytest.raises(ValueError, match=r"got 10, and \d+ in fit"):
+        found.transform(WAVES[:10])
+
+
 def test_pipeline():
     model = make_pipeline(fitted(), HDPHMMLT(4, max_iter=50, random_state=0)).fit([WAVES])
     states = model[0].inverse_states(model.predict([WAVES]), [WAVES])[0]

@@ -20,6 +20,10 @@ WAVES = WAVES[:, np.newaxis]
 LEVELS = RNG.normal(size=(600, 2)) + 4.0 * np.repeat([0, 1, 2, 0], 150)[:, np.newaxis]
 
 
+HALF_SEEN = LEVELS.copy()
+HALF_SEEN[::2] = np.nan
+
+
 def fitted(X=WAVES, **params):
     return StateDetector(**{"max_iter": 30, "random_state": 0, **params}).fit(X)
 
@@ -182,6 +186,8 @@ def test_constant():
     [
         ({"step": 0}, WAVES, "The 'step' parameter of StateDetector must be"),
         ({"features": "frequencies"}, WAVES, "The 'features' parameter of StateDetector must be"),
+        ({"features": object()}, WAVES, "The 'features' parameter of StateDetector must be"),
+        ({"features": "values", "step": 2}, HALF_SEEN, "step=2 leaves no observed value"),
         ({"features": WindowFeatures(4000)}, WAVES, "window=4000 exceeds the longest sequence"),
         ({}, WAVES * np.nan, "nothing but missing values"),
         ({}, WAVES * [1.0, np.nan], "column 1 holds nothing but missing values"),
