@@ -87,7 +87,8 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
     Polya-Gamma variables [2]_, given which all moves of states integrate the coefficients out.
     Scores average 1 / (1 + exp(-psi)) over the Gaussian distribution of the coefficients given the
     states and these variables. The log joint in `trace_` has Laplace's approximation of the
-    evidence.
+    evidence. A choice tells little about its state: with a few hundred choices in each state, some
+    fits have small additional states; compare seeds and held-out scores.
 
     Targets cannot be forecast or drawn without inputs: `HDPHMMLT.forecast` and ``sample`` raise a
     TypeError. ``emission_.predict(inputs)`` returns the mean targets of every state, and
@@ -107,10 +108,10 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
     >>> from skdp.emissions import RegressionEmission
     >>> from skdp.sequence import HDPHMMLT
     >>> rng = np.random.default_rng(0)
-    >>> state = np.repeat([0, 1, 0, 1], 250)
-    >>> stimulus = rng.normal(size=1000)
+    >>> state = np.repeat([0, 1, 0, 1], 500)
+    >>> stimulus = rng.normal(size=2000)
     >>> log_odds = np.where(state == 0, 5.0 * stimulus, 1.5)  # engaged, or biased to the right
-    >>> choice = rng.random(1000) < 1.0 / (1.0 + np.exp(-log_odds))
+    >>> choice = rng.random(2000) < 1.0 / (1.0 + np.exp(-log_odds))
     >>> X = np.column_stack([choice, stimulus])
     >>> emission = RegressionEmission(targets=0, output="bernoulli")
     >>> model = HDPHMMLT(6, emission=emission, stickiness=20.0, max_iter=200, random_state=0).fit(X)
