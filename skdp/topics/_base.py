@@ -311,8 +311,9 @@ class BaseTopicModel(
         Warns
         -----
         UserWarning
-            If a seed word is not in the vocabulary; it is named. If y is a matrix of zeros and ones
-            that the fit does not read, such as one with another number of columns.
+            If a seed word is not in the vocabulary; it is named. If y is ignored although it is a
+            matrix of zeros and ones, such as one with another number of columns, or a matrix of
+            numbers with a column for each topic, such as one with NaN in a part of a row.
         RuntimeWarning
             If a worker is lost: the fit returns to the last checkpoint and continues with the same
             bits. If a checkpoint could not be written.
