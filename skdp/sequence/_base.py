@@ -158,10 +158,11 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
 
             For `FactorialHMM`, known bits of factors: an array of T rows and `n_factors` columns
             for a single sequence, a list with such an array or None for each of several, or one
-            array for the steps of all of them; 0, 1, or -1 (or None, or NaN) if a bit is unknown.
-            Columns are the factors, which keep their numbers and values in the results. With
-            ``n_factors="auto"``, y has a column for each factor that you know, which must hold a 1,
-            and the model may find other factors. One-dimensional entries are classes.
+            array for the steps of all of them; 0, 1, False, True, or -1 (or None, or NaN) if a bit
+            is unknown. Columns are the factors, which keep their numbers and values in the results.
+            With ``n_factors="auto"``, y has a column for each factor that you know, which must hold
+            a 1, and the model may find other factors. One-dimensional arrays with a value per step
+            hold classes, not bits, and are ignored.
 
         Returns
         -------

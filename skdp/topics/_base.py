@@ -311,8 +311,9 @@ class BaseTopicModel(
         Warns
         -----
         UserWarning
-            If a seed word is not in the vocabulary; it is named. If y is a matrix of zeros and ones
-            that the fit does not read, such as one with another number of columns.
+            If a seed word is not in the vocabulary; it is named. If y is ignored although it is a
+            matrix of zeros and ones, such as one with another number of columns, or a matrix of
+            numbers with a column for each topic, such as one with NaN in a part of a row.
         RuntimeWarning
             If a worker is lost: the fit returns to the last checkpoint and continues with the same
             bits. If a checkpoint could not be written.
@@ -452,14 +453,26 @@ class BaseTopicModel(
             Parameters of the estimator. Those that a fold-in depends on must be numbers, except
             that `concentration` of models with segments may be ``"auto"`` (the default): it is
             drawn for every document when it is folded in, or for every segment with
-            `concentration_scope` ``"segment"``.
+            `concentration_scope` ``"segment"``. `seed_words` and `fixed_components` must be None.
 
         Returns
         -------
         Fitted estimator, with all attributes that need no training documents.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `components` or a parameter is invalid, or `seed_words` or `fixed_components` is
+            given.
         """
         topics = check_topics(components, "components", None)
         estimator = cls._for_topics(len(topics), params)
+        for name in ("seed_words", "fixed_components"):
+            if getattr(estimator, name) is not None:
+                raise ValueError(
+                    f"{name} must be None in from_topics: components holds all topics, so there is "
+                    f"none to learn. Give {name} to a model that you fit."
+                )
         estimator._validate_parameters()
         given = estimator._given_attributes(len(topics))
         root = make_seed_sequence(estimator.random_state)

@@ -42,14 +42,31 @@ def read_labels(
     Warns
     -----
     UserWarning
-        If `y` is a matrix of zeros and ones that the model does not read.
+        If `y` is a matrix of zeros and ones with another number of columns, or of other numbers
+        with a column for each topic.
     """
-    matrix = _as_indicator(y)
+    matrix = _as_matrix(y)
     if matrix is None:
         found = not hasattr(y, "toarray") and has_sets(y)
         if found and n_topics is None:
             raise ValueError(f"y has sets of topics, which are no input for {whom}.")
         return y if found else None
+    is_unknown_row = np.isnan(matrix).all(axis=1)
+    if is_unknown_row.all():
+        return None
+    matrix[is_unknown_row] = 0.0
+    is_wrong = ~np.isin(matrix, [0.0, 1.0])
+    if is_wrong.any():
+        if matrix.shape[1] == n_topics:
+            row, column = np.argwhere(is_wrong)[0].tolist()
+            value = matrix[row, column]
+            warn_user(
+                f"y is ignored: it has a column for each of {n_topics} topics, but "
+                f"{'an unknown entry' if np.isnan(value) else f'{value:g}'} in row {row}, column "
+                f"{column}. A row must hold zeros and ones, or only -1 or NaN.",
+                UserWarning,
+            )
+        return None
     if matrix.shape[1] != n_topics:
         why = "" if n_topics is None else f", whose labels name {n_topics} topics"
         warn_user(
@@ -64,11 +81,11 @@ def read_labels(
                 f"y must have a column for each topic in order, but column {k} is {name!r}, which "
                 f"is topic {names[name]}."
             )
-    return [set(np.flatnonzero(row).tolist()) for row in matrix]
+    return [set(np.flatnonzero(row).tolist()) for row in matrix == 1.0]
 
 
-def _as_indicator(y: Any) -> NDArray[np.bool_] | None:
-    """Return a matrix of zeros and ones, or None if `y` is none. Unknown rows become zeros."""
+def _as_matrix(y: Any) -> NDArray[np.float64] | None:
+    """Return a matrix of numbers with at least two columns, NaN where unknown, or None."""
     if hasattr(y, "toarray"):
         y = y.toarray()
     elif not hasattr(y, "__array__"):
@@ -76,15 +93,14 @@ def _as_indicator(y: Any) -> NDArray[np.bool_] | None:
     array = np.asarray(y)
     if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biufO":
         return None
+    if array.dtype == object:  # pandas.NA is no float
+        array = np.where(np.frompyfunc(is_unknown, 1, 1)(array).astype(np.bool_), np.nan, array)
     try:
         array = array.astype(np.float64)
     except (TypeError, ValueError):
         return None
-    is_unknown_row = ((array == -1.0) | np.isnan(array)).all(axis=1)
-    array[is_unknown_row] = 0.0
-    if is_unknown_row.all() or not np.isin(array, [0.0, 1.0]).all():
-        return None
-    return array == 1.0
+    array[array == -1.0] = np.nan
+    return array
 
 
 def has_sets(y: Any) -> bool:

@@ -389,11 +389,16 @@ class LatentDirichletCoClustering(BaseTopicModel):
         **params
             Parameters of the estimator. `document_topic_prior` and `segment_topic_prior` must be
             numbers; if `segment_topic_prior` has rows, their number is the default of
-            `n_document_topics`.
+            `n_document_topics`. `seed_words` must be None.
 
         Returns
         -------
         Fitted estimator, with all attributes that need no training documents.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `components` or a parameter is invalid, or `seed_words` is given.
         """
         rows = _as_numbers(params.get("segment_topic_prior"))
         if rows.ndim == 2:

@@ -24,7 +24,8 @@ def check_known_bits(y: Any, ptr: Places, n_factors: int | None, most: int = 0) 
     ----------
     y : None, (T, G) array, or list of such arrays or None
         For one sequence, or with an entry for each sequence; or one array for the steps of all
-        sequences. A number or string for each sequence or step is a class, not a bit.
+        sequences. A number or string for each sequence or step is a class, not a bit; so are the
+        values of one-dimensional arrays in a list with an entry for each sequence.
     ptr : (n + 1,) array
         Bounds of the sequences.
     n_factors : int or None
@@ -36,7 +37,7 @@ def check_known_bits(y: Any, ptr: Places, n_factors: int | None, most: int = 0) 
     Raises
     ------
     ValueError, TypeError
-        If y has another shape, or holds anything else than 0, 1 or -1.
+        If y has another shape, or holds anything else than 0, 1, False, True or -1.
     """
     parts = _split_by_sequence(y, ptr)
     if parts is None:
@@ -58,8 +59,8 @@ def check_known_bits(y: Any, ptr: Places, n_factors: int | None, most: int = 0) 
             )
         for f in range(width):
             known[begin:end, f] = check_known(
-                part[:, f], end - begin, f"{name}[:, {f}]", what="bit", place=f"step of {place}",
-                largest=1,
+                _without_bools(part[:, f]), end - begin, f"{name}[:, {f}]", what="bit",
+                place=f"step of {place}", largest=1,
             )  # fmt: skip
     if n_factors is None:
         _check_columns(known, most)
@@ -82,6 +83,8 @@ def _split_by_sequence(y: Any, ptr: Places) -> list[NDArray[Any] | None] | None:
         table = as_array(entries, "y")
         if table.ndim == 2:
             return [np.asarray(part) for part in np.split(table, ptr[1:-1])]
+    if _are_classes(entries, ptr):
+        return None
     if are_rows or len(entries) != n_sequences:
         raise ValueError(
             f"y must be an array of {n_steps} rows of bits, one for each step, or a list of "
@@ -98,6 +101,21 @@ def _split_by_sequence(y: Any, ptr: Places) -> list[NDArray[Any] | None] | None:
             )
         parts.append(part)
     return parts
+
+
+def _are_classes(entries: Any, ptr: Places) -> bool:
+    """Return whether entries for the sequences hold a value for each step, or None."""
+    return len(entries) == len(ptr) - 1 and all(
+        entry is None or (_count_dimensions(entry) == 1 and len(entry) == n_steps)
+        for entry, n_steps in zip(entries, np.diff(ptr), strict=True)
+    )
+
+
+def _without_bools(bits: NDArray[Any]) -> NDArray[Any]:
+    """Return bits with integers instead of True and False."""
+    if bits.dtype == object:
+        return np.array([int(b) if isinstance(b, bool | np.bool_) else b for b in bits], object)
+    return bits.astype(np.int8) if bits.dtype == np.bool_ else bits
 
 
 def _count_dimensions(entry: Any) -> int:

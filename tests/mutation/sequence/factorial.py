@@ -376,4 +376,12 @@ MUTATIONS = [
         "Which value of a factor is 1 is up to the user.",
         f"{KNOWN_BITS_TESTS}::test_paths_take_the_names_with_which_they_agree",
     ),
+    Mutation(
+        "known-bits-true-is-no-bit",
+        "sequence/_factorial/_known_bits.py",
+        "int(b) if isinstance",
+        "int(not b) if isinstance",
+        "True is a 1.",
+        f"{KNOWN_BITS_TESTS}::test_containers",
+    ),
 ]

@@ -119,6 +119,11 @@ def test_containers():
     frame = pd.DataFrame(with_nan, columns=list("abc"))
     for y in (frame, [frame], pl.DataFrame(frame)):
         assert_same_fit(make(**quick).fit(X[0], y), first)
+    whole = make(**quick).fit(X[0], BITS[0].astype(int))
+    assert_same_fit(make(**quick).fit(X[0], BITS[0] == 1), whole)
+    bools = [[None if bit < 0 else bool(bit) for bit in row] for row in Y[0]]
+    for y in (bools, pd.DataFrame(bools).astype("boolean"), [pl.DataFrame(bools, orient="row")]):
+        assert_same_fit(make(**quick).fit(X[0], y), first)
     two = make(**quick).fit(X[:2], [Y[0], None])
     unknown = np.full((60, 3), -1)
     panel = SequencePanel.from_sequences(X[:2])
@@ -138,6 +143,17 @@ def test_nothing_known_is_no_hint():
     assert_same_fit(make(**quick).fit(X[0], np.arange(60)), make(**quick).fit(X[0]))  # classes
 
 
+@pytest.mark.parametrize("n_factors", [3, "auto"])
+def test_classes_of_steps_are_no_bits(n_factors):
+    x, n_steps = [X[0], X[1][:45], X[2]], [60, 45, 60]
+    expected = make(n_factors, max_iter=4).fit(x)
+    zeros = [np.zeros(n, dtype=int) for n in n_steps]
+    for y in (zeros, [["a"] * n for n in n_steps], [None, *zeros[1:]]):
+        assert_same_fit(make(n_factors, max_iter=4).fit(x, y), expected)
+    single = make(n_factors, max_iter=4)
+    assert_same_fit(clone(single).fit(X[0], [zeros[0]]), single.fit(X[0]))
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [
@@ -151,6 +167,7 @@ def test_nothing_known_is_no_hint():
         ([*Y[:2], Y[2][:, 0]], r"y\[2\] must have a row for each step.*\(60,\)"),
         ([*Y[:2], [[0, 1, 1], [0, 1]]], r"y\[2\] must have a row for each step"),
         (KNOWN[:-1], r"180 rows of bits"),
+        ([np.zeros(60), np.zeros(59), np.zeros(60)], r"180 rows of bits.*got 3 entries"),
         ("abc", "an array, or a list"),
     ],
 )

@@ -258,6 +258,18 @@ class TestFromTopics:
         assert np.isfinite(model.score(self.documents))
         assert clone(model).level == level
 
+    @pytest.mark.parametrize(
+        "params", [{"fixed_components": np.full((1, 5), 0.2)}, {"seed_words": {0: [1]}}]
+    )
+    def test_hints_are_refused(self, params):
+        (name,) = params
+        message = ""
+        try:
+            GibbsLDA.from_topics(np.eye(3), doc_topic_prior=0.1, **params)
+        except ValueError as error:
+            message = str(error)
+        assert message.startswith(f"{name} must be None in from_topics")
+
     def test_segments_know_of_each_other_at_the_level_of_documents_alone(self):
         document = [[[0, 0, 1, 0, 0], [2]]]
         of_documents, of_segments = (

@@ -2,6 +2,7 @@
 
 import importlib.util
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -50,12 +51,13 @@ def test_words_and_documents_obey(cls, n_shards):
     "y",
     [
         None, list(range(24)), np.arange(24), ["a", "b"] * 12, pd.Series([1.5] * 24),
-        np.full((24, 3), 0.5), np.ones((24, 1)), np.full((24, 3), "a"), np.full((24, 3), -1),
-        sparse.csr_array(np.full((24, 3), 2)), np.full((24, 3), None), [None] * 24,
+        np.full((24, 2), 0.5), np.ones((24, 1)), np.full((24, 3), "a"), np.full((24, 3), -1),
+        sparse.csr_array(np.full((24, 4), 2)), np.full((24, 3), None), [None] * 24,
+        pd.DataFrame(np.full((24, 3), "a")),
     ],
     ids=[
         "none", "ints", "array", "strings", "series", "targets", "column", "text", "unknown rows",
-        "sparse", "objects", "unknown",
+        "sparse", "objects", "unknown", "frame",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("cls", MODELS[:2])
@@ -106,6 +108,45 @@ def test_matrices():
     by_segment = make(level="segment")
     of_sets = by_segment.fit(CORPUS, LABELS).components_
     assert_array_equal(by_segment.fit(CORPUS, MATRIX).components_, of_sets)
+
+
+def test_nullable_frames():
+    expected = make().fit(CORPUS, LABELS).components_
+    y = pd.DataFrame(MATRIX).astype("boolean")
+    y.iloc[3::4] = pd.NA
+    counts = y.astype("Int64")
+    for frame in (y, counts, y.astype(object), counts.astype({0: object}), counts.to_numpy()):
+        assert_array_equal(make().fit(CORPUS, frame).components_, expected)
+
+
+def replace(value, column=slice(None), row=5):
+    matrix = np.array(MATRIX, dtype=float)
+    matrix[row, column] = value
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("y", "what"),
+    [
+        (replace(np.nan, 1), "an unknown entry in row 5, column 1"),
+        (replace(-1, 2), "an unknown entry in row 5, column 2"),
+        (pd.DataFrame(replace(np.nan, 1)).astype("Int64"), "an unknown entry in row 5, column 1"),
+        (replace(2), "2 in row 5, column 0"),
+        (replace(-2, 0), "-2 in row 5, column 0"),
+        (replace(np.inf, 2), "inf in row 5, column 2"),
+        (sparse.csr_array(replace(2, 1)), "2 in row 5, column 1"),
+        (replace(0.5, row=slice(None)), "0.5 in row 0"),
+    ],
+    ids=["unknown entry", "-1", "NA", "2", "-2", "infinity", "sparse", "targets"],
+)
+def test_matrices_that_are_no_labels(y, what):
+    model = make(max_iter=2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = model.fit(CORPUS, y).components_
+    text = " ".join(str(w.message) for w in caught)
+    assert f"y is ignored: it has a column for each of 3 topics, but {what}" in text
+    assert_array_equal(found, make(max_iter=2).fit(CORPUS).components_)
 
 
 def test_columns_by_name():
