@@ -14,8 +14,8 @@ from skdp.data._sequence_panel import SequencePanel
 FILL_IN = (
     "takes no missing values: leave out the rows or columns that have them, or fill them in first, "
     "for instance by sklearn.impute.SimpleImputer. Missing values are for "
-    "skdp.mixture.IBPLatentFeatures, and for skdp.sequence.HDPHMMLT with Gaussian, Student t, "
-    "Bernoulli or binary-factor emissions."
+    "skdp.mixture.IBPLatentFeatures, skdp.sequence.FactorialHMM, and skdp.sequence.HDPHMMLT with "
+    "any of its emissions (of RegressionEmission, only the targets)."
 )
 LEAVE_OUT = "takes no missing values: a word that was not observed is left out."
 """Advice on NaN in tables of values, and in counts or word ids."""

@@ -172,7 +172,7 @@ class AutoregressiveModel:
         """(J, D, D) array: scale matrices for h = 0."""
         return self.covariances * self.scale_ratios[:, np.newaxis, np.newaxis]
 
-    def log_obs(self, values: Floats, ptr: Places | None = None) -> Floats:
+    def log_obs(self, values: Floats, ptr: Places | None = None, n_before: int = 0) -> Floats:
         """Return the log density of every step given the preceding steps, by state, (N, J).
 
         Parameters
@@ -182,12 +182,16 @@ class AutoregressiveModel:
             Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``. Its first `n_lags` steps count as
             given, so their log density is 0, and so is that of steps if they or a lag are
             incomplete. None: one sequence.
+        n_before : int, default=0
+            Number of steps of each sequence before these; only trends need it.
         """
         if ptr is None:
             ptr = np.array([0, len(values)])
         check_numbers(values)
         n_states, n_dims = self.intercepts.shape
         regressors, has_lags = stack_regressors(values, ptr, self._design)
+        if self.trends is not None:
+            regressors[:, -1] += n_before
         rows = np.hstack([regressors, values])
         rows[~has_lags | np.isnan(rows).any(axis=1)] = np.nan
         width = rows.shape[1] + 1

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from skdp._numeric._typing import Floats
-from skdp.emissions._protocol import looks_back
+from skdp.emissions._autoregressive._model import AutoregressiveModel
+from skdp.emissions._protocol import looks_back, values_for
 from skdp.sequence._hmm._forecast import log_tables_to_leaving
 from skdp.sequence._hmm._model import HMMModel
 
@@ -24,10 +25,13 @@ class FilterState:
         is in step a + 1 of its segment. A = 1 without durations.
     last_values : (n, D) array
         The last observations, as many as the emission depends on.
+    n_steps : int
+        Number of observations so far.
     """
 
     ends: tuple[Floats, ...]
     last_values: Floats
+    n_steps: int
 
     @property
     def proba(self) -> Floats:
@@ -81,7 +85,7 @@ def _move(model: HMMModel, ends: Floats | None) -> Floats:
     return moved
 
 
-def log_density_of_last(emission: Any, values: Floats) -> Floats:
+def log_density_of_last(emission: Any, values: Floats, n_steps: int) -> Floats:
     """Return the log density of the last of successive observations in each state, (J,).
 
     Parameters
@@ -90,9 +94,14 @@ def log_density_of_last(emission: Any, values: Floats) -> Floats:
     values : (n, D) array
         The observation and those before it on which it depends. With fewer of them than the
         emission has lags, it counts as given, and its density is 1.
+    n_steps : int
+        Number of observations so far, with this one.
     """
     n_lags = emission.n_lags if looks_back(emission) else 0
-    if len(values) > n_lags:
-        logs: Floats = emission.log_obs(values)[-1]
-        return logs
-    return np.zeros(1)
+    if len(values) <= n_lags:
+        return np.zeros(1)
+    arguments: tuple[Any, ...] = values_for(emission, values, np.array([0, len(values)]))
+    if isinstance(emission, AutoregressiveModel):
+        arguments += (n_steps - len(values),)
+    logs: Floats = emission.log_obs(*arguments)[-1]
+    return logs

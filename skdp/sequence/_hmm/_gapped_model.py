@@ -88,6 +88,15 @@ class GappedModel:
                 out[steps] = self._model.posteriors(bounds, own, states)
         return out
 
+    def changes(self, ptr: Places, values: Floats) -> Floats:
+        """Return the probability given x that a state begins at each step, (N,)."""
+        out = np.empty(len(values))
+        for s, steps, own, is_gapped in self._sequences(ptr, values):
+            bounds = np.array([0, len(own)])
+            draws = self._draw(own, s) if is_gapped else [own]
+            out[steps] = sum(self._model.changes(bounds, draw) for draw in draws) / len(draws)
+        return out
+
     def impute(self, ptr: Places, values: Floats) -> Floats:
         """Return observations with NaN replaced by its mean given all observed values, (N, D)."""
         out = values.copy()

@@ -119,6 +119,8 @@ class HMMModel:
 
         The first step of a sequence has 0: nothing is before it.
         """
+        if has_gaps(self.emission, values):
+            return GappedModel(self).changes(ptr, values)
         log_obs = self._log_obs(ptr, values)
         known = ptr, self.startprob, self.transmat, log_obs
         out = np.empty(len(log_obs))

@@ -181,7 +181,8 @@ class HMMPredictions(SequenceEstimator):
         state : FilterState or None
             The result of the previous call; None for the first observation of a sequence.
         x : (n_features,) or (1, n_features) array-like, or data frame of one row
-            The observation; NaN is missing where the emission allows it.
+            The observation. NaN is a missing value as in `fit`, but with an
+            `AutoregressiveEmission` there must be none.
 
         Returns
         -------
@@ -192,7 +193,9 @@ class HMMPredictions(SequenceEstimator):
         Raises
         ------
         ValueError
-            If x is invalid, or impossible in all states, or `state` belongs to another model.
+            If x is invalid, or impossible in all states, or the arrays of `state` differ in number
+            or shape from those of this model. A state of another model with the same shapes is not
+            detected.
 
         Examples
         --------
@@ -225,12 +228,13 @@ class HMMPredictions(SequenceEstimator):
         n_lags = emission.n_lags if looks_back(emission) else 0
         before = np.empty((0, n_features)) if state is None else state.last_values
         values = np.concatenate([before, row])
+        n_steps = 1 if state is None else state.n_steps + 1
         ends = [None] * len(models) if state is None else state.ends
         found = [
-            advance(model, own, log_density_of_last(model.emission, values[-n_lags - 1 :]))
+            advance(model, own, log_density_of_last(model.emission, values, n_steps))
             for model, own in zip(models, ends, strict=True)
         ]
-        return FilterState(tuple(found), values[len(values) - min(n_lags, len(values)) :])
+        return FilterState(tuple(found), values[len(values) - min(n_lags, len(values)) :], n_steps)
 
     def _check_row(self, x: Any, emission: Any) -> NDArray[np.float64]:
         """Return one observation as (1, n_features), or raise a ValueError."""
@@ -241,7 +245,12 @@ class HMMPredictions(SequenceEstimator):
             raise ValueError(f"x must be one observation, got {len(x)}.")
         if not looks_back(emission):
             return np.array(self._check_panel(x, reset=False)[0].values)
-        panel, _ = check_panel(self, x, reset=False)
+        panel, _ = check_panel(self, x, reset=False, ensure_all_finite="allow-nan")
+        if np.isnan(panel.values).any():
+            raise ValueError(
+                "x contains NaN: filter_update takes no missing values of autoregressive states; "
+                "filter_proba does."
+            )
         return np.array(panel.values)
 
     @takes_partitions(of_features)

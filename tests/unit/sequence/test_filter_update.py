@@ -26,6 +26,7 @@ CASES = {
     "durations, negative binomial": ({"duration": "negative_binomial"}, X),
     "one state with a duration": ({"n_components": 1, "duration": "poisson"}, X),
     "lags": ({"emission": AutoregressiveEmission(2)}, X),
+    "lags and a trend": ({"emission": AutoregressiveEmission([1, 3], trend="ct")}, X),
     "lags and durations": ({"emission": "autoregressive", "duration": "poisson"}, X),
     "left-right": ({"transitions": "left-right"}, X),
     "counts": ({"emission": "poisson"}, COUNTS),
@@ -75,5 +76,7 @@ def test_containers_and_faults():
         with pytest.raises(ValueError, match="since its last fit"):
             model.filter_update(other.filter_update(None, X[0]), X[1])
     lagged = fit({"emission": "autoregressive"}, X)
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="filter_update takes no missing values of autoreg"):
         lagged.filter_update(None, [np.nan, 0.0])
+    with pytest.raises(ValueError, match="infinity"):
+        lagged.filter_update(None, [np.inf, 0.0])

@@ -77,7 +77,10 @@ def first_density(emission, values):
 
 
 def expect(emission, lags, duration, values, known=None):
-    """Return p(x), p(z_t, x), (T, J), and p(x) times the means of missing values, by quadrature."""
+    """Return p(x), and p(x) times expected values given x, by quadrature.
+
+    They are p(z_t), (T, J), the means of missing values, and p(z_t is not z_t-1), (T,).
+    """
     nodes, weights = np.polynomial.legendre.leggauss(150)
     angles = 0.5 * np.pi * nodes
     line, slopes = 2.0 * np.tan(angles), np.pi * weights / np.cos(angles) ** 2
@@ -93,6 +96,7 @@ def expect(emission, lags, duration, values, known=None):
     obs = densities(emission, lags, filled)
     _, prior = enumerate_longer(duration, np.zeros((len(values), 3)), 0)
     total, states, means = 0.0, np.zeros((len(values), 3)), np.zeros(len(places))
+    changes = np.zeros(len(values))
     steps, grid = np.arange(len(values)), np.array([filled[:, t, d] for t, d in places])
     for path, p in prior.items():
         states_of_path = np.array(path)
@@ -102,7 +106,8 @@ def expect(emission, lags, duration, values, known=None):
         total += own.sum()
         states[steps, states_of_path] += own.sum()
         means += grid @ own
-    return total, states, means
+        changes[1:] += own.sum() * (np.diff(states_of_path) != 0)
+    return total, states, means, changes
 
 
 CASES = {
@@ -132,7 +137,7 @@ def test_unbiased_estimates(case, duration):
         known = np.array(known)
         is_possible = (known[:, np.newaxis] < 0) | (known[:, np.newaxis] == np.arange(3))
         log_known = np.where(is_possible, 0.0, -np.inf)
-    total, states, means = expect(emission, lags, duration, values, known)
+    total, states, means, _ = expect(emission, lags, duration, values, known)
     model = make_model(duration, emission)
     moves = StateMoves(model.transmat, None if duration is None else duration.tables())
     hidden, found = np.isnan(values), []
@@ -158,7 +163,7 @@ def test_posteriors_with_missing_values():
     """12 figures, |z| < 5: a false alarm in 1e-5 of seeds."""
     n_dims, lags, has_trend, values, _ = CASES["two stretches"]
     values, emission = np.array(values), make_emission(n_dims, lags, has_trend)
-    total, states, _ = expect(emission, lags, None, values)
+    total, states, _, _ = expect(emission, lags, None, values)
     model = make_model(None, emission)
     moves, found, ptr = StateMoves(model.transmat, None), [], np.array([0, len(values)])
     for seed in range(N_RUNS):
@@ -170,6 +175,22 @@ def test_posteriors_with_missing_values():
     both = model.posteriors(np.array([0, 7, 9]), np.vstack([values, values[:2]]))
     assert_allclose(both[:7], states / total, atol=0.1)
     assert_allclose(both[7:], model.posteriors(np.array([0, 2]), values[:2]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("duration", [None, DURATION], ids=["none", "Poisson"])
+def test_changes_with_missing_values(duration, monkeypatch):
+    """5 figures, means over 20 seeds of 50 draws: .05 is more than seven standard errors."""
+    n_dims, lags, has_trend, values, _ = CASES["two in a row"]
+    values, emission = np.array(values), make_emission(n_dims, lags, has_trend)
+    total, _, _, changes = expect(emission, lags, duration, values)
+    model, found = make_model(duration, emission), []
+    ptr, both = np.array([0, 6, 9]), np.vstack([values, values[3:]])
+    for seed in range(20):
+        monkeypatch.setattr("skdp.sequence._hmm._gapped_model.crc32", lambda _, own=seed: own)
+        found.append(model.changes(ptr, both))
+    found = np.mean(found, axis=0)
+    assert_allclose(found[:6], changes / total, atol=0.05)
+    assert_allclose(found[6:], model.changes(np.array([0, 3]), values[3:]), rtol=1e-12)
 
 
 def test_draws_know_what_follows():

@@ -25,9 +25,17 @@ MUTATIONS = [
     Mutation(
         "filter-given-steps-have-densities",
         FILTER,
-        "    if len(values) > n_lags:\n",
-        "    if len(values) > n_lags + 1:\n",
+        "    if len(values) <= n_lags:\n",
+        "    if len(values) <= n_lags + 1:\n",
         "The first step after the given ones has a density.",
         f"{STEPS}[lags]",
+    ),
+    Mutation(
+        "filter-trend-stands-still",
+        FILTER,
+        "        arguments += (n_steps - len(values),)",
+        "        arguments += (0,)",
+        "A trend advances by one step with each observation.",
+        f"{STEPS}[lags and a trend]",
     ),
 ]

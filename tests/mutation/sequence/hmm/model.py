@@ -14,4 +14,12 @@ MUTATIONS = [
         "A segment has lasted so long already.",
         f"{FORECAST_TESTS}::test_draws_of_next_states[Poisson]",
     ),
+    Mutation(
+        "changes-without-draws-of-gaps",
+        MODEL,
+        "            return GappedModel(self).changes(ptr, values)\n",
+        "            pass\n",
+        "Steps about missing values tell of changes.",
+        "tests/exact/sequence/hmm/test_gap_filter.py::test_changes_with_missing_values[none]",
+    ),
 ]
