@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 
 from skdp._checks import shorten
 from skdp._numeric._random import draw_key, stream_of_number
+from skdp._numeric._typing import Places
 from skdp._part import Part
 from skdp._sklearn_compat import BaseComposition, EstimatorMixin, validate_parameters
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
 from skdp.emissions._columns import check_shared_out, find_columns
-from skdp.emissions._independent_model import Block, IndependentModel, naming
+from skdp.emissions._independent_model import (
+    Block,
+    IndependentModel,
+    find_target_columns,
+    naming,
+)
 from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import (
     CollapsedEmission,
@@ -327,6 +333,11 @@ class IndependentSampler(Part):
         self.n_states = n_states
         self.blocks = blocks
         self.samplers: list[Any] = samplers
+
+    @property
+    def target_columns(self) -> Places | None:
+        """The columns that are not given, or None if no column is given."""
+        return find_target_columns(self.blocks, self.samplers)
 
     def copy(self) -> Self:
         """Return a sampler with the same parameters in new arrays."""

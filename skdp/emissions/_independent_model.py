@@ -57,6 +57,22 @@ class Block:
         return own
 
 
+def find_target_columns(blocks: Sequence[Block], parts: Sequence[Any]) -> Places | None:
+    """Return the columns that the samplers or models of blocks do not take as given.
+
+    The result is None if none of them has an attribute `target_columns`.
+    """
+    owns = [getattr(part, "target_columns", None) for part in parts]
+    if all(own is None for own in owns):
+        return None
+    return np.concatenate(
+        [
+            block.columns if own is None else block.columns[own]
+            for block, own in zip(blocks, owns, strict=True)
+        ]
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class UnorderedMarginals:
     """Marginals of categories, which have no order, moments or quantiles.
@@ -171,6 +187,11 @@ class IndependentModel:
 
     blocks: tuple[Block, ...]
     models: dict[str, EmissionModel]
+
+    @property
+    def target_columns(self) -> Places | None:
+        """The columns that are not given, or None if no column is given."""
+        return find_target_columns(self.blocks, [model for _, model in self._pairs()])
 
     def _pairs(self) -> Iterator[tuple[Block, Any]]:
         for block in self.blocks:

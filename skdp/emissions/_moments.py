@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp.emissions._far_values import ROUNDING, PulledIn
 from skdp.emissions._gaussian._sums import Ranges, find_moments
 from skdp.emissions._whole import Observations, Whole
+
+LEAST = 1e-6
+"""Smallest deviation of the noise of a column relative to that of the column.
+
+The noise of a column that does not vary has the deviation 1.
+"""
 
 SHRINKAGE = 1e-4
 """Shrinkage of the data's correlations, so that collinear columns have a definite matrix."""
@@ -47,6 +55,25 @@ def find_covariance(
     np.fill_diagonal(correlations, 1.0)
     deviations = np.sqrt(np.where(varies, variances, 1.0))
     return correlations * np.multiply.outer(deviations, deviations)
+
+
+def find_deviations(data: Observations) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the standard deviation of each column, 1 if it does not vary, and whether it does."""
+    ranges, _, squares = find_moments(data)
+    deviations = np.sqrt(np.diag(find_covariance(ranges, squares)))
+    return deviations, find_varying(ranges, squares)
+
+
+def widen(
+    covariance: NDArray[np.float64], least: NDArray[np.float64], varies: Any = True
+) -> NDArray[np.float64]:
+    """Return a covariance with the same correlations and at least the given deviations.
+
+    Columns that do not vary get these deviations.
+    """
+    deviations = np.sqrt(np.diag(covariance))
+    ratios = np.maximum(np.where(varies, deviations, 0.0), least) / deviations
+    return np.asarray(covariance * np.multiply.outer(ratios, ratios))
 
 
 def find_varying(ranges: Ranges, squares: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -52,7 +52,7 @@ class EmissionModel(Protocol):
 
     If an emission models only some columns and takes the others as given, its samplers and models
     have an attribute ``target_columns``, an array of int: steps without values there count as
-    missing.
+    missing. (None means that no columns are given.)
 
     Models of observations that depend on earlier ones have an attribute ``n_lags`` and the methods
     ``log_obs(values, ptr)`` and ``sample(states, rng, before=None)``, with the sequence so far, of

@@ -27,6 +27,13 @@ CUT = 0.64
 LARGE = 30.0
 """Values of c from which the part beyond `CUT` has a probability below 1e-100."""
 
+LARGEST = 1e100
+"""Values of |z| beyond which draws equal 1 / (2 |z|) to all digits.
+
+The mean tends to 1 / (2 |z|) and the variance to 1 / (2 |z|^3): the relative spread is
+sqrt(2 / |z|). Squares of much larger values overflow.
+"""
+
 ROOT_HALF = math.sqrt(0.5)
 
 
@@ -81,6 +88,8 @@ def find_coefficient(n, x):
 @njit
 def draw_polya_gamma(z, rng):
     """Return a PG(1, z) draw, for any finite z."""
+    if abs(z) > LARGEST:
+        return 0.5 / abs(z)
     c = 0.5 * abs(z)
     share = find_tail_share(c)
     while True:

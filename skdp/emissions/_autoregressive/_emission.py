@@ -30,7 +30,13 @@ from skdp.emissions._autoregressive._sampler import (
 from skdp.emissions._far_values import PulledIn
 from skdp.emissions._gaussian._kernels import factorize
 from skdp.emissions._gaussian._sums import find_moments
-from skdp.emissions._moments import find_covariance, moments_of
+from skdp.emissions._moments import (
+    LEAST,
+    find_covariance,
+    find_deviations,
+    find_varying,
+    widen,
+)
 from skdp.emissions._prior_arrays import is_symmetric, read_array
 from skdp.emissions._whole import Made, Observations, ObservedSequences, Whole
 
@@ -41,8 +47,7 @@ from skdp.emissions._whole import Made, Observations, ObservedSequences, Whole
 _SHARE = 0.2
 _DISTANCE = 2.0
 _SHRINKAGE = 1e-8  # of the correlations of lags, which are nearly 1 for smooth series
-_LEAST = 1e-6  # smallest deviation of the noise relative to that of the data
-_LEAST_OF_FAR = 1e-5  # the same with far values: products with these must leave some digits
+_LEAST_OF_FAR = 1e-5  # `LEAST` with far values: products with these must leave some digits
 
 
 class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
@@ -253,8 +258,10 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
             coefs = np.hstack([coefs[:, -1:], coefs[:, :-1]])  # the intercepts come first
         opening = None
         if self.covariance_prior is None or is_incomplete:
-            left = Made(near, n_dims, make_residuals, design, coefs)
-            residuals = widen(moments_of(left)[1], least)
+            left = PulledIn(Made(near, n_dims, make_residuals, design, coefs))
+            ranges, _, squares = find_moments(left)
+            varies = find_varying(ranges, squares)
+            residuals = widen(find_covariance(ranges, squares), least, varies)
             if is_incomplete:
                 factor = np.linalg.inv(self._factorize("X", residuals))
                 opening = np.hstack([-factor @ coefs, factor])
@@ -332,8 +339,10 @@ def find_least_deviations(data: Observations, near: Observations) -> Floats:
     data, near : Observations
         The observations, and the same with far values pulled in.
     """
-    everywhere, nearby = (find_deviations(values) for values in (data, near))
-    floors: Floats = np.where(everywhere > nearby, _LEAST_OF_FAR * everywhere, _LEAST * nearby)
+    everywhere = find_deviations(data)[0]
+    nearby, varies = find_deviations(near)
+    floors: Floats = np.where(varies, LEAST, 1.0) * nearby
+    floors = np.where(everywhere > nearby, _LEAST_OF_FAR * everywhere, floors)
     for d in np.flatnonzero(floors > nearby):
         warnings.warn(
             f"Values in column {d} of X are outliers so far from the others that the default prior "
@@ -343,16 +352,3 @@ def find_least_deviations(data: Observations, near: Observations) -> Floats:
             stacklevel=2,
         )
     return floors
-
-
-def find_deviations(data: Observations) -> Floats:
-    """Return the standard deviation of each column."""
-    ranges, _, squares = find_moments(data)
-    return np.asarray(np.sqrt(np.diag(find_covariance(ranges, squares))))
-
-
-def widen(covariance: Floats, least: Floats) -> Floats:
-    """Return a covariance with the same correlations and at least the given deviations."""
-    deviations = np.sqrt(np.diag(covariance))
-    ratios = np.maximum(deviations, least) / deviations
-    return covariance * np.multiply.outer(ratios, ratios)

@@ -126,8 +126,11 @@ def to_regressors(inputs: Floats, root: Floats) -> Floats:
     return np.ascontiguousarray(solved.T)
 
 
-def as_inputs(roles: Roles, inputs: Any) -> Floats:
-    """Return inputs that a user passes to a model as a new (N, P) array, or raise a ValueError."""
+def as_inputs(roles: Roles, inputs: Any, states: Any = None) -> Floats:
+    """Return inputs that a user passes to a model as a new (N, P) array, or raise a ValueError.
+
+    There must be as many states, if given.
+    """
     array = np.array(as_floats(inputs, "inputs"), dtype=np.float64)
     width = len(roles.inputs)
     if array.ndim == 1 and width == 1:
@@ -136,6 +139,11 @@ def as_inputs(roles: Roles, inputs: Any) -> Floats:
         raise ValueError(f"inputs must be of shape (n, {width}), got {array.shape}.")
     if not np.isfinite(array).all():
         raise ValueError("inputs must be finite numbers.")
+    if states is not None and np.shape(states) != (len(array),):
+        raise ValueError(
+            f"states must be of shape ({len(array)},), one for each row of inputs, got "
+            f"{np.shape(states)}."
+        )
     return array
 
 

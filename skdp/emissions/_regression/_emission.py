@@ -17,7 +17,13 @@ from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_
 from skdp.emissions._far_values import PulledIn
 from skdp.emissions._gaussian._kernels import factorize
 from skdp.emissions._gaussian._sums import find_moments
-from skdp.emissions._moments import find_covariance
+from skdp.emissions._moments import (
+    LEAST,
+    find_covariance,
+    find_deviations,
+    find_varying,
+    widen,
+)
 from skdp.emissions._prior_arrays import is_symmetric, read_array
 from skdp.emissions._regression._columns import Roles
 from skdp.emissions._regression._logistic import LogisticPrior, LogisticSampler
@@ -241,7 +247,12 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
         if self.covariance_prior is None:
             left = targets - coefs[:, 0] - inputs @ coefs[:, 1:].T
             share = _SHARE ** (1.0 / n_dims) * max(dof - n_dims - 1.0, 1.0)
-            scale = share * find_location_and_spread(left, roles, roles.targets, "Residuals of")[1]
+            deviations, varies = find_deviations(PulledIn(Whole(targets)))
+            floors = np.where(varies, LEAST, 1.0) * deviations
+            scale = (
+                share
+                * find_location_and_spread(left, roles, roles.targets, "Residuals of", floors)[1]
+            )
         else:
             scale = read_array(
                 self, "covariance_prior", self.covariance_prior, (n_dims, n_dims), n_columns
@@ -278,26 +289,27 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
 
 
 def find_location_and_spread(
-    values: Floats, roles: Roles, columns: Places, kind: str
+    values: Floats, roles: Roles, columns: Places, kind: str, floors: Floats | None = None
 ) -> tuple[Floats, Floats]:
     """Return robust means and a positive definite covariance of values derived from some columns.
 
-    Deviations are at least as large as products with outliers need in order to leave some digits.
+    Deviations are at least as large as products with outliers need in order to leave some digits,
+    and at least `floors`. Without floors, values that do not vary have the deviation 1.
     """
     ranges, means, products = find_moments(PulledIn(Whole(values)))
     covariance = find_covariance(ranges, products, _SHRINKAGE)
-    everywhere, _, squares = find_moments(Whole(values))
-    least = _LEAST_OF_FAR * np.sqrt(np.diag(find_covariance(everywhere, squares)))
-    deviations = np.sqrt(np.diag(covariance))
-    for d in np.flatnonzero(least > deviations):
+    everywhere, varies = find_deviations(Whole(values))
+    least = np.where(varies, _LEAST_OF_FAR * everywhere, 0.0)
+    deviations, varies = np.sqrt(np.diag(covariance)), find_varying(ranges, products)
+    usual = deviations if floors is None else np.maximum(np.where(varies, deviations, 0.0), floors)
+    for d in np.flatnonzero(least > usual):
         warnings.warn(
             f"{kind} {roles.call(columns[d])} of X are outliers so far from the others that the "
             "default prior of RegressionEmission has to follow their scale: replace them.",
             UserWarning,
             stacklevel=2,
         )
-    ratios = np.maximum(deviations, least) / deviations
-    return means, covariance * np.multiply.outer(ratios, ratios)
+    return means, widen(covariance, np.maximum(usual, least), varies)
 
 
 def regress(inputs: Floats, targets: Floats) -> Floats:

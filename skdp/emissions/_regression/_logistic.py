@@ -288,7 +288,13 @@ class LogisticRegressionModel(InputsNeeded):
         states : (N,) array of int
         inputs : (N, P) array
         rng : numpy.random.Generator
+
+        Raises
+        ------
+        ValueError
+            If inputs are not finite, or the numbers of states and of inputs differ.
         """
+        inputs = as_inputs(self.roles, inputs, states)
         probs = self.predict(inputs)[np.arange(len(states)), states]
         return (rng.random(probs.shape) < probs).astype(np.float64)
 

@@ -273,8 +273,13 @@ class NormalRegressionModel(InputsNeeded):
         states : (N,) array of int
         inputs : (N, P) array
         rng : numpy.random.Generator
+
+        Raises
+        ------
+        ValueError
+            If inputs are not finite, or the numbers of states and of inputs differ.
         """
-        inputs = as_inputs(self.roles, inputs)
+        inputs = as_inputs(self.roles, inputs, states)
         rows = np.hstack([np.ones((len(inputs), 1)), inputs])
         leverages = np.einsum("nkl,nl->nk", self.coef_factors[states], rows)
         freedoms = self.degrees_of_freedom[states]

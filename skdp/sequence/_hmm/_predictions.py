@@ -238,7 +238,10 @@ class HMMPredictions(SequenceEstimator):
 
     def _check_row(self, x: Any, emission: Any) -> NDArray[np.float64]:
         """Return one observation as (1, n_features), or raise a ValueError."""
-        if not hasattr(x, "columns"):
+        known = vars(self).get("feature_names_in_", ())
+        if hasattr(x, "to_frame") and set(known) & set(getattr(x, "index", ())):
+            x = x.to_frame().T.infer_objects()  # a row of a data frame
+        elif not hasattr(x, "columns"):
             x = np.asarray(x)
             x = x.reshape(1, -1) if x.ndim < 2 else x
         if len(x) != 1:

@@ -47,4 +47,13 @@ MUTATIONS = [
         "Missing values are drawn once a sweep, right after the states.",
         BITS,
     ),
+    Mutation(
+        "mixed-sampler-without-targets",
+        INDEPENDENT,
+        "        return find_target_columns(self.blocks, self.samplers)\n",
+        "        return None\n",
+        "Steps that have only inputs do not count in shares of states.",
+        "tests/unit/emissions/test_regression.py::TestEstimator::"
+        "test_parts_without_targets_do_not_count[normal]",
+    ),
 ]

@@ -14,4 +14,13 @@ MUTATIONS = [
         "Columns of a part may be in any order.",
         f"{MIXED_TESTS}::test_quantiles_of_mixtures[0]",
     ),
+    Mutation(
+        "mixed-inputs-count-as-observed",
+        INDEPENDENT_MODEL,
+        "block.columns if own is None else block.columns[own]",
+        "block.columns",
+        "Steps that have only inputs do not count in scores.",
+        "tests/unit/emissions/test_regression.py::TestEstimator::"
+        "test_parts_without_targets_do_not_count[normal]",
+    ),
 ]

@@ -123,6 +123,14 @@ class TestDefaults:
             assert np.isfinite(sampler.log_evidence())
             assert np.all(np.isfinite(model.sample(states, np.random.default_rng(0))))
 
+    @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+    def test_values_without_noise(self, unit):
+        """The noise is relative to the values; constants have no unit of their own."""
+        line = unit * np.arange(200.0)
+        for values, expected in ((line, 1e-6 * line.std()), (np.full(200, 0.1 * unit), 1.0)):
+            root = started(values[:, np.newaxis])[0].prior.scale_root
+            assert_allclose(root, [[np.sqrt(0.2) * expected]], rtol=1e-3)
+
 
 def test_first_states():
     """Windows choose regressions: more states than there are ways to move, but few mixed ones."""

@@ -195,6 +195,9 @@ class TestBadInput:
                     call(wrong)
             with pytest.raises(ValueError, match="inputs must be finite"):
                 call([[0.0, np.nan]])
+        for states in ([0, 1], [0, 1, 2, 0], [[0, 1, 2]], 0):
+            with pytest.raises(ValueError, match=r"states must be of shape \(3,\), one for each"):
+                emission.draw_targets(states, np.zeros((3, 2)), RNG)
         assert emission.predict(STIMULUS.tolist()).shape == (len(X), 4, 1)
         one = make(output, targets=[0]).fit(DATA[output][:, :2]).emission_
         assert_array_equal(one.predict([0.5, 1.0]), one.predict([[0.5], [1.0]]))
@@ -328,6 +331,42 @@ class TestEstimator:
         frame.loc[5, "right"] = np.nan
         with pytest.raises(ValueError, match=r"emission 'time'.*NaN in column 0 \('right'\)"):
             model.score(frame)
+
+    @both
+    def test_parts_without_targets_do_not_count(self, output):
+        values = DATA[output].copy()
+        values[10:14, 0] = values[-1, 0] = np.nan
+        part = RegressionEmission(1, output=output)
+        emission = IndependentEmissions([("part", part, [2, 0, 1])])
+        model = HDPHMMLT(4, emission=emission, **FEW).fit(values)
+        steps = model.score_samples(values)
+        assert model.score(values) == pytest.approx(steps.sum() / (len(values) - 5))
+        counts = model.state_shares_ * (len(values) - 5)
+        assert_allclose(counts, np.round(counts), atol=1e-9)
+        noise = np.where(np.arange(len(values)) % 12 < 4, np.nan, 0.0)
+        values = np.column_stack([noise, values])
+        emission = IndependentEmissions([("noise", "gaussian", 0), ("part", part, [3, 1, 2])])
+        model = HDPHMMLT(4, emission=emission, **FEW).fit(values)
+        n_steps = np.count_nonzero(~np.isnan(values[:, :2]).all(axis=1))
+        assert n_steps == len(values) - 2
+        assert model.score(values) == pytest.approx(model.score_samples(values).sum() / n_steps)
+
+    def test_parts_without_inputs_have_no_targets(self):
+        emission = IndependentEmissions([("one", "gaussian", [0, 1]), ("two", "gaussian", 2)])
+        assert emission.make_sampler(Y, 3).target_columns is None
+
+    @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+    def test_targets_without_noise(self, unit):
+        """The noise is relative to the targets; constants have no unit of their own."""
+        u = np.random.default_rng(1).normal(size=50)
+        for targets in (2.0 * u, 0.3 * u + 0.7):
+            values = unit * np.column_stack([targets, u])
+            sampler = RegressionEmission(0).make_sampler(values, 2)
+            expected = np.sqrt(0.2) * 1e-6 * values[:, 0].std()
+            assert_allclose(sampler.prior.scale_root, [[expected]], rtol=1e-3)
+        values[:, 0] = 0.1 * unit
+        constant = RegressionEmission(0).make_sampler(values, 2)
+        assert_allclose(constant.prior.scale_root, [[np.sqrt(0.2)]])
 
     def test_targets_that_are_known_stay(self):
         values = np.column_stack([X, 1.0 - X[:, 0]])

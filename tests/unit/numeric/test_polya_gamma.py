@@ -63,7 +63,7 @@ def test_distribution(z):
     assert stats.ks_2samp(draw(z, seed=1), sums).pvalue > 1e-6
 
 
-@pytest.mark.parametrize("z", [1e3, 1e8, 1e100, -1e150])
+@pytest.mark.parametrize("z", [1e3, 1e8, 1e100, -1e150, 1e155, -1.7e308])
 def test_large_log_odds(z):
     """omega is close to its mean, 1 / (2 |z|)."""
     omegas = draw(z, n=2000)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skdp.emissions import AutoregressiveEmission, RegressionEmission
+from skdp.emissions import AutoregressiveEmission, IndependentEmissions, RegressionEmission
 from skdp.sequence import HDPHMMLT
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -60,6 +60,20 @@ def test_containers_and_faults():
     model = fit({}, frame)
     states = [model.filter_update(None, frame.iloc[[5]]) for _ in range(2)]
     assert_array_equal(states[0].proba, states[1].proba)
+    assert_array_equal(model.filter_update(None, frame.iloc[5]).proba, states[0].proba)
+    with pytest.raises(ValueError, match="feature names"):
+        model.filter_update(None, frame.iloc[5].rename({"a": "c"}))
+    named = IndependentEmissions([("one", "gaussian", "a"), ("two", "categorical", ["kind"])])
+    mixed = frame[["a"]].assign(kind=STATES)
+    model = fit({"emission": named}, mixed)
+    expected = model.filter_update(None, mixed.iloc[[5]]).proba
+    for row in (mixed.iloc[5], mixed.astype(object).iloc[5]):
+        assert_array_equal(model.filter_update(None, row).proba, expected)
+    single = frame["a"]
+    model = fit({}, single.to_frame())
+    expected = model.filter_update(None, frame[["a"]].iloc[[5]]).proba
+    with pytest.warns(UserWarning, match="feature names"):
+        assert_array_equal(model.filter_update(None, single.iloc[5:6]).proba, expected)
     model = fit({}, X)
     state = model.filter_update(None, X[5].tolist())
     assert_array_equal(state.proba, model.filter_update(None, X[5:6]).proba)

@@ -47,4 +47,12 @@ MUTATIONS = [
         "The proposal beyond the cut is the first term of the other expansion.",
         f"{MOMENTS}[0.0]",
     ),
+    Mutation(
+        "polya-gamma-another-limit",
+        POLYA_GAMMA,
+        "        return 0.5 / abs(z)\n",
+        "        return 1.0 / abs(z)\n",
+        "The mean tends to 1 / (2 |z|).",
+        f"{TESTS}::test_large_log_odds[1e+155]",
+    ),
 ]
