@@ -302,7 +302,8 @@ class StateSequenceDisplay:
             times=find_times(X, sequence) if times is None else times,
             state_names=state_names,
         )
-        display._is_observed = observed_steps(values)  # even if they are not shown
+        is_observed = observed_steps(values, getattr(estimator, "emission_", None))
+        display._is_observed = is_observed  # even if the observations are not shown
         return display.plot(ax, n_states=n_states, cmap=cmap)
 
     @classmethod
