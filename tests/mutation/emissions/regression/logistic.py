@@ -29,8 +29,8 @@ MUTATIONS = [
     Mutation(
         "logistic-model-in-units-of-the-prior",
         LOGISTIC,
-        "factors = np.linalg.solve(self.factors, inverse_root)",
-        "factors = np.linalg.solve(self.factors, np.eye(len(root)))",
+        "np.broadcast_to(inverse_root, self.factors.shape)",
+        "np.broadcast_to(np.eye(len(root)), self.factors.shape)",
         "The model's inputs are those of X.",
         f"{TESTS}::test_predictive_probabilities_given_polya_gamma_variables",
     ),
