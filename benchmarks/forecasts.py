@@ -1,4 +1,4 @@
-"""Forecasts of series with trend and season, beside those of statsmodels.
+"""Compare forecasts of series with trend and season with those of statsmodels.
 
 Monthly means of co2 (with gaps), yearly sunspots (square roots), quarterly unemployment and log
 product of macrodata, and the monthly numbers of airline passengers (logs). Models are fitted to the

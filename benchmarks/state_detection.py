@@ -1,4 +1,4 @@
-"""Where recordings change their state: `StateDetector` beside published methods.
+"""Compare the states and changes that `StateDetector` finds with published methods.
 
 71 recordings of three benchmarks (TSSB, UTSA, SKAB) with the change points and states of their
 authors, and the published scores of nine methods on each. Covering: for each true segment the

@@ -1,4 +1,4 @@
-"""Forecasts of sequences beside their past."""
+"""Plots of forecasts and of the observations before them."""
 
 from __future__ import annotations
 

@@ -338,8 +338,8 @@ class WindowFeatures(
     def _reduce(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the principal components of windows.
 
-        If features are missing, those that are known decide, by least squares; a window with less
-        than half of them gets NaN.
+        If some features of a window are missing, the components are fitted to the others by least
+        squares. If more than half are missing, the components are NaN.
         """
         if self.n_components is None:
             return raw

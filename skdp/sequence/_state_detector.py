@@ -39,7 +39,7 @@ _EVIDENCE = 0.25
 windows and successive values repeat each other."""
 
 _FEWEST = 100
-"""A step chosen by "auto" leaves at least so many observations, if there are as many."""
+"""Minimum number of observations that a step chosen by "auto" leaves in a longer recording."""
 
 
 class StateDetector(
@@ -343,7 +343,7 @@ class StateDetector(
         return WindowFeatures(random_state=seed) if takes_windows else None
 
     def _observe(self, panel: SequencePanel) -> tuple[SequencePanel, WindowLayout]:
-        """Return what the model observes, and the steps for which its observations stand."""
+        """Return the observations of the model, and the steps that each of them represents."""
         if self.features_ is None:
             return panel, WindowLayout.of(panel.ptr, 1, 1)
         return self.features_.transform(panel), self.features_._lay(panel)

@@ -1,4 +1,4 @@
-"""Filtering step by step: what a fitted model knows about the states of a sequence so far."""
+"""Filtering step by step: the probabilities of the states given the observations so far."""
 
 from __future__ import annotations
 
