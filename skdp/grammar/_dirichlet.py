@@ -107,6 +107,27 @@ def log_evidence(prior: Floats, counts: Floats) -> float:
     return float(cells.sum() + np.sum(gammaln(total) - gammaln(total + rows.sum(axis=1))))
 
 
+def log_predictive(prior: Floats, counts: Floats, new: Floats) -> float:
+    """Return log E[prod phi^new] under Dir(prior + counts), summed over rows.
+
+    Parameters
+    ----------
+    prior : (...) array, > 0
+    counts, new : (n_rows, ...) arrays, >= 0
+
+    Returns
+    -------
+    float
+    """
+    prior, rows = _as_rows(prior, counts)
+    new = new.reshape(rows.shape)
+    used, cells = np.flatnonzero(new.any(axis=1)), np.nonzero(new)
+    before, added = prior[0, cells[1]] + rows[cells], new[cells]
+    total, more = prior.sum() + rows[used].sum(axis=1), new[used].sum(axis=1)
+    result = np.sum(gammaln(before + added) - gammaln(before))
+    return float(result - np.sum(gammaln(total + more) - gammaln(total)))
+
+
 def negative_divergence(prior: Floats, counts: Floats) -> float:
     """Return -KL(Dir(prior + counts), Dir(prior)) of all rows; shapes as in `log_evidence`."""
     return log_evidence(prior, counts) - float(np.sum(counts * expected_log(prior, counts)))

@@ -74,10 +74,14 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         "annealed": during the first fifth of the iterations, at most 40, the weights of rules are
         interpolated between those of a uniform grammar with these types and their own (a product of
         powers, one rising to 1, the other falling to 0).
-    predict_method : {"expected-log", "mean"}, default="expected-log"
-        Whether the best tree is the one under the expected logarithms of the rules, as in the fit,
-        or under their posterior means (Liang et al. 2009, 4.3, options 1 and 2); with "gibbs",
-        given the stored sample that the attributes describe.
+    predict_method : {"expected-log", "mean", "expected"}, default="expected-log"
+        Criterion for the best tree. "expected-log": the expected logarithms of the rules, as in the
+        fit (Liang et al. 2009, (20)). "mean": the posterior means of the rules, which are also
+        those of scores and attributes; the source uses the mode (4.3, option 2), which does not
+        exist for small priors. "expected": among the 50 best trees by "expected-log", the one with
+        the highest expected probability (option 3 and (19)), which differs from the probability
+        under the means for trees that use a rule more than once. With "gibbs", given the stored
+        sample that the attributes describe; with "em", all are the same.
     max_length : int or None, default=None
         The fit leaves out longer sentences, with a warning, since time grows with the cube of the
         length; "gibbs" raises an error. None: use all sentences. Other methods accept any length.

@@ -71,7 +71,7 @@ class GrammarEstimator(ChainEstimator):
         **{f"{name}_prior": [tuple, list] for name in _CONCENTRATIONS},
         "pseudo_count": [Interval(Real, 0, 1e8, closed="both")],
         "init": [StrOptions({"random", "annealed"})],
-        "predict_method": [StrOptions({"expected-log", "mean"})],
+        "predict_method": [StrOptions({"expected-log", "mean", "expected"})],
         "max_length": [Interval(Integral, 1, None, closed="left"), None],
         "dtype": [StrOptions({"float64", "float32"})],
         "tol": [Interval(Real, 0, None, closed="left")],

@@ -18,14 +18,16 @@ from skdp.data import PartitionedSentences, TokenSequences, check_sentences
 from skdp.data._parse_tree import ParseTree
 from skdp.data._validation import check_partitioned_sentences
 from skdp.grammar._chart._batches import without_empty
-from skdp.grammar._chart._engine import expected_symbols, inside, viterbi
+from skdp.grammar._chart._engine import TreeArrays, expected_symbols, inside, viterbi
 from skdp.grammar._chart._sample import draw_sentences
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._induction._partitions import PlacedSentences
-from skdp.grammar._induction._trees import RankTrees, make_trees
+from skdp.grammar._induction._trees import RankTrees, make_trees, rank_by_expectation
+from skdp.grammar._induction._variational import VariationalGrammar
 from skdp.grammar._unparsed import warn_of_unparsed
 
 _N_TOP_WORDS = 10
+_NO_NODES = np.empty(0, dtype=np.int64)
 
 
 class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -78,9 +80,12 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         words = self._leaves(feature_names)
         sentences, has_words = without_empty(check_sentences(self, X, reset=False))
         layout = self._grammar.layout
-        log_prob, trees = viterbi(sentences, self._weights_of_trees(), n_jobs=self.n_jobs)
+        if self._posterior_of_trees() is None:
+            trees = viterbi(sentences, self._weights_of_trees(), n_jobs=self.n_jobs)[1]
+        else:
+            trees = self._choose_trees(sentences)
         unparsed = np.zeros(len(has_words), dtype=bool)
-        unparsed[has_words] = np.isneginf(log_prob)
+        unparsed[has_words] = np.diff(trees.node_ptr) == 0
         warn_of_unparsed(unparsed, "get a flat tree", 2)
         fallback = layout.names[int(np.argmax(self.root_probs_))]
         made = iter(make_trees(trees, sentences, layout.names, words, fallback))
@@ -104,7 +109,7 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             The k best trees by `predict_method`, starting with the tree that `predict` returns. The
             number is log p(tree, words), under the same grammar as `score_samples`, so
             ``exp(number - score_samples(X)[i])`` is the posterior probability of a tree of sentence
-            i. With "expected-log" the numbers need not be in descending order. A sentence has fewer
+            i. Only with "mean" are they certain to be in descending order. A sentence has fewer
             than k trees if the grammar allows no more, and no trees if it has no parse or no words.
 
         Raises
@@ -116,8 +121,10 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         k = check_count(k, "k", at_least=1)
         words = self._leaves(feature_names)
         sentences, has_words = without_empty(check_sentences(self, X, reset=False))
-        names = self._grammar.layout.names
-        rank = RankTrees(self._weights_of_trees(), self._weights_of_samples(), names, words, k)
+        rank = RankTrees(
+            self._weights_of_trees(), self._weights_of_samples(), self._grammar.layout.names, words,
+            k, self._posterior_of_trees(),
+        )  # fmt: skip
         found = iter(
             Parallel(check_jobs(self.n_jobs), prefer="threads")(map(delayed(rank), sentences))
         )
@@ -313,6 +320,26 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _weights_of_trees(self) -> RuleWeights:
         """Return the weights for choosing trees."""
         return self._mean_weights() if self.predict_method == "mean" else self._grammar.weights()
+
+    def _posterior_of_trees(self) -> VariationalGrammar | None:
+        """Return the posterior that chooses among the best trees, or None if the weights do.
+
+        A grammar of maximum likelihood has no posterior: expected probabilities are its own.
+        """
+        is_posterior = isinstance(self._grammar, VariationalGrammar)
+        return self._grammar if self.predict_method == "expected" and is_posterior else None
+
+    def _choose_trees(self, sentences: TokenSequences) -> TreeArrays:
+        """Return the tree with the highest expected probability of each sentence."""
+        choose = delayed(rank_by_expectation)
+        weights, posterior = self._weights_of_trees(), self._posterior_of_trees()
+        found = Parallel(check_jobs(self.n_jobs), prefer="threads")(
+            choose(words, weights, posterior, 1) for words in sentences
+        )
+        nodes = [ranked[0] if ranked else (_NO_NODES, _NO_NODES) for ranked in found]
+        symbols, lengths = (np.concatenate([_NO_NODES, *part]) for part in zip(*nodes, strict=True))
+        sizes = [len(each) for each, _ in nodes]
+        return TreeArrays(symbols, lengths, np.concatenate([[0], np.cumsum(sizes)]))
 
     def _weights_of_samples(self) -> list[RuleWeights]:
         """Return the posterior mean of the grammar, for each stored sample if there are any."""

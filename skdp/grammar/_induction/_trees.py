@@ -18,6 +18,7 @@ from skdp.grammar._chart._k_best import BestChartTrees
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._induction._counts import RuleCounts
 from skdp.grammar._induction._layout import GrammarLayout
+from skdp.grammar._induction._variational import VariationalGrammar
 
 
 def count_rules(
@@ -67,6 +68,45 @@ def weigh_tree(
     )
 
 
+N_CANDIDATES = 50
+"""Number of trees, the best by expected logarithms of rules, of which the best is chosen."""
+
+
+def rank_by_expectation(
+    words: NDArray[Any], weights: RuleWeights, grammar: VariationalGrammar, k: int
+) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """Return the k trees with the highest expected probability, as symbols and lengths.
+
+    They are chosen among the best trees by `weights`, at least N_CANDIDATES (Liang et al. 2009,
+    4.3, option 3).
+
+    Parameters
+    ----------
+    words : (n,) array of int
+    weights : RuleWeights
+    grammar : VariationalGrammar
+    k : int
+    """
+    candidates = list(BestChartTrees(words, weights, max(k, N_CANDIDATES)).trees())
+    sentence = TokenSequences(words, np.array([0, len(words)]), weights.log_emission.shape[1])
+    shapes = tuple(part.shape for part in weights[:3])
+    scores = [
+        grammar.log_expected(
+            count_rules(
+                TreeArrays(
+                    symbols.astype(np.int32), lengths.astype(np.int32), np.array([0, len(symbols)])
+                ),
+                sentence,
+                shapes,
+                weights.first_branching,
+            )
+        )
+        for symbols, lengths in candidates
+    ]
+    order = np.argsort(-np.array(scores), kind="stable")[:k]
+    return [candidates[i] for i in order]
+
+
 @dataclass(frozen=True, eq=False)
 class RankTrees:
     """Returns the most probable trees of a sentence and their log probabilities.
@@ -82,6 +122,8 @@ class RankTrees:
     words : list of str
         The vocabulary.
     k : int
+    posterior : VariationalGrammar or None
+        Grammar whose `log_expected` ranks the best trees by `weights`; None: keep their order.
     """
 
     weights: RuleWeights
@@ -89,10 +131,15 @@ class RankTrees:
     names: Sequence[str]
     words: Sequence[str]
     k: int
+    posterior: VariationalGrammar | None = None
 
     def __call__(self, words: NDArray[Any]) -> list[tuple[ParseTree, float]]:
         leaves, found = [self.words[word] for word in words.tolist()], []
-        for symbols, lengths in BestChartTrees(words, self.weights, self.k).trees():
+        if self.posterior is None:
+            trees = list(BestChartTrees(words, self.weights, self.k).trees())
+        else:
+            trees = rank_by_expectation(words, self.weights, self.posterior, self.k)
+        for symbols, lengths in trees:
             logs = [weigh_tree(symbols, lengths, words, each) for each in self.grammars]
             log_prob = float(logsumexp(logs) - np.log(len(logs)))
             found.append((_make_tree(symbols, lengths, leaves, self.names), log_prob))

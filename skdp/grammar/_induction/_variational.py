@@ -18,6 +18,7 @@ from skdp.grammar._dirichlet import (
     draw_log,
     expected_log,
     log_evidence,
+    log_predictive,
     mean,
     negative_divergence,
 )
@@ -178,10 +179,21 @@ class VariationalGrammar:
 
     def log_joint(self) -> float:
         """Return log p(words, trees, logits of beta) of drawn trees, with rules integrated out."""
-        rows = self._other_rows()
-        rows += [(family.prior(self.top_weights), family.counts) for family in self.families()]
         tops = sum(self.priors.top.log_density_of_logits(b) for b in self.top_weights)
-        return tops + sum(log_evidence(prior, counts) for prior, counts in rows)
+        return tops + sum(log_evidence(prior, counts) for prior, counts in self._all_rows())
+
+    def log_expected(self, used: RuleCounts) -> float:
+        """Return log E[p(trees, words)] under q(phi), given the counts of the rules in the trees.
+
+        The inner expectation of Liang et al. (2009), (19), without the factor p(words).
+        """
+        pairs = zip(self._all_rows(), self.given(used)._all_rows(), strict=True)
+        return sum(log_predictive(prior, counts, new) for (prior, counts), (_, new) in pairs)
+
+    def _all_rows(self) -> list[tuple[Floats, Floats]]:
+        """Return prior and counts of all rows."""
+        families = [(f.prior(self.top_weights), f.counts) for f in self.families()]
+        return self._other_rows() + families
 
     def weights(self) -> RuleWeights:
         """Return E[log rule] (Liang et al. 2009, (6)-(8)), at least `_LEAST_LOG`."""

@@ -82,6 +82,31 @@ def test_k_best(case, method):
 
 
 @every_case
+def test_expected_probabilities(case):
+    """Equation (19): of the 50 best trees, the best by the mean over all Dirichlet rows."""
+    estimator = fit(case, 1).set_params(predict_method="expected")
+    model, rules = model_of(estimator), posterior_of(estimator)
+    logs, sentences = oracle.expected_logs(rules), new_sentences(case)
+    ranked, best = estimator.k_best(sentences, 60), estimator.predict(sentences)
+    n_other = 0
+    for words, trees, parse in zip(sentences, ranked, best, strict=True):
+        counts = {t: oracle.events(model, t) for t in oracle.all_trees(model, words)}
+        weights = {t: oracle.log_weight(c, logs) for t, c in counts.items()}
+        expected = {t: oracle.log_evidence_of_counts(c, rules) for t, c in counts.items()}
+        found = [tree_of(tree) for tree, _ in trees]
+        assert found[0] == tree_of(parse)
+        assert_allclose([expected[t] for t in found], sorted(expected[t] for t in found)[::-1],
+                        rtol=1e-12)  # fmt: skip
+        least = sorted(weights.values(), reverse=True)[:50][-1]
+        highest = max(expected[t] for t, w in weights.items() if w >= least - 1e-12)
+        first = estimator.k_best([words], 1)[0][0][0]
+        assert_allclose(expected[tree_of(first)], highest, rtol=1e-12)
+        n_other += weights[tree_of(first)] < max(weights.values()) - 1e-9
+    if case == "uniform":
+        assert n_other > 0  # the criteria differ
+
+
+@every_case
 def test_scores_and_shares(case):
     """Under the posterior mean of the grammar."""
     estimator = fit(case)

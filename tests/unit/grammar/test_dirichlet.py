@@ -6,7 +6,13 @@ from numpy.testing import assert_allclose
 from scipy.special import gammaln, psi
 from scipy.stats import dirichlet
 
-from skdp.grammar._dirichlet import expected_log, log_evidence, mean, negative_divergence
+from skdp.grammar._dirichlet import (
+    expected_log,
+    log_evidence,
+    log_predictive,
+    mean,
+    negative_divergence,
+)
 
 RNG = np.random.default_rng(0)
 PRIOR = RNG.gamma(2.0, 1.0, (2, 3))
@@ -63,3 +69,10 @@ def test_tiny_priors():
     assert expected_log(prior, counts)[0, 0] == pytest.approx(-1e24)
     assert np.isfinite(negative_divergence(prior, counts))
     assert_allclose(mean(prior, counts), [[2.5e-25, 1.0]])
+
+
+def test_log_predictive_is_a_ratio_of_evidences():
+    new = RNG.integers(0, 3, COUNTS.shape) * np.array([1.0, 1.0, 0.0, 1.0])[:, None, None]
+    expected = log_evidence(PRIOR, COUNTS + new) - log_evidence(PRIOR, COUNTS)
+    assert_allclose(log_predictive(PRIOR, COUNTS, new), expected, rtol=1e-10)
+    assert log_predictive(PRIOR, COUNTS, np.zeros_like(COUNTS)) == 0.0
