@@ -3,6 +3,8 @@
 ``python benchmarks/plots.py doc/images`` writes benchmark_speed.png and benchmark_quality.png.
 """
 
+import itertools
+import re
 import sys
 from pathlib import Path
 
@@ -16,17 +18,16 @@ COLORS = ("#777777", "#0072B2", "#D55E00", "#009E73")
 def read_table(section, *columns):
     """Return the rows of the first table of a section that has these columns, as dicts."""
     text = RESULTS.read_text("utf-8")
-    (part,) = [part for part in text.split("\n## ") if part.startswith(section)]
+    (part,) = [part for part in re.split(r"\n##+ ", text) if part.startswith(section)]
     lines = part.splitlines()
     for i, line in enumerate(lines):
         names = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("|") and set(columns) <= set(names):
             rows = []
-            for row in lines[i + 2 :]:
-                if not row.startswith("|"):
-                    return rows
+            for row in itertools.takewhile(lambda row: row.startswith("|"), lines[i + 2 :]):
                 cells = [cell.strip() for cell in row.strip("|").split("|")]
                 rows.append(dict(zip(names, cells, strict=True)))
+            return rows
     raise ValueError(f"{section} has no table with columns {columns}")
 
 

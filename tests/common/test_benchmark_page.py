@@ -23,7 +23,8 @@ def test_pictures_are_drawn(tmp_path):
 
 def test_tables_are_found_by_their_columns(tmp_path, monkeypatch):
     results = (
-        "# R\n\n## A, of topics\n\n| x |\n|---|\n| 1 |\n\n| x | y |\n|---|---|\n| 2 | 3 |\n\nend\n"
+        "# R\n\n## A\n\n| z |\n|---|\n| 0 |\n\n### A, of topics\n\n| x |\n|---|\n| 1 |\n\n"
+        "| x | y |\n|---|---|\n| 2 | 3 |\n\n### B\n\n| z |\n|---|\n| 4 |\n"
     )
     monkeypatch.setattr(plots, "RESULTS", tmp_path / "RESULTS.md")
     plots.RESULTS.write_text(results, "utf-8")
