@@ -192,8 +192,9 @@ class VariationalGrammar:
 
     def _all_rows(self) -> list[tuple[Floats, Floats]]:
         """Return prior and counts of all rows."""
-        families = [(f.prior(self.top_weights), f.counts) for f in self.families()]
-        return self._other_rows() + families
+        families = self.families()
+        rows = [(family.prior(self.top_weights), family.counts) for family in families]
+        return self._other_rows() + rows
 
     def weights(self) -> RuleWeights:
         """Return E[log rule] (Liang et al. 2009, (6)-(8)), at least `_LEAST_LOG`."""

@@ -24,12 +24,4 @@ MUTATIONS = [
         "Either child may be one worse.",
         ALL_TREES,
     ),
-    Mutation(
-        "expected-probability-per-rule",
-        "grammar/_dirichlet.py",
-        "    result = np.sum(gammaln(before + added) - gammaln(before))",
-        "    result = np.sum(added * np.log(before))",
-        "A rule used twice has the expected square of its probability, not the square of its mean.",
-        "tests/exact/grammar/test_predictions.py::test_expected_probabilities[uniform]",
-    ),
 ]
