@@ -48,15 +48,16 @@ html_show_sourcelink = False
 html_math_renderer = "mathml"
 html_css_files = ["skdp.css"]
 html_theme_options = {
-    # The list of versions is that of the newest documentation, for all versions. Without a network
-    # the button shows the version of the page.
+    # The list of versions is that of the newest documentation, for all versions.
     "switcher": {
         "json_url": "https://skdp.readthedocs.io/en/latest/_static/switcher.json",
         "version_match": "dev" if "dev" in version else version,
     },
     "check_switcher": False,  # no build needs a network
     "show_version_warning_banner": False,  # the first version has no stable one before it
-    "navbar_end": ["version-switcher", "theme-switcher"],
+    "logo": {"text": f"skdp {version}"},
+    "navbar_end": ["theme-switcher"],
+    "footer_end": ["version-switcher", "theme-version"],
     "show_toc_level": 2,
     "navigation_depth": 3,
     "header_links_before_dropdown": 6,

@@ -334,6 +334,18 @@ def test_aliases_are_explained(alias, name):
         assert other in (ROOT / "doc" / page).read_text("utf-8")
 
 
+def test_backticks_link_to_public_names(monkeypatch):
+    """In docstrings and pages, by the extension that reads the API page."""
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(ROOT / "doc/_extensions")
+    names = importlib.import_module("names")
+    found = names.read_names(ROOT / "doc/api.rst")
+    assert found == {name: f"{module}.{name}" for module, name in [*NAMES, *ALIASES]}
+    linked = {name for name in found if names.LINKED.match(name)}
+    assert {"GaussianEmission", "check_panel", "InfiniteHMM"} <= linked
+    assert not {"pk", "lexicalize", "binarize"} & linked
+
+
 def test_names_are_explained():
     """Every class whose name has letters that stand for words is on the page of names."""
     text = (ROOT / "doc/user_guide/names.rst").read_text("utf-8")
