@@ -19,14 +19,16 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
+    "sphinx.ext.viewcode",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "names",
 ]
 templates_path = ["_templates"]
 html_static_path = ["_static"]
 exclude_patterns = ["_build", "out"]
-default_role = "literal"
+default_role = "name"  # a link to what is on the API page; else code
 
 # Names of other projects that pages link to are listed here, so that no build needs a network, and
 # all builds have the same links.
@@ -46,7 +48,16 @@ html_show_sourcelink = False
 html_math_renderer = "mathml"
 html_css_files = ["skdp.css"]
 html_theme_options = {
+    # The list of versions is that of the newest documentation, for all versions.
+    "switcher": {
+        "json_url": "https://skdp.readthedocs.io/en/latest/_static/switcher.json",
+        "version_match": "dev" if "dev" in version else version,
+    },
+    "check_switcher": False,  # no build needs a network
+    "show_version_warning_banner": False,  # the first version has no stable one before it
+    "logo": {"text": f"skdp {version}"},
     "navbar_end": ["theme-switcher"],
+    "footer_end": ["version-switcher", "theme-version"],
     "show_toc_level": 2,
     "navigation_depth": 3,
     "header_links_before_dropdown": 6,

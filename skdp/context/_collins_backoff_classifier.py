@@ -19,10 +19,16 @@ from skdp.processes._interpolated import InterpolatedModel
 class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator):
     r"""Classify categories in context by interpolated counts, without sampling.
 
-    The probability of a class in a context is lambda times its relative frequency there, plus
-    1 - lambda times its probability in the next broader context, where lambda = n / (n + gamma u)
-    for a context that was seen n times with u different classes. The classifier is a fast
-    approximation to `HDPBackoffClassifier`.
+    The probability of class y in a context h mixes its relative frequency there with its
+    probability in the next broader context h':
+
+    .. math::
+
+        p(y \mid h) = \lambda_h \frac{n_{hy}}{n_h} + (1 - \lambda_h) \, p(y \mid h'), \quad
+        \lambda_h = \frac{n_h}{n_h + \gamma u_h}
+
+    Context h was seen n_h times with u_h different classes. The classifier is a fast approximation
+    to `HDPBackoffClassifier`.
 
     Parameters
     ----------
@@ -51,6 +57,8 @@ class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator)
     See Also
     --------
     HDPBackoffClassifier : The approximated model; more accurate, with learned weights.
+    LexicalizedEventModel : Trees whose events such a classifier predicts.
+    skdp.language.KneserNeyLM : Smoothing of the words of sentences, also from counts.
 
     Notes
     -----

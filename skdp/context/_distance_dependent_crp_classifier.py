@@ -157,6 +157,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
 
     See Also
     --------
+    HDPBackoffClassifier : Columns in an order, from the most important to the least.
     sklearn.neighbors.KNeighborsClassifier : Votes of the nearest neighbors, without a model.
 
     Notes
@@ -176,8 +177,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
 
     References
     ----------
-    D. M. Blei, P. I. Frazier (2011), Distance dependent Chinese restaurant processes, Journal of
-    Machine Learning Research 12.
+    D. M. Blei, P. I. Frazier (2011), Distance dependent Chinese restaurant processes, JMLR 12.
 
     Examples
     --------

@@ -108,6 +108,8 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     --------
     CollinsBackoffClassifier : Fast approximation without sampling.
     skdp.language.HierarchicalPitmanYorLM : The same model for words in sentences.
+    DistanceDependentCRPClassifier : Columns without an order, compared by their similarity.
+    LexicalizedEventModel : Trees whose events such a classifier predicts.
 
     Notes
     -----

@@ -68,6 +68,11 @@ class SegmentedCorpus(RaggedTokens):
         If offsets do not rise from 0 to the number of items that they point to, if a word id is out
         of range, or if a part is empty or has segments of two documents.
 
+    See Also
+    --------
+    PartitionedCorpus : A corpus that is larger than memory.
+    skdp.feature_extraction.SegmentVectorizer : Makes a corpus from texts.
+
     Notes
     -----
     Arrays of the right type (int32 tokens, int64 offsets), including memory maps, are used without

@@ -49,6 +49,10 @@ class SequencePanel(Ragged):
     ValueError
         If `values` does not hold real numbers, or `ptr` does not rise from 0 to their length.
 
+    See Also
+    --------
+    PartitionedPanel : A panel that is larger than memory.
+
     Notes
     -----
     Arrays of the right type (float64 values, int64 offsets), including memory maps, are used

@@ -41,6 +41,11 @@ class TokenSequences(RaggedTokens):
     ValueError
         If `ptr` does not rise from 0 to the number of tokens, or if a word id is out of range.
 
+    See Also
+    --------
+    PartitionedSentences : Sentences that are larger than memory.
+    skdp.feature_extraction.TokenVectorizer : Makes sequences of word ids from texts.
+
     Notes
     -----
     Arrays of the right type (int32 tokens, int64 offsets), including memory maps, are used without

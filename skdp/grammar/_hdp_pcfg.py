@@ -24,9 +24,14 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
     r"""Probabilistic context-free grammar with a hierarchical Dirichlet process (HDP-PCFG).
 
     The model learns a grammar from sentences alone. A symbol z emits a word, z -> x, or has two
-    children, z -> z' z''. The distributions over pairs of children share top-level weights beta,
-    phi^B_z ~ DP(alpha, beta beta'), so the data determine the number of used symbols. The fit is by
-    structured mean field, by Gibbs sampling, or by maximum likelihood as a baseline.
+    children, z -> z' z''. The distributions over pairs of children share top-level weights beta, so
+    the data determine the number of used symbols:
+
+    .. math::
+
+        \phi^B_z \sim \mathrm{DP}(\alpha, \beta \beta^T)
+
+    The fit is by structured mean field, by Gibbs sampling, or by maximum likelihood as a baseline.
 
     Parameters
     ----------
@@ -167,6 +172,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
     See Also
     --------
     inside_outside : Expected counts under a known grammar.
+    HDPPCFGRefiner : Learns refined symbols from parse trees.
 
     Notes
     -----

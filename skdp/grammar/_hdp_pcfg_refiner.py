@@ -183,6 +183,7 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
     HDPPCFG : Learns grammars from sentences without trees.
     skdp.metrics.bracket_scores : Computes the measure that `score` returns.
     read_trees : Reads the trees in a file.
+    skdp.context.LexicalizedEventModel : Ranks the parses of a sentence by their words.
 
     Notes
     -----

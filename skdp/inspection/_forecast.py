@@ -54,7 +54,7 @@ class ForecastDisplay:
 
     See Also
     --------
-    HDPHMMLT.forecast : The numbers, for all columns.
+    skdp.sequence.HDPHMMLT.forecast : The numbers, for all columns.
 
     Examples
     --------

@@ -174,6 +174,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
     See Also
     --------
     NestedPitmanYorLM : Word n-grams, without collocations.
+    strip_spaces : Strings without spaces, and the cuts at the spaces.
 
     References
     ----------

@@ -42,11 +42,16 @@ _N_LAWS = 6
 class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     r"""Hierarchical Pitman-Yor language model (HPYLM) of the next word given the preceding words.
 
-    The distribution of the next word after a context u of m words is a draw
-    G_u ~ PY(d_m, theta_m, G_pi(u)), where pi(u) is the context without its farthest word; above the
-    empty context is a base H. So contexts share strength with other contexts that end in the same
-    words, and rare words have the probabilities of a power law. Interpolated Kneser-Ney smoothing
-    is an approximation to it. Discounts and concentrations are also learned.
+    The distribution of the next word after a context u of m words is a draw from a Pitman-Yor
+    process around that of the context without its farthest word, pi(u):
+
+    .. math::
+
+        G_u \sim \mathrm{PY}(d_m, \theta_m, G_{\pi(u)})
+
+    Above the empty context is a base H. So contexts share strength with other contexts that end in
+    the same words, and rare words have the probabilities of a power law. Interpolated Kneser-Ney
+    smoothing is an approximation to it. Discounts and concentrations are also learned.
 
     Without an order (``order=None``) contexts go back to the beginning of the sentence: the
     sequence memoizer, here with its own concentrations.
@@ -126,6 +131,9 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     --------
     KneserNeyLM : Fast approximation without sampling.
     skdp.feature_extraction.TokenVectorizer : Converts sentences to word ids.
+    NestedPitmanYorLM : The same model of words that have to be found first.
+    LanguageModelClassifier : Classes of sequences by a language model for each.
+    skdp.context.HDPBackoffClassifier : The same model for categories in context.
 
     Notes
     -----

@@ -26,12 +26,18 @@ _N_CLASSES = 3
 
 
 class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
-    """Interpolated Kneser-Ney smoothing of n-gram probabilities from counts, without sampling.
+    r"""Interpolated Kneser-Ney smoothing of n-gram probabilities from counts, without sampling.
 
-    The probability of a word after a context is its count minus a discount, divided by the
-    context's count, plus the discounted share times the probability after the context without its
-    farthest word. In shorter contexts, the count of a word is the number of longer contexts with
-    the word, not its frequency.
+    The probability of word w after context u is
+
+    .. math::
+
+        p(w \mid u) = \frac{c_{uw} - D(c_{uw})}{c_u} +
+        \frac{\sum_{v} D(c_{uv})}{c_u} \, p(w \mid \pi(u))
+
+    where pi(u) is the context without its farthest word, c are counts, and D(c), which is 0 for
+    c = 0, is the discount of a count. In shorter contexts, the count of a word is the number of
+    longer contexts with the word, not its frequency.
 
     Parameters
     ----------
@@ -58,6 +64,8 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
     See Also
     --------
     HierarchicalPitmanYorLM : The approximated model; some percent better.
+    LanguageModelClassifier : Classes of sequences by a language model for each.
+    skdp.context.CollinsBackoffClassifier : Smoothing of categories in context, also from counts.
 
     Notes
     -----

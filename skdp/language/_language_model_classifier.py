@@ -26,10 +26,13 @@ from skdp.data import TokenSequences, check_sentences
 class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     r"""Classify sequences by language models, one for each class, and Bayes' rule.
 
-    p(class | x) is proportional to p(class) p(x | class), where p(x | class) is the probability of
-    the whole sequence under the class's model. The classifier uses word order, and the length if
-    the models have an end of sequences. With characters as words it identifies authors, languages
-    or kinds of names from short strings.
+    .. math::
+
+        p(y \mid x) \propto p(y) \, p(x \mid y)
+
+    where p(x | y) is the probability of the whole sequence under the model of class y. The
+    classifier uses word order, and the length if the models have an end of sequences. With
+    characters as words it identifies authors, languages or kinds of names from short strings.
 
     Parameters
     ----------
@@ -52,6 +55,7 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
     See Also
     --------
     sklearn.naive_bayes.MultinomialNB : The same approach with independent words.
+    HierarchicalPitmanYorLM, KneserNeyLM : The models of the classes.
 
     Notes
     -----

@@ -167,7 +167,7 @@ class NestedPitmanYorLM(
 
     See Also
     --------
-    CollocationPitmanYorLM : The model with a level of collocations.
+    HierarchicalPitmanYorLM, CollocationPitmanYorLM : With known words; with collocations, too.
     strip_spaces : Strings without spaces, and the cuts at the spaces.
     skdp.metrics.segmentation_scores : Precision and recall of words and cuts.
 

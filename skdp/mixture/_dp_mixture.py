@@ -8,10 +8,17 @@ from skdp.mixture._row_mixture import RowMixture
 
 
 class DPMixture(RowMixture):
-    """Dirichlet process mixture, whose number of components is inferred from the data.
+    r"""Dirichlet process mixture, whose number of components is inferred from the data.
 
-    A row joins a component of n_k rows with probability proportional to n_k, or opens a new one
-    with the concentration b: `PitmanYorMixture` without a discount.
+    This is `PitmanYorMixture` without a discount: given the n other rows, a row joins component k
+    of n_k rows or opens a new one with the probabilities
+
+    .. math::
+
+        p(z = k) = \frac{n_k}{n + b}, \quad
+        p(z = \mathrm{new}) = \frac{b}{n + b}
+
+    b is the concentration.
 
     Parameters
     ----------
@@ -123,6 +130,7 @@ class DPMixture(RowMixture):
     See Also
     --------
     PitmanYorMixture : The generalization with a discount; its notes describe the sampler.
+    HDPMixture : Mixture of groups of rows that share components.
 
     Examples
     --------

@@ -159,15 +159,21 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     See Also
     --------
     DPMixture : Mixture of the rows of a single group.
-    HDPTopicModel : The corresponding model of documents of words.
-    HDPHMMLT : Model of rows whose order matters.
+    skdp.topics.HDPTopicModel : The corresponding model of documents of words.
+    skdp.sequence.HDPHMMLT : Model of rows whose order matters.
 
     Notes
     -----
     With the weights beta of the K components that have rows, and beta_u of all others, the joint
-    distribution is gamma^K beta_u^(gamma - 1) prod_k 1 / beta_k
-    prod_j Gamma(alpha) / Gamma(alpha + n_j) prod_k Gamma(alpha beta_k + n_jk) / Gamma(alpha beta_k)
-    prod_k f(X_k), where the parameters of the components are integrated out of f. A row of group j
+    distribution is
+
+    .. math::
+
+        \gamma^K \beta_u^{\gamma - 1} \prod_k \frac{f(X_k)}{\beta_k}
+        \prod_j \frac{\Gamma(\alpha)}{\Gamma(\alpha + n_j)}
+        \prod_k \frac{\Gamma(\alpha \beta_k + n_{jk})}{\Gamma(\alpha \beta_k)}
+
+    where the parameters of the components are integrated out of f. A row of group j
     joins component k with weight n_jk + alpha beta_k, and a new one with alpha beta_u, which is
     then split by Beta(1, gamma), as in [1]_. A sweep over all rows is followed by moves that split
     a component, merge two or redistribute the rows of two. These are the moves of

@@ -38,10 +38,17 @@ _LARGEST_RATE = 1e60
 class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
     r"""Indian buffet process model of rows made of binary features, whose number is inferred.
 
-    A row is the sum of the weights of its features, and noise: X = Z A + noise, with a binary
-    matrix Z. Unlike in a mixture, a row may have any number of features. After N rows the next one
-    has a feature of m of them with probability m / (N + 1), and Poisson(alpha / (N + 1)) new ones,
-    so that the number of features is inferred, too.
+    A row is the sum of the weights of its features, and noise. With a binary matrix Z of rows and
+    features,
+
+    .. math::
+
+        X = Z A + \mathrm{noise}, \quad
+        Z \sim \mathrm{IBP}(\alpha)
+
+    Unlike in a mixture, a row may have any number of features. After N rows the next one has a
+    feature of m of them with probability m / (N + 1), and a Poisson number of new ones with mean
+    alpha / (N + 1), so that the number of features is inferred, too.
 
     Parameters
     ----------

@@ -14,9 +14,16 @@ from skdp.mixture._row_mixture import RowMixture
 class PitmanYorMixture(RowMixture):
     r"""Pitman-Yor process mixture, whose number of components is inferred from the data.
 
-    A row joins a component of n_k rows with probability proportional to n_k - a, or opens a new one
-    with b + a K; a is the discount and b the concentration. With a > 0 there are a few large
-    components and many small ones, and their number grows like a power of the number of rows.
+    Given the n other rows, which have K components of n_k rows, a row joins component k or opens a
+    new one with the probabilities
+
+    .. math::
+
+        p(z = k) = \frac{n_k - a}{n + b}, \quad
+        p(z = \mathrm{new}) = \frac{b + a K}{n + b}
+
+    a is the discount and b the concentration. With a > 0 there are a few large components and many
+    small ones, and their number grows like a power of the number of rows.
 
     Parameters
     ----------
@@ -132,11 +139,20 @@ class PitmanYorMixture(RowMixture):
     See Also
     --------
     DPMixture : The special case without a discount.
+    HDPMixture : Mixture of groups of rows that share components.
+    IBPLatentFeatures : Model in which a row has any number of features.
+    sklearn.mixture.BayesianGaussianMixture : A variational approximation, faster and truncated.
 
     Notes
     -----
-    The joint distribution is (b + a) ... (b + (K - 1) a) / (b + 1)_{n-1} prod_k (1 - a)_{n_k - 1}
-    f(X_k), where the parameters of the components are integrated out of f. A sweep draws the
+    The joint distribution of a partition and of the rows X_k of its components is
+
+    .. math::
+
+        \frac{(b + a) \cdots (b + (K - 1) a)}{(b + 1)_{n - 1}}
+        \prod_k (1 - a)_{n_k - 1} f(X_k)
+
+    where the parameters of the components are integrated out of f. A sweep draws the
     component of each row given all others; then it proposes moves that split a component, merge two
     or redistribute the rows of two, with exact Metropolis-Hastings acceptance; then it draws a and
     b by slice sampling. Nothing is truncated. Moves begin with a two-means split of Gaussian rows,

@@ -48,6 +48,10 @@ class PanelTransformer(
         Only if X was a data frame, or a list of them, with string column names. The transformer
         then gets data frames, too, and may choose columns by name.
 
+    See Also
+    --------
+    WindowFeatures : Turns sequences into features of windows.
+
     Notes
     -----
     NaN and infinity are passed to the transformer, which may accept them or raise:

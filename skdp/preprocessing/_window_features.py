@@ -83,6 +83,7 @@ class WindowFeatures(
     See Also
     --------
     StateDetector : The states of a recording, step by step.
+    PanelTransformer : Applies a transformer of columns to every step.
 
     Notes
     -----

@@ -35,6 +35,9 @@ from skdp.sequence._similarities._laplacian import LaplacianSimilarity
 from skdp.sequence._similarities._protocol import SimilaritySampler
 from skdp.sequence._state_detector import StateDetector
 
+InfiniteHMM = HDPHMMLT
+"""Another name of `HDPHMMLT`."""
+
 __all__ = [
     "HDPHMMLT",
     "AutoregressiveEmission",
@@ -53,6 +56,7 @@ __all__ = [
     "GaussianEmission",
     "GaussianSimilarity",
     "IndependentEmissions",
+    "InfiniteHMM",
     "LaplacianSimilarity",
     "MultinomialEmission",
     "NegativeBinomialDuration",

@@ -47,9 +47,15 @@ class FactorialHMM(SequenceEstimator):
     r"""Factorial hidden Markov model: F binary factors, each an independent Markov chain.
 
     At every step a factor is on or off, b_tf = 1 or 0, depending on its value at the previous step
-    and on no other factor. Observations are linear in the factors, as in `BinaryFactorEmission`:
-    column d has mean w_0d + sum_f b_tf w_fd, with normal noise or as the probit of a probability.
-    Transition probabilities are drawn under Beta priors; weights and noise are drawn or given.
+    and on no other factor. Observations are linear in the factors, as in `BinaryFactorEmission`.
+    Column d of step t has the mean
+
+    .. math::
+
+        m_{td} = w_{0d} + \sum_f b_{tf} w_{fd}
+
+    with normal noise or as the probit of a probability. Transition probabilities are drawn under
+    Beta priors; weights and noise are drawn or given.
 
     Parameters
     ----------
@@ -146,6 +152,7 @@ class FactorialHMM(SequenceEstimator):
     See Also
     --------
     HDPHMMLT : States that are binary vectors and may favor some combinations of factors.
+    skdp.mixture.IBPLatentFeatures : Binary features of rows whose order does not matter.
 
     Notes
     -----

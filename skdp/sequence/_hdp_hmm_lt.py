@@ -58,13 +58,29 @@ _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
 class HDPHMMLT(HMMPredictions):
-    r"""Infinite hidden Markov model with local transitions (HDP-HMM-LT).
+    r"""Infinite hidden Markov model: a hidden Markov model that infers its number of states.
 
-    The rows of the transition matrix share the weights beta of a hierarchical Dirichlet process, so
-    the data decide how many states are used; `n_components` is only an upper bound. In addition,
-    states may be *sticky*, and transitions between *similar* states may be preferred: P_jj' is
-    proportional to pi_jj' phi_jj', with pi_jj' ~ Gamma(alpha beta_j' + kappa [j = j'], 1) and a
-    similarity phi_jj' in (0, 1]. Without stickiness and similarity, this is the HDP-HMM.
+    It finds the states that series go through: stretches of steps whose observations have the same
+    distribution, and which may return. `InfiniteHMM` is another name of this class.
+
+    >>> import numpy as np
+    >>> from skdp.sequence import HDPHMMLT
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.concatenate([rng.normal(m, 0.5, 40) for m in (0, 5, 0, 5)]).reshape(-1, 1)
+    >>> model = HDPHMMLT(6, stickiness=20.0, max_iter=200, random_state=0).fit(x)
+    >>> states = model.predict(x)
+    >>> np.flatnonzero(np.diff(states)) + 1  # change points
+    array([ 40,  80, 120])
+
+    The rows of the transition matrix P share the weights beta of a hierarchical Dirichlet process,
+    so the data decide how many states are used; `n_components` is only an upper bound. States may
+    be *sticky*, and transitions between *similar* states may be preferred (local transitions, LT).
+    If kappa = 0 and phi = 1, this is the HDP-HMM:
+
+    .. math::
+
+        P_{jj'} \propto \pi_{jj'} \phi_{jj'}, \quad 0 < \phi_{jj'} \le 1, \quad
+        \pi_{jj'} \sim \mathrm{Gamma}(\alpha \beta_{j'} + \kappa [j = j'], 1)
 
     Parameters
     ----------
@@ -212,6 +228,8 @@ class HDPHMMLT(HMMPredictions):
     --------
     hmm_posterior, hmm_viterbi : States under a known model.
     FactorialHMM : Binary factors instead of states, each an independent Markov chain.
+    StateDetector : States of recordings with waves, with few settings.
+    skdp.mixture.HDPMixture : Clusters of rows whose order does not matter.
 
     Notes
     -----
@@ -238,17 +256,6 @@ class HDPHMMLT(HMMPredictions):
     similarity-biased transitions, ICML: (1)-(9) the model, appendix A the sampler.
     E. B. Fox, E. B. Sudderth, M. I. Jordan, A. S. Willsky (2008), An HDP-HMM for systems with state
     persistence, ICML: stickiness.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skdp.sequence import HDPHMMLT
-    >>> rng = np.random.default_rng(0)
-    >>> x = np.concatenate([rng.normal(m, 0.5, 40) for m in (0, 5, 0, 5)]).reshape(-1, 1)
-    >>> model = HDPHMMLT(6, stickiness=20.0, max_iter=200, random_state=0).fit(x)
-    >>> states = model.predict(x)
-    >>> np.flatnonzero(np.diff(states)) + 1  # change points
-    array([ 40,  80, 120])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

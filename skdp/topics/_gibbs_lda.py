@@ -134,6 +134,9 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     --------
     SegmentedTopicModel : Model in which the shares of segments vary around their document's.
     sklearn.decomposition.LatentDirichletAllocation : LDA by variational inference.
+    HDPTopicModel : Model with an inferred number of topics.
+    LatentDirichletCoClustering : Model in which segments have topics of their own.
+    SequentialLDA, AdaptiveTopicModel : Models in which segments follow each other.
 
     Notes
     -----

@@ -163,6 +163,8 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
     --------
     GibbsLDA : Model with a given number of topics.
     SegmentedTopicModel : Model in which the shares of segments vary around their document's.
+    AdaptiveTopicModel : Model in which segments follow each other; its number can be inferred, too.
+    skdp.mixture.HDPMixture : The corresponding model of groups of rows.
 
     Notes
     -----

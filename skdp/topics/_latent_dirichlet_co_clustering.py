@@ -143,6 +143,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
     See Also
     --------
     SegmentedTopicModel : Model in which the shares of segments vary around their document's.
+    GibbsLDA : Model without topics of segments.
 
     Notes
     -----

@@ -41,11 +41,15 @@ PUBLIC = {
 AGAIN = {"skdp.sequence": "skdp.emissions"}
 """Modules that export names of another one, where these are documented."""
 
+ALIASES = {("skdp.sequence", "InfiniteHMM"): "HDPHMMLT"}
+"""Second names of classes, which the API page and the page of names explain."""
+
 NAMES = [
     (module, name)
     for module, names in PUBLIC.items()
     for name in names or importlib.import_module(module).__all__
     if module not in AGAIN or name not in importlib.import_module(AGAIN[module]).__all__
+    if (module, name) not in ALIASES
 ]
 
 MIXTURES = ("PitmanYorMixture", "DPMixture")
@@ -316,7 +320,40 @@ def test_api_page_lists_every_public_name():
 
 def test_changes_mention_every_public_name():
     text = (ROOT / "CHANGES.md").read_text("utf-8")
-    assert not [name for _, name in NAMES if f"`{name}`" not in text]
+    assert not [name for _, name in [*NAMES, *ALIASES] if f"`{name}`" not in text]
+
+
+@pytest.mark.parametrize(("alias", "name"), ALIASES.items(), ids=lambda each: each[-1])
+def test_aliases_are_explained(alias, name):
+    """On the API page, on the page of names, and where the class is documented."""
+    module, other = alias
+    found = importlib.import_module(module)
+    assert getattr(found, other) is getattr(found, name)
+    assert f"`{other}` is another name of this class" in inspect.getdoc(getattr(found, name))
+    for page in ("api.rst", "user_guide/names.rst"):
+        assert other in (ROOT / "doc" / page).read_text("utf-8")
+
+
+def test_backticks_link_to_public_names(monkeypatch):
+    """In docstrings and pages, by the extension that reads the API page."""
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(ROOT / "doc/_extensions")
+    names = importlib.import_module("names")
+    found = names.read_names(ROOT / "doc/api.rst")
+    assert found == {name: f"{module}.{name}" for module, name in [*NAMES, *ALIASES]}
+    linked = {name for name in found if names.LINKED.match(name)}
+    assert {"GaussianEmission", "check_panel", "InfiniteHMM"} <= linked
+    assert not {"pk", "lexicalize", "binarize"} & linked
+
+
+def test_names_are_explained():
+    """Every class whose name has letters that stand for words is on the page of names."""
+    text = (ROOT / "doc/user_guide/names.rst").read_text("utf-8")
+    short = [
+        name for _, name in NAMES if re.search("[A-Z]{2}", name) and name != "COLLINS_HEAD_RULES"
+    ]
+    assert len(short) > 8
+    assert not [name for name in short if f".{name}`" not in text]
 
 
 def run_doctests(page):

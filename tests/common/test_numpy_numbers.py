@@ -24,7 +24,7 @@ CLASSES = {
     name: getattr(module, name)
     for module in (importlib.import_module(f"skdp.{name}") for name in MODULES)
     for name in getattr(module, "__all__", ())
-    if hasattr(getattr(module, name), "get_params")
+    if hasattr(getattr(module, name), "get_params") and getattr(module, name).__name__ == name
 }
 
 

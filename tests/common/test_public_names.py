@@ -5,6 +5,7 @@ import inspect
 
 import pytest
 
+from skdp import sequence
 from skdp.data import PartitionedCorpus
 from skdp.topics import AdaptiveTopicModel, SegmentedTopicModel, SequentialLDA
 
@@ -15,8 +16,8 @@ PUBLIC_MODULES = (
 CLASSES = [
     value
     for module in PUBLIC_MODULES
-    for value in vars(importlib.import_module(f"skdp.{module}")).values()
-    if inspect.isclass(value) and value.__module__.startswith("skdp.")
+    for name, value in vars(importlib.import_module(f"skdp.{module}")).items()
+    if inspect.isclass(value) and value.__module__.startswith("skdp.") and value.__name__ == name
 ]
 
 
@@ -40,3 +41,8 @@ def test_constructors_bear_the_name_of_their_public_class(cls):
 def test_wrong_arguments_name_the_public_class(call, message):
     with pytest.raises(TypeError, match=message):
         call()
+
+
+def test_infinite_hmm_is_another_name():
+    assert sequence.InfiniteHMM is sequence.HDPHMMLT
+    assert repr(sequence.InfiniteHMM(3)) == "HDPHMMLT(n_components=3)"

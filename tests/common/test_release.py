@@ -42,6 +42,45 @@ def test_the_tag_is_checked_against_the_version():
     assert re.findall(pattern, source, re.MULTILINE) == [skdp.__version__]
 
 
+def test_the_readme_names_the_version():
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert f"/badge/version-{skdp.__version__}-" in text
+
+
+def test_the_readme_names_the_versions_of_python():
+    newest = max(
+        int(each.rpartition(".")[2])
+        for each in PYPROJECT["project"]["classifiers"]
+        if each.startswith("Programming Language :: Python :: 3.")
+    )
+    oldest = PYPROJECT["project"]["requires-python"].removeprefix(">=")
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert f"Python {oldest} to 3.{newest}]" in text
+    workflow = (ROOT / ".github/workflows/tests.yml").read_text("utf-8")
+    for minor in (oldest, f"3.{newest}"):
+        assert f'python: "{minor}"' in workflow
+
+
+def test_actions_are_pinned():
+    """A tag can be moved to other code, the hash of a commit cannot."""
+    for path in (ROOT / ".github/workflows").glob("*.yml"):
+        lines = [line for line in path.read_text("utf-8").splitlines() if "uses:" in line]
+        assert lines
+        for line in lines:
+            assert re.search(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)*$", line), line
+
+
+def test_dependencies_are_the_same_everywhere():
+    """In the metadata, in the recipe for conda, and in the page of versions."""
+    recipe = (ROOT / "conda/recipe.yaml").read_text("utf-8")
+    page = (ROOT / "doc/developers/policies.rst").read_text("utf-8")
+    assert f'version: "{skdp.__version__}"' in recipe
+    for each in PYPROJECT["project"]["dependencies"]:
+        name, _, version = each.partition(">=")
+        assert f"- {name} >={version}\n" in recipe
+        assert f"     - {version}\n" in page[page.index(f"* - {name}\n") :]
+
+
 def test_the_archive_has_what_is_tracked():
     if not (ROOT / ".git").exists():
         pytest.skip("no clone: this is the archive")

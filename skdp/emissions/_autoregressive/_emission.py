@@ -51,14 +51,21 @@ _LEAST_OF_FAR = 1e-5  # `LEAST` with far values: products with these must leave 
 
 
 class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
-    r"""Vectors that depend linearly on earlier ones: x_t ~ N(A_j a_t, Sigma_j) in state j.
+    r"""Vectors that depend linearly on earlier ones, with a regression for each state.
 
-    a_t = [x_t-1, ..., x_t-L, 1] has K = D L + 1 numbers; with chosen lags, it has only these, and
-    with a trend the number of the step in its sequence, before the 1. The prior is matrix-normal
-    inverse-Wishart: Sigma_j ~ IW(nu, S), with density proportional to
-    \|Sigma\|^(-(nu + D + 1) / 2) exp(-tr(S Sigma^-1) / 2), and A_j ~ MN(M, Sigma_j, C^-1): row d
-    has the covariance C^-1 times the variance of column d. States differ in their dynamics, not
-    only in their levels.
+    The prior is matrix-normal inverse-Wishart. In state j,
+
+    .. math::
+
+        x_t &\sim \mathrm{N}(A_j a_t, \Sigma_j), \quad
+        a_t = [x_{t-1}, \ldots, x_{t-L}, 1], \\
+        A_j &\sim \mathrm{MN}(M, \Sigma_j, C^{-1}), \quad
+        \Sigma_j \sim \mathrm{IW}(\nu, S), \\
+        p(\Sigma) &\propto |\Sigma|^{-(\nu + D + 1) / 2} \exp(-\mathrm{tr}(S \Sigma^{-1}) / 2)
+
+    a_t has K = D L + 1 numbers; with chosen lags, it has only these, and with a trend the number of
+    the step in its sequence, before the 1. Row d of A_j has the covariance C^-1 times the variance
+    of column d. States differ in their dynamics, not only in their levels.
 
     The first steps of each sequence, up to the largest lag, count as given: their densities are 1,
     and their states are inferred from the steps after them only. Sequences that are not longer are
@@ -89,6 +96,11 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
         None: this mean is 0.2^(1 / D) times the covariance of the residuals of `coef_prior`. (S for
         nu below D + 2 is that for D + 2.)
 
+    See Also
+    --------
+    GaussianEmission : Vectors that do not depend on earlier ones.
+    RegressionEmission : Columns that depend on other columns of the same step.
+
     Notes
     -----
     Missing values (NaN) are drawn with the states: in each sweep, all missing values of a sequence
@@ -105,14 +117,18 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
 
     The posterior is of the same kind as the prior [1]_: with n_j observations in state j,
 
-    - C_n = C + sum a_t a_t^T, M_n = (M C + sum x_t a_t^T) C_n^-1,
-    - nu_n = nu + n_j, S_n = S + sum x_t x_t^T + M C M^T - M_n C_n M_n^T.
+    .. math::
+
+        C_n &= C + \sum a_t a_t^T, \quad
+        M_n = \Big(M C + \sum x_t a_t^T\Big) C_n^{-1}, \\
+        \nu_n &= \nu + n_j, \quad
+        S_n = S + \sum x_t x_t^T + M C M^T - M_n C_n M_n^T
 
     Scores, probabilities and samples of a stored sample are those of the posterior predictive
     distribution: given the states, the next observation follows a Student t distribution about
-    M_n a_t with f = nu_n - D + 1 degrees of freedom and the scale matrix
-    (1 + a_t^T C_n^-1 a_t) S_n / f. `coefs`, `intercepts` and `covariances` are posterior means
-    (S_n / nu_n instead where Sigma has no mean, nu_n <= D + 1).
+    M_n a_t with :math:`f = \nu_n - D + 1` degrees of freedom and the scale matrix
+    :math:`(1 + a_t^T C_n^{-1} a_t) S_n / f`. `coefs`, `intercepts` and `covariances` are posterior
+    means (S_n / nu_n instead where Sigma has no mean, nu_n <= D + 1).
 
     A state may grow without bounds in long samples or forecasts: inspect the eigenvalues of its
     `coefs`.

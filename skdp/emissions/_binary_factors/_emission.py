@@ -25,16 +25,30 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
     r"""Binary factors: state j has a vector theta_j of F zeros and ones, which determines its
     means.
 
-    Column d of an observation in state j has mean m_jd = w_0d + sum_f theta_jf w_fd. Normal columns
-    are m_jd plus noise of variance sigma_d^2; probit columns are 1 with probability Phi(m_jd),
-    else 0. theta_jf ~ Bernoulli(mu_f) with mu_f ~ Beta(activity_prior),
-    w_fd ~ N(0, weights_scale^2) and 1 / sigma_d^2 ~ Gamma(noise_prior). By default both priors
-    follow from the columns, so that results do not depend on their units and origins.
+    Column d of an observation in state j has the mean m_jd:
 
-    With an amplitude variance tau^2, the strength of a factor varies from step to step: y_td = w_0d
-    + sum_f theta_jf a_tf w_fd + noise with a_tf ~ N(1, tau^2), for every step and factor. The
-    amplitudes are integrated out: an observation in state j is normal, with mean m_j and covariance
-    diag(sigma^2) + tau^2 sum_f theta_jf w_f w_f^T.
+    .. math::
+
+        m_{jd} &= w_{0d} + \sum_f \theta_{jf} w_{fd}, \quad
+        \theta_{jf} \sim \mathrm{Bernoulli}(\mu_f), \quad
+        \mu_f \sim \mathrm{Beta}(p, q), \\
+        w_{fd} &\sim \mathrm{N}(0, s^2), \quad
+        1 / \sigma_d^2 \sim \mathrm{Gamma}(\mathrm{shape}, \mathrm{rate})
+
+    Normal columns are m_jd plus noise of variance sigma_d^2; probit columns are 1 with probability
+    Phi(m_jd), else 0. (p, q) is `activity_prior`, s `weights_scale`, and (shape, rate)
+    `noise_prior`. By default the last two follow from the columns, so that results do not depend on
+    their units and origins.
+
+    With an amplitude variance tau^2, the strength of a factor varies from step to step:
+
+    .. math::
+
+        y_{td} = w_{0d} + \sum_f \theta_{jf} a_{tf} w_{fd} + \mathrm{noise}, \quad
+        a_{tf} \sim \mathrm{N}(1, \tau^2)
+
+    The amplitudes are integrated out: an observation in state j is normal, with mean m_j and the
+    covariance :math:`\mathrm{diag}(\sigma^2) + \tau^2 \sum_f \theta_{jf} w_f w_f^T`.
 
     Parameters
     ----------
@@ -74,6 +88,11 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         for every step with activities in [0, 1], rounded to 1 from .5 on; the most frequent vectors
         become states. "data" with drawn weights: groups of similar steps (k-means) and random
         vectors. "random": random states and vectors.
+
+    See Also
+    --------
+    skdp.sequence.LaplacianSimilarity : Transitions that prefer states with similar vectors.
+    skdp.sequence.FactorialHMM : Factors that are independent chains.
 
     Notes
     -----

@@ -20,15 +20,25 @@ from skdp.emissions._whole import Observations, PartedEmission
 
 
 class BernoulliEmission(PartedEmission):
-    """Columns of 0 and 1: x_td ~ Bernoulli(theta_jd) in state j, with theta_jd ~ Beta(p, q).
+    r"""Columns of 0 and 1, with a probability for each column in each state.
 
-    Columns are independent given the state.
+    Columns are independent given the state. In state j,
+
+    .. math::
+
+        x_{td} \sim \mathrm{Bernoulli}(\theta_{jd}), \quad
+        \theta_{jd} \sim \mathrm{Beta}(p, q)
 
     Parameters
     ----------
     prior : (p, q), default=(1.0, 1.0)
         Parameters of the Beta prior of the probabilities of 1, from 1e-8 to 1e8. The prior mean is
         p / (p + q).
+
+    See Also
+    --------
+    RegressionEmission : Columns of 0 and 1 that depend on other columns.
+    CategoricalEmission : One column with more than two symbols.
 
     Notes
     -----

@@ -25,7 +25,14 @@ from skdp.emissions._whole import Observations, PartedEmission
 
 
 class CategoricalEmission(PartedEmission):
-    """Categories: theta_j ~ Dirichlet(A b) are the probabilities of the symbols in state j.
+    r"""Categories, with a distribution over the symbols for each state.
+
+    In state j,
+
+    .. math::
+
+        x_t \sim \theta_j, \quad
+        \theta_j \sim \mathrm{Dirichlet}(A b)
 
     The concentration A is shared by all states and drawn by default; the base b is a distribution
     over the symbols.
@@ -46,6 +53,11 @@ class CategoricalEmission(PartedEmission):
         b. "uniform": equal weights of all symbols. "empirical": the frequencies of the symbols in
         `fit`, with 1 added to the count of every symbol. An array of positive numbers is
         normalized.
+
+    See Also
+    --------
+    MultinomialEmission : Counts of several symbols in each step.
+    BernoulliEmission : Columns of 0 and 1.
 
     Notes
     -----

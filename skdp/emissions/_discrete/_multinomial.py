@@ -39,7 +39,14 @@ _BLOCK = 1000
 
 
 class MultinomialEmission(PartedEmission):
-    """Rows of counts: x_t ~ Multinomial(n_t, theta_j) in state j, with theta_j ~ Dirichlet(prior).
+    r"""Rows of counts, with a distribution over the kinds of events for each state.
+
+    In state j,
+
+    .. math::
+
+        x_t \sim \mathrm{Multinomial}(n_t, \theta_j), \quad
+        \theta_j \sim \mathrm{Dirichlet}(\mathrm{prior})
 
     Each step has a bag of n_t events of V kinds: words of a sentence, purchases of a day, alleles.
     The numbers n_t are given, not modeled.
@@ -48,6 +55,11 @@ class MultinomialEmission(PartedEmission):
     ----------
     prior : float or (V,) array, default=0.1
         Parameters of the Dirichlet prior, from 1e-8 to 1e8.
+
+    See Also
+    --------
+    CategoricalEmission : One symbol in each step.
+    PoissonEmission : Counts whose totals are modeled, too.
 
     Notes
     -----

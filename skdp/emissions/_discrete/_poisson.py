@@ -38,7 +38,14 @@ _SMALL = 0.01
 
 
 class PoissonEmission(PartedEmission):
-    """Counts: x_td ~ Poisson(lambda_jd) in state j, independent, lambda_jd ~ Gamma(shape, rate).
+    r"""Counts, with a rate for each column in each state.
+
+    Columns are independent given the state. In state j,
+
+    .. math::
+
+        x_{td} \sim \mathrm{Poisson}(\lambda_{jd}), \quad
+        \lambda_{jd} \sim \mathrm{Gamma}(\mathrm{shape}, \mathrm{rate})
 
     Parameters
     ----------
@@ -48,6 +55,10 @@ class PoissonEmission(PartedEmission):
     rate : float or None, default=None
         Rate of the Gamma prior, from 1e-8 to 1e8. The prior mean is shape / rate. None: the shape
         divided by the mean of each column.
+
+    See Also
+    --------
+    MultinomialEmission : Counts with given totals.
 
     Notes
     -----

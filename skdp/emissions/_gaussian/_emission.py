@@ -41,12 +41,19 @@ def _default_precision(n_columns: int) -> float:
 
 
 class GaussianEmission(PartedEmission):
-    r"""Gaussian vectors: x_t ~ N(mu_j, Sigma_j) in state j, with a normal-inverse-Wishart prior.
+    r"""Gaussian vectors, with a mean and a covariance for each state.
 
-    With "full", Sigma_j ~ IW(nu, S), with density proportional to \|Sigma\|^(-(nu + D + 1) / 2)
-    exp(-tr(S Sigma^-1) / 2), and mu_j ~ N(m, Sigma_j / c). With "diag", the same holds for each
-    column separately, with D = 1: precisions (inverse variances) are Gamma(nu / 2, S_d / 2) (shape
-    and rate), and mu_jd ~ N(m_d, variance / c).
+    The prior is normal-inverse-Wishart. In state j,
+
+    .. math::
+
+        x_t &\sim \mathrm{N}(\mu_j, \Sigma_j), \quad
+        \mu_j \sim \mathrm{N}(m, \Sigma_j / c), \quad
+        \Sigma_j \sim \mathrm{IW}(\nu, S), \\
+        p(\Sigma) &\propto |\Sigma|^{-(\nu + D + 1) / 2} \exp(-\mathrm{tr}(S \Sigma^{-1}) / 2)
+
+    With "diag", the same holds for each column separately, with D = 1: precisions (inverse
+    variances) are Gamma(nu / 2, S_d / 2) (shape and rate).
 
     Parameters
     ----------
@@ -73,6 +80,12 @@ class GaussianEmission(PartedEmission):
         D + 2, or 3.) Columns that do not vary are given a variance of 1. Values far from all others
         hardly count (see Notes). "auto": S is drawn, so that states share information about their
         covariances; given nu, its prior mean is the S of None.
+
+    See Also
+    --------
+    StudentTEmission : The same with outliers.
+    AutoregressiveEmission : Vectors that depend on earlier ones.
+    RegressionEmission : Columns that depend on other columns.
 
     Notes
     -----

@@ -46,9 +46,10 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
 
     With a_t = [inputs of step t, 1], the D targets y_t of a step in state j are
 
-    - "normal": y_t ~ N(A_j a_t, Sigma_j), a linear regression;
-    - "bernoulli": y_td ~ Bernoulli(1 / (1 + exp(-A_jd a_t))), a logistic regression of each
-      target. An HMM with such states is the GLM-HMM of choices in psychophysics [1]_.
+    - "normal", a linear regression: :math:`y_t \sim \mathrm{N}(A_j a_t, \Sigma_j)`;
+    - "bernoulli", a logistic regression of each target:
+      :math:`y_{td} \sim \mathrm{Bernoulli}(1 / (1 + \exp(-A_{jd} a_t)))`. An HMM with such states
+      is the GLM-HMM of choices in psychophysics [1]_.
 
     Inputs are given, not modeled: scores are densities of the targets given the inputs.
 
@@ -78,14 +79,20 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
         is S / (nu - D - 1). None: this mean is 0.2^(1 / D) times the covariance of the residuals of
         `coef_prior`. (S for nu below D + 2 is that for D + 2.)
 
+    See Also
+    --------
+    AutoregressiveEmission : Vectors that depend on earlier ones.
+    GaussianEmission, BernoulliEmission : The same kinds of columns without inputs.
+
     Notes
     -----
     NaN in a target is a missing value; targets must be missing at random. Normal targets of a step
     are all missing or none. Inputs may not be missing. Steps without targets do not count in
     `state_shares_` and scores.
 
-    The prior of normal targets is matrix-normal inverse-Wishart: Sigma_j ~ IW(nu, S) and
-    A_j ~ MN(M, Sigma_j, C^-1), with M in `coef_prior`. It is conjugate: states are split and merged
+    The prior of normal targets is matrix-normal inverse-Wishart,
+    :math:`\Sigma_j \sim \mathrm{IW}(\nu, S)` and :math:`A_j \sim \mathrm{MN}(M, \Sigma_j, C^{-1})`,
+    with M in `coef_prior`. It is conjugate: states are split and merged
     with the parameters integrated out, and scores are those of the posterior predictive
     distribution, a multivariate Student t.
 

@@ -41,12 +41,18 @@ _GAIN, _MOST_FITS = 0.1, 50
 
 
 class StudentTEmission(GaussianEmission):
-    r"""Vectors with outliers: x_t is multivariate Student t about mu_j, with a scale Sigma_j.
+    r"""Vectors with outliers: a multivariate Student t distribution for each state.
 
-    As if each step had its own precision: x_t ~ N(mu_j, Sigma_j / u_t) in state j, with
-    u_t ~ Gamma(nu / 2, nu / 2) (shape and rate) for nu degrees of freedom. A step far from all
-    states has a small u_t and hardly counts in the parameters of its state, while a Gaussian state
-    is stretched by it or a state of its own is made. mu_j and Sigma_j have the
+    Each step has its own precision u_t. In state j, with nu degrees of freedom,
+
+    .. math::
+
+        x_t \sim \mathrm{N}(\mu_j, \Sigma_j / u_t), \quad
+        u_t \sim \mathrm{Gamma}(\nu / 2, \nu / 2)
+
+    where the Gamma distribution has a shape and a rate. A step far from all states has a small u_t
+    and hardly counts in the parameters of its state, while a Gaussian state is stretched by it or a
+    state of its own is made. mu_j and Sigma_j have the
     normal-inverse-Wishart prior of `GaussianEmission`. With "diag", columns are independent, each
     with its own u_td: single values may be outliers.
 
@@ -77,6 +83,10 @@ class StudentTEmission(GaussianEmission):
         `GaussianEmission`, but from a covariance of the observations that outliers do not stretch:
         median absolute deviations, and correlations of values cut off at three of them. "auto":
         drawn, as for `GaussianEmission`; this is its prior mean.
+
+    See Also
+    --------
+    GaussianEmission : The same without outliers, and faster.
 
     Notes
     -----

@@ -25,12 +25,19 @@ _LEAST_END = 1e-16
 
 
 class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
-    """Durations 1 + NB(n_phases, p_j) in state j, p_j ~ Beta(prior).
+    r"""Durations in several phases: one step plus a negative binomial number of steps.
 
-    A state goes through `n_phases` phases; in each it stays another step with probability p_j,
-    again and again, until the phase ends. State j lasts 1 + n_phases p_j / (1 - p_j) steps on
-    average. With one phase, durations are geometric, as in a hidden Markov model; with many, they
-    approach Poisson durations.
+    A visit to state j lasts D steps, with r standing for `n_phases`:
+
+    .. math::
+
+        D - 1 \sim \mathrm{NB}(r, p_j), \quad
+        p_j \sim \mathrm{Beta}(\mathrm{prior})
+
+    A state goes through r phases; in each it stays another step with probability p_j, again and
+    again, until the phase ends. State j lasts :math:`1 + r p_j / (1 - p_j)` steps on average. With
+    one phase, durations are geometric, as in a hidden Markov model; with many, they approach
+    Poisson durations.
 
     Parameters
     ----------

@@ -20,11 +20,17 @@ from skdp.sequence._durations._base import SegmentCounts, check_tables
 
 
 class PoissonDuration(EstimatorMixin, BaseEstimator):
-    """Durations 1 + Poisson(omega_j) in state j, omega_j ~ Gamma(shape, rate).
+    r"""Durations that vary little around a mean: one step plus a Poisson number of steps.
+
+    A visit to state j lasts D steps:
+
+    .. math::
+
+        D - 1 \sim \mathrm{Poisson}(\omega_j), \quad
+        \omega_j \sim \mathrm{Gamma}(\mathrm{shape}, \mathrm{rate})
 
     State j lasts 1 + omega_j steps on average, with a standard deviation of the square root of
-    omega_j: for states whose durations vary little. A priori, the expected mean is 1 + shape /
-    rate.
+    omega_j. A priori, the expected mean is 1 + shape / rate.
 
     Parameters
     ----------

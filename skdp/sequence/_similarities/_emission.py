@@ -27,10 +27,16 @@ _LOWEST_DECAY, _HIGHEST_DECAY = 1e-12, 1e6
 class EmissionSimilarity(EstimatorMixin, BaseEstimator):
     r"""States whose observations are alike follow each other more often.
 
-    phi_jj' = exp(-lambda d(F_j, F_j')), with F_j the distribution of the observations in state j
-    and d a distance of two distributions. With their Bhattacharyya coefficient
-    BC = int sqrt(f_j(x) f_j'(x)) dx, from 0 to 1, "hellinger" is d = sqrt(1 - BC), at most 1, and
-    "bhattacharyya" is d = -log BC, which has no bound: phi = BC^lambda.
+    With F_j the distribution of the observations in state j, BC the Bhattacharyya coefficient of
+    two such distributions, from 0 to 1, and d a distance of them,
+
+    .. math::
+
+        \phi_{jj'} = \exp(-\lambda \, d(F_j, F_{j'})), \quad
+        \mathrm{BC} = \int \sqrt{f_j(x) f_{j'}(x)} \, dx
+
+    "hellinger" is :math:`d = \sqrt{1 - \mathrm{BC}}`, at most 1, and "bhattacharyya" is
+    :math:`d = -\log \mathrm{BC}`, which has no bound: :math:`\phi = \mathrm{BC}^\lambda`.
 
     Parameters
     ----------
@@ -49,6 +55,10 @@ class EmissionSimilarity(EstimatorMixin, BaseEstimator):
     decay_prior : (shape, rate), default=(1.0, 1.0)
         Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`, which is truncated
         to [1e-12, 1e6].
+
+    See Also
+    --------
+    GaussianSimilarity, LaplacianSimilarity, FixedSimilarity : Other similarities.
 
     Notes
     -----

@@ -22,6 +22,10 @@ class FixedSimilarity(EstimatorMixin, BaseEstimator):
         phi, from 0 to 1: row j holds the similarities for transitions from state j to all states.
         Transitions with phi = 0 are impossible; each row has a positive entry. The matrix need not
         be symmetric, and its diagonal need not be 1. J is the `n_components` of the model.
+
+    See Also
+    --------
+    GaussianSimilarity, EmissionSimilarity, LaplacianSimilarity : Similarities that are learned.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"matrix": ["array-like"]}

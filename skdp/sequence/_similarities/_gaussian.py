@@ -31,7 +31,10 @@ _SMALLEST_LOG_DECAY, _LARGEST_LOG_DECAY = math.log(1e-100), math.log(1e12)
 class GaussianSimilarity(EstimatorMixin, BaseEstimator):
     r"""States with locations in a latent space, similar if their locations are close.
 
-    phi_jj' = exp(-lambda \|l_j - l_j'\|^2 / 2) with locations l_j ~ N(0, I).
+    .. math::
+
+        \phi_{jj'} = \exp(-\lambda \|l_j - l_{j'}\|^2 / 2), \quad
+        l_j \sim \mathrm{N}(0, I)
 
     Parameters
     ----------
@@ -42,6 +45,10 @@ class GaussianSimilarity(EstimatorMixin, BaseEstimator):
         "auto": drawn under `decay_prior`.
     decay_prior : (float, float), default=(1.0, 1.0)
         Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`.
+
+    See Also
+    --------
+    EmissionSimilarity, LaplacianSimilarity, FixedSimilarity : Other similarities.
 
     Notes
     -----

@@ -19,9 +19,14 @@ from skdp.sequence._similarities import _kernels_laplacian as kernels
 
 
 class LaplacianSimilarity(EstimatorMixin, BaseEstimator):
-    r"""phi_jj' = exp(-lambda D_jj'), with the Hamming distance D of two states' binary vectors.
+    r"""States with binary vectors, similar if their vectors differ in few places.
 
-    It requires an emission whose states have binary vectors, `BinaryFactorEmission`. The
+    .. math::
+
+        \phi_{jj'} = \exp(-\lambda D_{jj'})
+
+    D_jj' is the Hamming distance of the vectors of two states. The similarity requires an emission
+    whose states have binary vectors, `BinaryFactorEmission`. The
     transitions then carry information about the vectors, especially those of rare states. As lambda
     tends to 0, the model tends to the model without similarities. The prior of a drawn lambda is
     truncated to [1e-12, 1e6].
@@ -33,6 +38,11 @@ class LaplacianSimilarity(EstimatorMixin, BaseEstimator):
         "auto": drawn under `decay_prior`.
     decay_prior : (shape, rate), default=(1.0, 1.0)
         Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`.
+
+    See Also
+    --------
+    skdp.emissions.BinaryFactorEmission : The emission whose states have binary vectors.
+    GaussianSimilarity, EmissionSimilarity, FixedSimilarity : Other similarities.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
