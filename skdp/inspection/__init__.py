@@ -12,6 +12,7 @@ from skdp.inspection._lexicon import LexiconDisplay
 from skdp.inspection._lower_bound import LowerBoundDisplay
 from skdp.inspection._parse_trees import ParseTreeDisplay
 from skdp.inspection._perplexity import PerplexityDisplay
+from skdp.inspection._reports._states import state_report
 from skdp.inspection._reports._topics import topic_report
 from skdp.inspection._segment_mixing import SegmentMixingDisplay
 from skdp.inspection._segmentation import SegmentationDisplay
@@ -43,5 +44,6 @@ __all__ = [
     "TopicTreeDisplay",
     "TraceDisplay",
     "TransitionDisplay",
+    "state_report",
     "topic_report",
 ]
