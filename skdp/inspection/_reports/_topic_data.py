@@ -213,7 +213,7 @@ def _describe(
         "m": marked,
         "w": ids,
     }
-    if corpus.part_ptr is not None:
+    if corpus.part_ptr is not None and corpus.cuts is None:
         inner = corpus.part_ptr[(corpus.part_ptr > begin) & (corpus.part_ptr < end)]
         found["p"] = np.unique((inner - begin) // width).tolist()
     if corpus.cut_proba is not None and corpus.cuts is not None:

@@ -248,4 +248,6 @@ def _write_notes(corpus: Corpus, data: dict[str, Any]) -> list[str]:
             "Lines in strips are probabilities of cuts. Units that begin a part are those of the "
             "most probable division of the whole document."
         )
+    elif corpus.part_ptr is not None:
+        notes.append("Lines in strips are the boundaries of the parts of documents.")
     return notes

@@ -145,7 +145,7 @@ def test_names_cannot_break_out(model, corpus, tmp_path):
         LatentDirichletCoClustering(3, n_document_topics=2, **SHORT),
         TopicSegmenter(4, **SHORT),
         pytest.param(AdaptiveTopicModel(3, **SHORT), marks=pytest.mark.slow),
-        pytest.param(SegmentedTopicModel(None, **SHORT), marks=pytest.mark.slow),
+        pytest.param(SegmentedTopicModel("auto", **SHORT), marks=pytest.mark.slow),
     ],
     ids=lambda e: type(e).__name__,
 )
@@ -210,6 +210,13 @@ def test_long_documents_have_means_of_segments(model, tmp_path):
     shares = model.transform_segments(long)[:, order]
     expected = np.average(shares[3:6], axis=0, weights=[3, 0, 1])
     np.testing.assert_allclose(unpack(document["c"][1], 3), expected, atol=5.1e-3)
+
+
+def test_parts_of_documents(model, corpus, tmp_path):
+    divided = corpus.with_parts([[1], [2, 4], [], []])
+    page = Page(topic_report(model, divided, tmp_path / "a.html"))
+    assert [document["p"] for document in page.data["documents"]] == [[1], [2, 4], [], []]
+    assert "boundaries of the parts" in page.text
 
 
 def test_a_page_stays_small(tmp_path):
