@@ -1,4 +1,4 @@
-"""Wrong patches of reports and of the line of result."""
+"""Wrong patches of reports."""
 
 from mutation.mutation import Mutation
 
@@ -77,21 +77,5 @@ MUTATIONS = [
         "        tail = 1.0 - float(interval)",
         "An interval leaves out both tails.",
         f"{STATES}::test_sequences_are_those_of_the_model",
-    ),
-    Mutation(
-        "result-line-unescaped",
-        "_sklearn_compat.py",
-        "_RESULT.format(html.escape(line))",
-        "_RESULT.format(line)",
-        "A line of another package can hold markup.",
-        "tests/unit/test_result_line.py::test_odd_estimators_have_the_display_of_scikit_learn",
-    ),
-    Mutation(
-        "result-line-last-chain",
-        "_result_line.py",
-        "values.mean(axis=1).max()",
-        "values.mean()",
-        "The results are those of the best chain.",
-        "tests/unit/test_result_line.py::test_lines",
     ),
 ]
