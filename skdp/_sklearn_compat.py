@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import html
 import importlib.metadata
 import os
 import warnings
@@ -23,6 +24,7 @@ from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 
 import skdp
 from skdp._checks import MAX_INTEGER, MAX_JOBS, check_unmasked, is_number, shorten
+from skdp._result_line import describe_result
 
 __all__ = [
     "JOBS",
@@ -245,8 +247,17 @@ def rebuild(cls: type, version: str) -> Any:
     return object.__new__(cls)
 
 
+_RESULT = (
+    '<div class="skdp-result" style="font-family: sans-serif; padding: 0.2em 0.5em">'
+    "<b>Result:</b> {}</div>"
+)
+
+
 class EstimatorMixin:
-    """Mixin of all estimators: pickles hold the version, HTML displays link to the reference.
+    """Mixin of all estimators: versions in pickles, HTML displays with a line of result and a link.
+
+    The HTML display of a fitted estimator ends in a line such as "20 topics". `_result_line`
+    returns it; estimators of other packages may override the method.
 
     The address of the reference is ``Documentation`` in the package's ``project.urls``, or the
     environment variable ``SKDP_DOCUMENTATION_URL``, for your own build of the documentation.
@@ -270,6 +281,31 @@ class EstimatorMixin:
         """Return the class and the version, then the state, for pickle to write."""
         state = self.__getstate__()
         return rebuild, (type(self), skdp.__version__), state
+
+    def _result_line(self) -> str:
+        """Return the line about the result of the fit, or an empty string."""
+        return describe_result(self)
+
+    def _with_result(self, display: str) -> str:
+        """Return an HTML display of scikit-learn's with the line of result at its end."""
+        try:
+            line = self._result_line()
+        except Exception:  # an override failed, and displays must not fail
+            line = ""
+        return display + _RESULT.format(html.escape(line)) if line else display
+
+    def _repr_html_inner(self) -> str:
+        """Return the HTML display, for scikit-learn's property ``_repr_html_``."""
+        base: Any = super()
+        return self._with_result(base._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """Return the displays by their types, for Jupyter."""
+        base: Any = super()
+        bundle: dict[str, Any] = base._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._with_result(bundle["text/html"])
+        return bundle
 
     @property
     def _doc_link_template(self) -> str:

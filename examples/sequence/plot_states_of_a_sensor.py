@@ -70,6 +70,14 @@ figure.align_ylabels()
 figure.tight_layout()
 
 # %%
+# A page with the same content, and a table of the states, for readers who have a browser but no
+# Python:
+
+from skdp.inspection import state_report
+
+print("The page is in", state_report(detector, x.reshape(-1, 1), "states_of_a_sensor.html"))
+
+# %%
 # Another recording
 # -----------------
 #

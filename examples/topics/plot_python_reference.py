@@ -70,3 +70,13 @@ for ax, name in zip(axes, ["types", "compound"], strict=True):
     ax.set(title=reference.titles[i], xlabel="paragraph")
 figure.savefig("python_reference_topics.png", dpi=100)
 print("The figure is in python_reference_topics.png.")
+
+# %%
+# A page of all topics and sections, for readers who have a browser but no Python.
+
+from skdp.inspection import topic_report
+
+page = topic_report(
+    model, corpus, "python_reference.html", feature_names=words, titles=reference.titles
+)
+print(f"The page is in {page}.")

@@ -1,4 +1,4 @@
-"""Displays of fitted models, in scikit-learn's convention. They need matplotlib."""
+"""Displays of fitted models, in scikit-learn's convention, which need matplotlib; and reports."""
 
 from skdp.inspection._cluster_tree import ClusterTreeDisplay
 from skdp.inspection._clusters import ClusterDisplay
@@ -12,6 +12,8 @@ from skdp.inspection._lexicon import LexiconDisplay
 from skdp.inspection._lower_bound import LowerBoundDisplay
 from skdp.inspection._parse_trees import ParseTreeDisplay
 from skdp.inspection._perplexity import PerplexityDisplay
+from skdp.inspection._reports._states import state_report
+from skdp.inspection._reports._topics import topic_report
 from skdp.inspection._segment_mixing import SegmentMixingDisplay
 from skdp.inspection._segmentation import SegmentationDisplay
 from skdp.inspection._state_sequence import StateSequenceDisplay
@@ -42,4 +44,6 @@ __all__ = [
     "TopicTreeDisplay",
     "TraceDisplay",
     "TransitionDisplay",
+    "state_report",
+    "topic_report",
 ]

@@ -13,7 +13,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 TESTS = Path(__file__).parents[1]
 
 LAYERS = {
-    0: ("_checks", "_merge_tree", "_numeric", "_part", "processes"),
+    0: ("_checks", "_merge_tree", "_numeric", "_part", "_result_line", "processes"),
     1: ("_sklearn_compat", "data", "datasets"),
     3: ("inference", "_executors"),
     4: (

@@ -1,0 +1,1 @@
+"""Reports of fitted models as HTML pages without external parts."""

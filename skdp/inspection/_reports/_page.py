@@ -1,0 +1,150 @@
+"""HTML pages that hold their styles, scripts and data, and load nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import math
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import skdp
+from skdp.data._writing import check_path, replace_file
+from skdp.inspection._axes import write_name
+
+DIGITS = 9
+"""Number of significant digits of numbers in a page."""
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; \
+style-src {style_hash}; script-src {script_hash}; base-uri 'none'; form-action 'none'">
+<meta name="generator" content="skdp {version}">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header>
+<h1>{title}</h1>
+<p>{summary}</p>
+<button type="button" id="theme" hidden>Dark colors</button>
+</header>
+<main id="main">
+<noscript><p class="note">The interactive parts of this page need JavaScript.</p></noscript>
+{body}
+</main>
+<footer>
+{notes}
+<p>Written by skdp {version}. The page loads nothing from other places.</p>
+</footer>
+<script type="application/json" id="data">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def check_target(path: Any) -> Path:
+    """Return the path of a page, or raise before any work if it cannot be written there."""
+    target = check_path(path, "path")
+    if target.is_dir():
+        raise IsADirectoryError(f"path must be a file, got the folder {str(target)!r}.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path: there is no folder {str(target.parent)!r}.")
+    return target
+
+
+def escape(text: Any) -> str:
+    """Return a name as it is drawn, safe in HTML."""
+    return html.escape(write_name(str(text)))
+
+
+def number(value: Any) -> float | None:
+    """Return a number for the data of a page: rounded, None if it is not finite."""
+    value = float(value)
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+
+
+def numbers(values: Any) -> list[float | None]:
+    """Return an array as numbers for the data of a page."""
+    return [number(value) for value in np.asarray(values, dtype=np.float64).tolist()]
+
+
+def encode(data: Any) -> str:
+    """Return data as JSON that cannot end its script element or begin another one."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":  # they occur in strings only, where an escape is the same
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def write_page(
+    path: Path,
+    *,
+    title: str,
+    summary: str,
+    body: str,
+    notes: list[str],
+    data: dict[str, Any],
+    script: str,
+) -> Path:
+    """Write a page next to `path` and rename it.
+
+    Parameters
+    ----------
+    path : Path
+    title, summary : str
+        Plain text.
+    body : str
+        HTML, complete without the script.
+    notes : list of str
+        Plain sentences for the end of the page: what it shows and what it leaves out.
+    data : dict
+        What the script reads.
+    script : str
+        Name of the script in this package.
+
+    Returns
+    -------
+    Path
+        `path`.
+    """
+    style, program = _read("page.css"), _read("page.js") + _read(script)
+    text = _PAGE.format(
+        title=escape(title),
+        summary=html.escape(summary),
+        body=body,
+        notes="\n".join(f"<p>{html.escape(note)}</p>" for note in notes),
+        data=encode(data),
+        style=style,
+        script=program,
+        style_hash=_hash(style),
+        script_hash=_hash(program),
+        version=html.escape(skdp.__version__),
+    )
+    with replace_file(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+    return path
+
+
+@cache
+def _read(name: str) -> str:
+    """Return a file of this package."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """Return the source of a content security policy that allows only this text."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

@@ -1,0 +1,334 @@
+"""Reports of models of states."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import check_count, is_number, shorten
+from skdp._result_line import describe_result
+from skdp.data._ragged import Ragged
+from skdp.emissions._discrete._categorical import CategoricalModel
+from skdp.inspection._axes import PALETTE, as_names, write_name
+from skdp.inspection._forecast import _join_times
+from skdp.inspection._observed import check_times, find_times, write_times
+from skdp.inspection._reports._page import check_target, escape, write_page
+from skdp.inspection._reports._state_data import (
+    Column,
+    Series,
+    StateRow,
+    describe,
+    describe_forecast,
+    tabulate,
+)
+from skdp.inspection._state_paths import check_state_names, predict_states
+from skdp.sequence import HDPHMMLT, StateDetector
+
+_FORECAST = 10
+"""Number of steps of the forecast by default."""
+_MOST_COLUMNS = 8
+"""Number of columns that are drawn."""
+
+_BODY = """<section aria-labelledby="states-title">
+<h2 id="states-title">States</h2>
+<p class="note" id="states-note">{note}</p>
+<div class="scroll" role="region" aria-labelledby="states-title" tabindex="0">
+<table id="states" aria-labelledby="states-title" aria-describedby="states-note">
+<thead><tr>{head}</tr></thead>
+<tbody>
+{rows}
+</tbody>
+</table>
+</div>
+</section>
+<section aria-labelledby="sequences-title">
+<h2 id="sequences-title">Sequences</h2>
+<p class="note">{sequences}</p>
+<div id="sequences" hidden>
+<div class="controls"><div><label for="sequence">Sequence</label>
+<select id="sequence"></select></div></div>
+<p class="note" id="scale"></p>
+<div id="chart"></div>
+<label for="step">Step</label>
+<input type="range" id="step" min="0" max="0" step="1" value="0">
+<div id="here" role="status"></div>
+<div id="forecast"></div>
+</div>
+</section>"""
+
+
+def state_report(
+    model: Any,
+    X: Any,
+    path: str | os.PathLike[str],
+    *,
+    state_names: Sequence[str] | None = None,
+    titles: Sequence[str] | None = None,
+    title: str | None = None,
+    n_forecast: int | None = None,
+    interval: float = 0.9,
+    max_sequences: int = 20,
+) -> Path:
+    """Write a page about a model of states: the states, and sequences with their changes.
+
+    The page is one HTML file that loads nothing from other places, so it can be sent by mail and
+    opened without a network. It has a table of the states, and for each sequence the observations
+    above bands in the colors of the states, the posterior probability of a change at each step,
+    and a forecast. The page can be used with a keyboard and with a screen reader, and has light and
+    dark colors.
+
+    Parameters
+    ----------
+    model : fitted HDPHMMLT or StateDetector
+    X : as for ``predict``
+        The sequences to show. An array or data frame is one sequence. The times of data frames with
+        dates in their index are shown.
+    path : str or path-like
+        The file to write, such as "states.html". An existing file is replaced once the page is
+        complete.
+    state_names : list of str, default=None
+        Names of the states, the name of state j at position j. None: "state 0", "state 1", ...
+    titles : list of n_sequences str, default=None
+        Titles of the sequences. None: "sequence 0", "sequence 1", ...
+    title : str, default=None
+        Title of the page. None: the name of the class.
+    n_forecast : int, default=None
+        Number of steps to forecast after each sequence; 0: no forecast. None: 10 if the model can
+        forecast X; if it cannot, the page says why.
+    interval : float, default=0.9
+        Probability of the interval of the forecast at each step, between 0 and 1.
+    max_sequences : int, default=20
+        Largest number of sequences, >= 1. If X has more, the page shows evenly spaced sequences,
+        and says so. The table covers all of X. A long sequence is drawn by the extremes of bins of
+        steps, and at most eight columns are drawn.
+
+    Returns
+    -------
+    Path
+        `path`.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the model is not fitted.
+    TypeError
+        If the model is of another class, `path` is not a path, or `n_forecast` is given and the
+        model has no forecasts of X.
+    ValueError
+        If X or another argument is invalid.
+    OSError
+        If there is no such folder, or the file cannot be written.
+
+    See Also
+    --------
+    StateSequenceDisplay : Plots the states of a sequence.
+    topic_report : Writes a page about a topic model.
+
+    Notes
+    -----
+    States are those of ``predict``, the most probable at each step, and changes have the
+    probabilities of ``predict_change_proba``. A mean duration is the mean length of the runs of a
+    state; a run that begins before or ends after its sequence counts as it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from skdp.inspection import state_report
+    >>> from skdp.sequence import HDPHMMLT
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.concatenate([rng.normal(m, 0.5, 40) for m in (0, 5, 0, 5)]).reshape(-1, 1)
+    >>> model = HDPHMMLT(6, stickiness=20.0, max_iter=200, random_state=0).fit(x)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = state_report(model, x, f"{folder}/states.html")
+    ...     page.read_text(encoding="utf-8").count("<html")
+    1
+    """
+    if not isinstance(model, HDPHMMLT | StateDetector):
+        raise TypeError(
+            f"model must be an HDPHMMLT or a StateDetector, got {type(model).__name__}."
+        )
+    target = check_target(path)
+    check_is_fitted(model)
+    if n_forecast is not None:
+        n_forecast = check_count(n_forecast, "n_forecast")
+    if not is_number(interval) or not 0.0 < interval < 1.0:
+        raise ValueError(f"interval must be between 0 and 1, got {shorten(interval)}.")
+    max_sequences = check_count(max_sequences, "max_sequences", at_least=1)
+    states, boundaries, values = predict_states(model, X, None)
+    is_single = boundaries is None
+    inner = np.empty(0, dtype=np.int64) if boundaries is None else boundaries
+    ptr = np.concatenate([[0], inner, [len(states)]])
+    n_sequences = len(ptr) - 1
+    if titles is None:
+        names = [f"sequence {i}" for i in range(n_sequences)]
+    else:
+        names = as_names(titles, "titles", n_sequences, ", one for each sequence of X")
+    labels = [f"state {j}" for j in range(int(states.max()) + 1)]
+    if state_names is not None:
+        labels = check_state_names(state_names, states)
+    columns = _find_columns(model, values.shape[1])
+    rows = tabulate(states, ptr, values, columns)
+
+    chosen = np.arange(n_sequences)
+    if n_sequences > max_sequences:
+        chosen = np.unique(np.linspace(0, n_sequences - 1, max_sequences).round().astype(np.int64))
+    some = X if len(chosen) == n_sequences else _take(X, chosen)
+    state_proba, change_proba = model.predict_proba(some), model.predict_change_proba(some)
+    if is_single:
+        state_proba, change_proba = [state_proba], [change_proba]
+    shown, missing = [], {}
+    drawn = columns[:_MOST_COLUMNS]
+    for i, of_states, of_changes in zip(chosen.tolist(), state_proba, change_proba, strict=True):
+        own = X if is_single else X[i : i + 1]
+        here = slice(ptr[i], ptr[i + 1])
+        ahead, reason = _forecast(model, own, values[here], n_forecast, interval, drawn)
+        if reason:
+            missing[names[i]] = reason
+        series = Series(
+            names[i],
+            values[here],
+            states[here],
+            of_states.max(axis=1),
+            of_changes,
+            _write_times(own, here.stop - here.start),
+            ahead,
+        )
+        shown.append(describe(series, len(chosen), _MOST_COLUMNS))
+    name = type(model).__name__
+    return write_page(
+        target,
+        title=name if title is None else str(title),
+        summary=f"{name}: {describe_result(model)}",
+        body=_write_body(rows, columns, labels, len(chosen), n_sequences),
+        notes=_write_notes(shown, len(columns), missing, float(interval)),
+        data={
+            "palette": PALETTE,
+            "interval": float(interval),
+            "states": [
+                {"id": row.state, "name": write_name(labels[row.state]), "share": row.share}
+                for row in rows
+            ],
+            "columns": [
+                {
+                    "name": write_name(column.name),
+                    "categories": column.categories and [*map(write_name, column.categories)],
+                }
+                for column in drawn
+            ],
+            "sequences": shown,
+        },
+        script="states.js",
+    )
+
+
+def _find_columns(model: Any, n_columns: int) -> list[Column]:
+    """Return the names of the columns, and of the categories of those that have any."""
+    names = getattr(model, "feature_names_in_", [f"column {d}" for d in range(n_columns)])
+    known = getattr(model, "categories_", None) or [None] * n_columns
+    emission = getattr(model, "emission_", None)
+    if isinstance(emission, CategoricalModel):
+        codes = [str(code) for code in range(emission.probs.shape[1])]
+        known = [codes if each is None else each for each in known]
+    return [
+        Column(str(name), None if each is None else [str(category) for category in each])
+        for name, each in zip(names, known, strict=True)
+    ]
+
+
+def _take(X: Any, chosen: NDArray[np.int64]) -> Any:
+    """Return some sequences of X."""
+    return X[chosen] if isinstance(X, Ragged) else [X[i] for i in chosen.tolist()]
+
+
+def _write_times(own: Any, n_steps: int) -> list[str] | None:
+    """Return the dates in the index of a data frame, alone or in a list; None without dates."""
+    times = find_times(own, None)
+    return None if times is None else write_times(check_times(times, n_steps))
+
+
+def _forecast(
+    model: Any,
+    own: Any,
+    values: NDArray[np.float64],
+    n_steps: int | None,
+    interval: float,
+    columns: list[Column],
+) -> tuple[dict[str, Any] | None, str]:
+    """Return the forecast of a sequence, or None and the reason why there is none."""
+    if n_steps == 0:
+        return None, ""
+    try:
+        if not hasattr(model, "forecast"):
+            raise TypeError(f"{type(model).__name__} has no forecasts.")
+        tail = 0.5 * (1.0 - float(interval))
+        found = model.forecast(own, n_steps or _FORECAST, [tail, 1.0 - tail])
+        if "mean" not in found:
+            raise TypeError("Categories have no interval.")
+    except (TypeError, ValueError) as error:
+        if n_steps is not None:
+            raise
+        return None, str(error)
+    is_list = isinstance(found["mean"], list)
+    only = {name: each[0] if is_list else each for name, each in found.items()}
+    frame = own[0] if is_list and isinstance(own, list | tuple) else own
+    times = None
+    if "frame" in only:
+        joined = _join_times(frame, only["frame"], len(values) + len(only["mean"]))
+        times = write_times(joined) if joined.dtype.kind == "M" else None
+    return describe_forecast(values, only, columns, times), ""
+
+
+def _write_body(
+    rows: list[StateRow], columns: list[Column], labels: list[str], n_shown: int, n_sequences: int
+) -> str:
+    head = ["state", "share of steps", "runs", "mean duration", *(c.name for c in columns)]
+    lines = []
+    for row in rows:
+        cells = [f"{100 * row.share:.1f} %", f"{row.n_runs:,}", f"{row.mean_length:,.1f}"]
+        texts = "".join(f"<td>{escape(cell)}</td>" for cell in [*cells, *row.values])
+        lines.append(f'<tr><th scope="row">{escape(labels[row.state])}</th>{texts}</tr>')
+    which = f"{n_sequences:,} sequence{'' if n_sequences == 1 else 's'}."
+    if n_shown < n_sequences:
+        which = f"A sample of {n_shown:,} of {n_sequences:,} sequences, evenly spaced."
+    return _BODY.format(
+        note="Durations are in steps. Columns have the mean ± the standard deviation of the "
+        "observations, or the shares of the most frequent categories.",
+        head="".join(f'<th scope="col">{escape(name)}</th>' for name in head),
+        rows="\n".join(lines),
+        sequences=which,
+    )
+
+
+def _write_notes(
+    shown: list[dict[str, Any]], n_columns: int, missing: dict[str, str], interval: float
+) -> list[str]:
+    notes = [
+        "The state of a step is the most probable one given its whole sequence. The probability of "
+        "a change is that of a state other than in the step before."
+    ]
+    if any(each["z"] > 1 for each in shown):
+        notes.append(
+            "Long sequences are drawn in bins of steps: the smallest and largest observation, the "
+            "most frequent state, and the largest probability of a change."
+        )
+    if n_columns > _MOST_COLUMNS:
+        notes.append(f"The first {_MOST_COLUMNS} of {n_columns:,} columns are drawn.")
+    if any(each["f"] for each in shown):
+        notes.append(
+            f"Forecasts: the mean, and an interval that holds the observation with probability "
+            f"{interval:g} at each step on its own."
+        )
+    if missing:
+        name, reason = next(iter(missing.items()))
+        which = "" if len(missing) == len(shown) else f" of {write_name(name)}"
+        if 1 < len(missing) < len(shown):
+            which += f" and {len(missing) - 1:,} other sequences"
+        notes.append(f"There is no forecast{which}. {write_name(reason, 400)}")
+    return notes
