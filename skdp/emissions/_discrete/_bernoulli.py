@@ -79,7 +79,7 @@ class BernoulliSampler(Part):
 
     def __init__(self, n_states: int, n_columns: int, prior: tuple[float, float]):
         self.prior = prior
-        self.counts = np.zeros((2 * n_columns + 1, n_states), dtype=np.int64)
+        self.counts: NDArray[Any] = np.zeros((2 * n_columns + 1, n_states), dtype=np.int64)
         self.log_probs = np.zeros(self.counts.shape)
 
     def attach(self, values: NDArray[np.float64]) -> None:

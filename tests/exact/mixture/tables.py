@@ -63,7 +63,9 @@ EVENTS = MultinomialEmission([0.5, 0.8]), tables.Joint(mixtures.Multinomial([0.5
 
 def make_problem(rows, powers, others, **parts):
     """Return a problem of parts ``name=((emission, family), columns)``."""
-    emission = IndependentEmissions([(name, own[0], columns) for name, (own, columns) in parts.items()])
+    emission = IndependentEmissions(
+        [(name, own[0], columns) for name, (own, columns) in parts.items()]
+    )
     family = tables.Table([(own[1], columns) for own, columns in parts.values()])
     return TableProblem(rows, powers, others, emission, family)
 

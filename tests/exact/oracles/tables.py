@@ -20,10 +20,12 @@ class Normal:
     def log_marginal(self, cells, powers):
         n = sum(powers)
         c = self.precision + n
-        center = self.precision * self.center + sum(w * x for x, w in zip(cells, powers))
+        center = self.precision * self.center + sum(
+            w * x for x, w in zip(cells, powers, strict=True)
+        )
         center /= c
         scale = self.scale + self.precision * (self.center - center) ** 2
-        scale += sum(w * (x - center) ** 2 for x, w in zip(cells, powers))
+        scale += sum(w * (x - center) ** 2 for x, w in zip(cells, powers, strict=True))
         result = lgamma(0.5 * (self.dof + n)) - lgamma(0.5 * self.dof)
         result += 0.5 * log(self.precision / c) - 0.5 * n * log(pi)
         return result + 0.5 * self.dof * log(self.scale) - 0.5 * (self.dof + n) * log(scale)
@@ -49,10 +51,10 @@ class Count:
         self.shape, self.rate = shape, rate
 
     def log_marginal(self, cells, powers):
-        s, n = sum(w * x for x, w in zip(cells, powers)), sum(powers)
+        s, n = sum(w * x for x, w in zip(cells, powers, strict=True)), sum(powers)
         result = self.shape * log(self.rate) - lgamma(self.shape) + lgamma(self.shape + s)
         result -= (self.shape + s) * log(self.rate + n)
-        return result - sum(w * lgamma(x + 1.0) for x, w in zip(cells, powers))
+        return result - sum(w * lgamma(x + 1.0) for x, w in zip(cells, powers, strict=True))
 
     def integrate(self, cells, powers):
         total = 0.0
@@ -75,7 +77,7 @@ class Symbol:
     def log_marginal(self, cells, powers):
         result = lgamma(sum(self.weights)) - lgamma(sum(self.weights) + sum(powers))
         for v, weight in enumerate(self.weights):
-            n = sum(w for x, w in zip(cells, powers) if x == v)
+            n = sum(w for x, w in zip(cells, powers, strict=True) if x == v)
             result += lgamma(weight + n) - lgamma(weight)
         return result
 
