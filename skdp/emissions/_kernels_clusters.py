@@ -6,8 +6,8 @@ converted to int64, because numba would give a constant its own type and recompi
 
 | name | meaning |
 |---|---|
-| kind | GAUSSIAN or COUNTS |
-| rows, prior, clusters, scratch | arrays of this kind, see `_gaussian/_kernels_clusters` and `_discrete/_kernels_clusters` |
+| kind | GAUSSIAN, COUNTS or AUGMENTED |
+| rows, prior, clusters, scratch | arrays of this kind, see `_gaussian/_kernels_clusters`, `_discrete/_kernels_clusters` and `_gaussian/_kernels_augmented` |
 | n | number of clusters in use, which come first |
 """  # noqa: E501
 
@@ -23,6 +23,13 @@ from skdp.emissions._discrete._kernels_clusters import (
     move_row_of_counts,
     weigh_row_of_counts,
 )
+from skdp.emissions._gaussian._kernels_augmented import (
+    build_augmented,
+    copy_augmented,
+    log_evidence_of_augmented,
+    move_augmented_row,
+    weigh_augmented_row,
+)
 from skdp.emissions._gaussian._kernels_clusters import (
     MOST_UPDATES,
     UPDATES,
@@ -34,7 +41,7 @@ from skdp.emissions._gaussian._kernels_clusters import (
     weigh_gaussian_row,
 )
 
-GAUSSIAN, COUNTS = 0, 1
+GAUSSIAN, COUNTS, AUGMENTED = 0, 1, 8
 
 SIZE = 0
 """Row of `clusters.vectors` that holds the sizes, for all kinds."""
@@ -48,6 +55,10 @@ def weigh_row(kind, i, rows, prior, clusters, n, own, scratch, out):
         possible = weigh_gaussian_row(
             rows.values[i], prior, clusters, np.int64(n), np.int64(own), scratch, out
         )
+    elif kind == AUGMENTED:
+        possible = weigh_augmented_row(
+            np.int64(i), rows, prior, clusters, np.int64(n), np.int64(own), scratch, out
+        )
     else:
         weigh_row_of_counts(i, rows, prior, clusters, np.int64(n), np.int64(own), scratch, out)
     return possible
@@ -58,6 +69,8 @@ def move_row(kind, i, k, sign, rows, prior, clusters, scratch):
     """Add row i to cluster k (sign 1.0), or take it out (-1.0)."""
     if kind == GAUSSIAN:
         move_gaussian_row(rows.values[i], np.int64(k), sign, prior, clusters, scratch)
+    elif kind == AUGMENTED:
+        move_augmented_row(np.int64(i), np.int64(k), sign, rows, prior, clusters, scratch)
     else:
         move_row_of_counts(i, np.int64(k), sign, rows, prior, clusters)
 
@@ -66,7 +79,7 @@ def move_row(kind, i, k, sign, rows, prior, clusters, scratch):
 def is_worn(kind, k, clusters):
     """Return whether a cluster has to be rebuilt from the data."""
     worn = False
-    if kind == GAUSSIAN:
+    if kind == GAUSSIAN or kind == AUGMENTED:
         worn = clusters.vectors[UPDATES, k] >= MOST_UPDATES
     return worn
 
@@ -77,6 +90,8 @@ def build_cluster(kind, k, members, rows, prior, clusters, scratch):
     possible = True
     if kind == GAUSSIAN:
         possible = build_gaussian(np.int64(k), members, rows.values, prior, clusters, scratch)
+    elif kind == AUGMENTED:
+        possible = build_augmented(np.int64(k), members, rows, prior, clusters, scratch)
     else:
         build_counts(np.int64(k), members, rows, prior, clusters)
     return possible
@@ -87,6 +102,8 @@ def copy_cluster(kind, source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     if kind == GAUSSIAN:
         copy_gaussian(source, np.int64(k), target, np.int64(j))
+    elif kind == AUGMENTED:
+        copy_augmented(source, np.int64(k), target, np.int64(j))
     else:
         copy_counts(source, np.int64(k), target, np.int64(j))
 
@@ -97,6 +114,8 @@ def log_evidence(kind, k, prior, clusters):
     result = 0.0
     if kind == GAUSSIAN:
         result = log_evidence_of_gaussian(np.int64(k), prior, clusters)
+    elif kind == AUGMENTED:
+        result = log_evidence_of_augmented(np.int64(k), prior, clusters)
     else:
         result = log_evidence_of_counts(np.int64(k), prior, clusters)
     return result
@@ -116,5 +135,5 @@ def halve(kind, n, members, by_means, rows, prior, clusters, sides):
     for place in range(n):
         sides[place] = -1
     sides[n - 2], sides[n - 1] = 0, 1
-    if kind == GAUSSIAN and by_means:
+    if (kind == GAUSSIAN or kind == AUGMENTED) and by_means:
         halve_gaussian(n, members, rows.values, prior, clusters, sides)

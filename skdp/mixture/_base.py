@@ -143,6 +143,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         labels = representative_partition(
             np.array([model.labels for model in models]), self.point_estimate, sampler.known
         )
+        sampler = sampler.settled(labels)
         learned = {name: float(trace[name].mean()) for name in self._learned}
         model = self._model_of(sampler, labels, learned, state.root)
         n_components, names = len(model.weights) - 1, sampler.names
