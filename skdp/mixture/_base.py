@@ -29,6 +29,7 @@ from skdp.emissions._gaussian._model import GaussianModel
 from skdp.emissions._independent import IndependentEmissions
 from skdp.emissions._parts import check_part, make_part_for, resolve_part
 from skdp.emissions._protocol import CollapsedEmission, EmissionSampler
+from skdp.emissions._student_t._emission import StudentTEmission
 from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_of_drifts
 from skdp.inference._trace import Trace
@@ -41,12 +42,14 @@ EMISSIONS: Mapping[str, Callable[[], Any]] = {
     "categorical": CategoricalEmission,
     "poisson": PoissonEmission,
     "multinomial": MultinomialEmission,
+    "student_t": partial(StudentTEmission, covariance_prior="auto"),
 }
 """Emissions by name."""
 
 _SUPPORTED = (
-    "emission must be a GaussianEmission, CategoricalEmission, BernoulliEmission, PoissonEmission "
-    "or MultinomialEmission, whose parameters can be summed out, or IndependentEmissions of these"
+    "emission must be a GaussianEmission, StudentTEmission, CategoricalEmission, "
+    "BernoulliEmission, PoissonEmission or MultinomialEmission, whose parameters can be summed "
+    "out, or IndependentEmissions of these (without StudentTEmission)"
 )
 
 
