@@ -47,6 +47,11 @@ class AugmentedSummary(NamedTuple):
             scatters[k] = apart @ apart.transpose(0, 2, 1)
         return cls(sizes, masses, means, scatters, prior)
 
+    @property
+    def arrays(self) -> list[Floats]:
+        """The arrays, whose first axis is that of clusters."""
+        return list(self[:-1])
+
     def joined(self, a: int, others: Places) -> Self:
         """Return the unions of cluster `a` and each of the others."""
         masses = self.masses[a] + self.masses[others]

@@ -42,7 +42,7 @@ EMISSIONS: Mapping[str, Callable[[], Any]] = {
     "categorical": CategoricalEmission,
     "poisson": PoissonEmission,
     "multinomial": MultinomialEmission,
-    "student_t": partial(StudentTEmission, covariance_prior="auto"),
+    "student_t": partial(StudentTEmission, "auto", covariance_prior="auto"),
 }
 """Emissions by name."""
 
