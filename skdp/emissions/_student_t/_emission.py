@@ -205,8 +205,6 @@ class StudentTSampler(GaussianSampler):
     )  # fmt: skip
     log_affinity = None  # type: ignore[assignment]
     """There is no closed form, unlike for Gaussian states: no `ComparableEmission`."""
-    columns_of_cells = None  # type: ignore[assignment]
-    """Nor are columns independent and conjugate."""
     take = None  # type: ignore[assignment]
     """Sums of weighted observations are no whole numbers: no `SummedEmission`."""
 
