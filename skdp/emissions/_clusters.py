@@ -10,7 +10,28 @@ from numpy.typing import NDArray
 from skdp._checks import check_memory
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Ints, Places
-from skdp.emissions._kernels_clusters import COUNTS, GAUSSIAN
+from skdp.emissions._cells._terms import (
+    PartClusters,
+    PartParameters,
+    PartPrior,
+    PartRows,
+    PartScratch,
+    count_cell_numbers,
+    join_columns,
+    make_cell_clusters,
+    make_cell_parameters,
+    make_cell_scratch,
+)
+from skdp.emissions._gaussian._kernels_augmented import MOST_NODES
+from skdp.emissions._kernels_clusters import (
+    ALL_PARTS,
+    AUGMENTED,
+    CELLS,
+    CELLS_AND_COUNTS,
+    CELLS_AND_GAUSSIANS,
+    COUNTS,
+    GAUSSIAN,
+)
 from skdp.emissions._protocol import CollapsedEmission
 
 
@@ -61,6 +82,52 @@ class GaussianScratch(NamedTuple):
     lines: Floats
     columns: Floats
     matrix: Floats
+
+
+class AugmentedRows(NamedTuple):
+    """Gaussian rows with drawn weights and missing values: see `_gaussian/_kernels_augmented`.
+
+    Attributes
+    ----------
+    values, weights : (N, D), (N, B) arrays
+        Written to.
+    hidden : (N, D) array of bool
+    n_hidden : (N, B) array of int64
+    shape : float
+        Shape and rate of the Gamma distribution of the weights; 0: they are 1.
+    alone : (2, N, B) array
+        Scratch.
+    """
+
+    values: Floats
+    weights: Floats
+    hidden: NDArray[np.bool_]
+    n_hidden: Places
+    shape: float
+    alone: Floats
+
+
+class AugmentedClusters(NamedTuple):
+    """Statistics of clusters: see `_gaussian/_kernels_augmented`."""
+
+    vectors: Floats
+    factors: Floats
+    points: Floats
+    masses: Floats
+
+
+class AugmentedScratch(NamedTuple):
+    """Scratch arrays of kernels."""
+
+    lines: Floats
+    columns: Floats
+    matrix: Floats
+    squares: Floats
+    heads: Floats
+    work: Floats
+    triangle: Floats
+    nodes: Floats
+    marks: Floats
 
 
 class CountRows(NamedTuple):
@@ -120,18 +187,50 @@ class ClusterTerms(NamedTuple):
     Attributes
     ----------
     kind : int
-        GAUSSIAN or COUNTS.
-    rows : GaussianRows or CountRows
-    prior : GaussianClusterPrior or CountClusterPrior
+        GAUSSIAN, COUNTS, CELLS or AUGMENTED, or for several parts CELLS_AND_GAUSSIANS, CELLS_AND_COUNTS or
+        ALL_PARTS.
+    rows : GaussianRows, CountRows, CellRows, PartRows or AugmentedRows
+    prior : GaussianClusterPrior, CountClusterPrior, CellPrior or PartPrior
     """
 
     kind: int
     rows: Any
     prior: Any
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether rows have several parts."""
+        return self.kind in (CELLS_AND_GAUSSIANS, CELLS_AND_COUNTS, ALL_PARTS)
+
+    def list_parts(self) -> tuple[ClusterTerms, list[ClusterTerms], list[ClusterTerms]]:
+        """Return the terms of the independent columns, of Gaussian parts, and of counts."""
+
+        def terms(kind: int, rows: Any, priors: Any) -> list[ClusterTerms]:
+            return [ClusterTerms(kind, *own) for own in zip(rows, priors, strict=True)]
+
+        return (
+            ClusterTerms(CELLS, self.rows.cells, self.prior.cells),
+            terms(GAUSSIAN, self.rows.gaussians, self.prior.gaussians),
+            terms(COUNTS, self.rows.counts, self.prior.counts),
+        )
+
+    def _make_parts(self, method: str, n: int) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
+        """Return what a method returns for each part."""
+        cells, gaussians, counts = self.list_parts()
+        return (
+            getattr(cells, method)(n),
+            tuple(getattr(part, method)(n) for part in gaussians),
+            tuple(getattr(part, method)(n) for part in counts),
+        )
+
     def make_clusters(self, capacity: int) -> Any:
         """Return arrays for `capacity` clusters, or raise ValueError if memory is too small."""
         self._check_room(capacity)
+        if self.has_parts:
+            cells, *others = self._make_parts("make_clusters", capacity)
+            return PartClusters(cells.vectors, cells, *others)
+        if self.kind == CELLS:
+            return make_cell_clusters(self.prior, capacity)
         if self.kind == COUNTS:
             return CountClusters(
                 np.zeros((3, capacity)),
@@ -140,15 +239,24 @@ class ClusterTerms(NamedTuple):
             )
         n_blocks, width = self.prior.mean.shape
         n_dims = n_blocks * width
-        return GaussianClusters(
+        arrays = (
             np.zeros((6, capacity)),
             np.zeros((n_dims, width, capacity)),
             np.zeros((2, n_dims, capacity)),
         )
+        if self.kind == AUGMENTED:
+            return AugmentedClusters(*arrays, np.zeros((n_blocks, capacity)))
+        return GaussianClusters(*arrays)
 
     def make_parameters(self, n_clusters: int) -> Any:
         """Return parameter arrays for `n_clusters` clusters, or raise ValueError."""
         self._check_room(n_clusters)
+        if self.has_parts:
+            return PartParameters(
+                np.empty(n_clusters), *self._make_parts("make_parameters", n_clusters)
+            )
+        if self.kind == CELLS:
+            return make_cell_parameters(self.prior, n_clusters)
         if self.kind == COUNTS:
             n_kinds = len(self.prior.shapes)
             return CountParameters(np.empty(n_clusters), np.empty((n_kinds, n_clusters)))
@@ -162,7 +270,14 @@ class ClusterTerms(NamedTuple):
 
     def _check_room(self, n_clusters: int) -> None:
         """Raise if the statistics of `n_clusters` clusters would fill the memory."""
-        if self.kind == COUNTS:
+        if self.has_parts:
+            self._make_parts("_check_room", n_clusters)
+        elif self.kind == CELLS:
+            n_numbers = count_cell_numbers(self.prior)
+            check_memory(
+                8.0 * n_numbers * n_clusters, f"X: {n_clusters} clusters of {n_numbers} statistics"
+            )
+        elif self.kind == COUNTS:
             n_kinds = len(self.prior.shapes)
             check_memory(8.0 * n_kinds * n_clusters, f"X: {n_clusters} clusters of {n_kinds} kinds")
         else:
@@ -174,12 +289,26 @@ class ClusterTerms(NamedTuple):
 
     def make_scratch(self, capacity: int) -> Any:
         """Return scratch arrays of kernels."""
+        if self.has_parts:
+            parts = self._make_parts("make_scratch", capacity)
+            return PartScratch(np.empty(capacity), np.empty(2), *parts)
+        if self.kind == CELLS:
+            return make_cell_scratch(capacity)
         if self.kind == COUNTS:
             return CountScratch(np.empty((1, capacity)))
-        width = self.prior.mean.shape[1]
-        return GaussianScratch(
-            np.empty((2, capacity)), np.empty((2, width)), np.empty((width, width))
-        )
+        n_blocks, width = self.prior.mean.shape
+        arrays = np.empty((2, capacity)), np.empty((2, width)), np.empty((width, width))
+        if self.kind == AUGMENTED:
+            return AugmentedScratch(
+                *arrays,
+                np.empty((n_blocks, capacity)),
+                np.empty((n_blocks, capacity)),
+                np.empty((width, width + 1, capacity)),
+                np.empty((width, width + 1, capacity)),
+                np.empty(MOST_NODES + 4),
+                np.zeros(1),
+            )
+        return GaussianScratch(*arrays)
 
 
 @runtime_checkable
@@ -197,10 +326,46 @@ def gaussian_terms(
     values: Floats, mean: Floats, precision: float, dof: float, scale: Floats
 ) -> ClusterTerms:
     """Return the terms of Gaussian rows; the prior is that of `GaussianSampler`."""
+    prior = _gaussian_prior(mean, precision, dof, scale)
+    return ClusterTerms(GAUSSIAN, GaussianRows(as_readonly(values)), prior)
+
+
+def augmented_terms(
+    values: Floats,
+    weights: Floats,
+    hidden: NDArray[np.bool_],
+    shape: float,
+    prior: tuple[Floats, float, float, Floats],
+) -> ClusterTerms:
+    """Return the terms of Gaussian rows whose missing values, and perhaps weights, are drawn.
+
+    Parameters
+    ----------
+    values : (N, D) array
+        Kernels write the missing values.
+    weights : (N, B) array
+        Kernels write to it unless `shape` is 0.
+    hidden : (N, D) array of bool
+        Which values are missing.
+    shape : float
+        Shape and rate of the Gamma distribution of the weights; 0: they are 1.
+    prior : (mean, precision, dof, scale)
+    """
+    n_rows, n_blocks = weights.shape
+    n_hidden = hidden.reshape(n_rows, n_blocks, -1).sum(axis=2, dtype=np.int64)
+    rows = AugmentedRows(
+        values, weights, as_readonly(hidden), as_readonly(n_hidden), float(shape),
+        np.empty((2, n_rows, n_blocks)),
+    )  # fmt: skip
+    return ClusterTerms(AUGMENTED, rows, _gaussian_prior(*prior))
+
+
+def _gaussian_prior(
+    mean: Floats, precision: float, dof: float, scale: Floats
+) -> GaussianClusterPrior:
     mean, scale = np.ascontiguousarray(mean), np.ascontiguousarray(scale)
     log_det = float(np.linalg.slogdet(scale)[1].sum())
-    prior = GaussianClusterPrior(mean, float(precision), float(dof), scale, log_det)
-    return ClusterTerms(GAUSSIAN, GaussianRows(as_readonly(values)), prior)
+    return GaussianClusterPrior(mean, float(precision), float(dof), scale, log_det)
 
 
 def count_terms(
@@ -234,3 +399,31 @@ def count_terms(
     given = np.array([] if rates is None else rates, dtype=np.float64)
     prior = CountClusterPrior(shapes, float(shapes.sum()), given, rates is not None)
     return ClusterTerms(COUNTS, rows, prior)
+
+
+def cell_terms(parts: list[Any], n_rows: int, powers: Floats | None = None) -> ClusterTerms:
+    """Return the terms of independent columns: see `join_columns`."""
+    return ClusterTerms(CELLS, *join_columns(parts, n_rows, powers))
+
+
+def join_terms(cells: ClusterTerms, others: list[ClusterTerms]) -> ClusterTerms:
+    """Return the terms of independent columns together with other parts, if there are any."""
+    gaussians = [part for part in others if part.kind == GAUSSIAN]
+    counts = [part for part in others if part.kind == COUNTS]
+    if not others:
+        return cells
+    if len(gaussians) + len(counts) < len(others):
+        raise TypeError(
+            "emission: StudentTEmission cannot be a part of IndependentEmissions in a mixture: its "
+            "weights are drawn with the clusters. Use GaussianEmission for these columns."
+        )
+    kind = CELLS_AND_GAUSSIANS if not counts else CELLS_AND_COUNTS if not gaussians else ALL_PARTS
+    return ClusterTerms(
+        kind,
+        PartRows(cells.rows, _tuple_of(gaussians, "rows"), _tuple_of(counts, "rows")),
+        PartPrior(cells.prior, _tuple_of(gaussians, "prior"), _tuple_of(counts, "prior")),
+    )
+
+
+def _tuple_of(parts: list[ClusterTerms], name: str) -> tuple[Any, ...]:
+    return tuple(getattr(part, name) for part in parts)

@@ -52,6 +52,15 @@ class BlockedSampler(MixtureSampler):
     def _blocked(self) -> kernels.BlockedKernels:
         return kernels.blocked_kernels_of(self._terms.kind)
 
+    def _take_prior(self) -> None:
+        super()._take_prior()
+        if self._is_augmented:
+            raise ValueError(
+                "sampler='blocked' draws neither missing values of columns that depend on each "
+                "other nor weights of rows: use sampler='collapsed', or a GaussianEmission of "
+                'independent columns ("diag").'
+            )
+
     def _seat_others(self, order: Places, rng: NDArray[np.uint64]) -> None:
         """Draw the clusters of all unassigned rows at once."""
         drawn = self._draw_parameters(self._move(0, 0, rng), rng)
@@ -94,7 +103,7 @@ class BlockedSampler(MixtureSampler):
         while n_tries > 0:
             if self.n_clusters == self._capacity:
                 self._capacity *= 2
-                clusters = type(clusters)(*map(_widen, clusters))
+                clusters = _widen_all(clusters)
                 row_sums = _widen(row_sums)
             n_tries, self.n_clusters = self._blocked.stir(
                 n_tries, rows, prior, clusters, self.n_clusters, self.labels, self._pinned,
@@ -130,7 +139,7 @@ class BlockedSampler(MixtureSampler):
         def draw(begin: int, n_blocks: int) -> None:
             self._blocked.draw_rows(
                 begin, n_blocks, self._terms.rows, drawn, self.labels, self._pinned, firsts, key,
-                np.empty((3, n)), np.empty_like(key), np.empty_like(key),
+                np.empty((4, n)), np.empty_like(key), np.empty_like(key),
             )  # fmt: skip
 
         firsts = np.full(n, -1.0) if others else np.min(self._for_blocks(find), axis=0)
@@ -150,3 +159,11 @@ class BlockedSampler(MixtureSampler):
 def _widen(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array whose last axis is doubled in length with zeros."""
     return np.concatenate([array, np.zeros_like(array)], axis=-1)
+
+
+def _widen_all(clusters: Any) -> Any:
+    """Return the arrays of a (nested) tuple with their last axes doubled in length."""
+    if isinstance(clusters, np.ndarray):
+        return _widen(clusters)
+    arrays = map(_widen_all, clusters)
+    return clusters._make(arrays) if hasattr(clusters, "_make") else tuple(arrays)

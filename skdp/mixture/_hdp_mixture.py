@@ -49,12 +49,17 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     Parameters
     ----------
     emission : str or emission object, default="gaussian"
-        Distribution of the rows of a component: `GaussianEmission` ("full" or "diag"),
-        `PoissonEmission`, `CategoricalEmission` (X is one column of integers),
-        `MultinomialEmission` (rows of counts), or its name: "gaussian", "poisson", "categorical" or
-        "multinomial". "gaussian" stands for ``GaussianEmission(covariance_prior="auto")``, whose
-        covariance prior is learned jointly from all components; the others stand for the object
-        with default settings.
+        Distribution of the rows of a component: `GaussianEmission` or, for rows with outliers,
+        `StudentTEmission` ("full" or "diag"), `PoissonEmission`, `CategoricalEmission` (columns of
+        categories, numbers or text), `BernoulliEmission` (columns of 0 and 1),
+        `MultinomialEmission` (rows of counts), or its name: "gaussian", "student_t", "poisson",
+        "categorical", "bernoulli" or "multinomial". "gaussian" stands for
+        ``GaussianEmission(covariance_prior="auto")``, whose covariance prior is learned jointly
+        from all components, and "student_t" for ``StudentTEmission("auto",
+        covariance_prior="auto")``, which also learns its degrees of freedom; the others stand for
+        the object with default settings. For a table with columns of several kinds,
+        `IndependentEmissions` of any of these but `StudentTEmission`, with the same names. NaN is a
+        missing value.
     concentration : float or "auto", default="auto"
         Concentration alpha of the shares of groups, in [1e-8, 1e8]: the larger, the more they are
         like beta. "auto": drawn.
@@ -284,7 +289,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             self._concentration(name)
 
     def _check_input(self, X: Any, y: Any = None) -> LabeledRows:
-        panel, is_single = check_panel(self, self._with_codes(X, reset=True), reset=True)
+        coded = self._with_codes(X, reset=True)
+        panel, is_single = check_panel(self, coded, reset=True, ensure_all_finite=self._finite)
         check_no_lengths(y, panel, is_single, "group")
         rows = check_labels_of_groups(panel, is_single, y if self.use_y else None)
         self._is_single = is_single
@@ -325,7 +331,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         top_concentration, top_prior = self._concentration("top_concentration")
         return HDPMixtureSampler(
             rows,
-            self._make_emission(rows.values),
+            self._make_emission(rows.values, rows.powers),
             TopPriors(prior, top_prior),
             concentration,
             top_concentration,
@@ -550,7 +556,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
 
     def _check_groups(self, X: Any) -> tuple[SequencePanel, bool]:
         check_is_fitted(self)
-        return check_panel(self, self._with_codes(X, reset=False), reset=False)
+        coded = self._with_codes(X, reset=False)
+        return check_panel(self, coded, reset=False, ensure_all_finite=self._finite)
 
     def _responsibilities(self, X: Any) -> tuple[Floats, Floats, SequencePanel, bool]:
         """Return component and novelty probabilities of rows under the representative partition.

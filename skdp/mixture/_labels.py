@@ -24,19 +24,23 @@ class LabeledRows(NamedTuple):
         The labels in ascending order; every one has a row.
     ptr : (J + 1,) array or None
         Offsets of groups of rows. None: rows are not in groups.
+    powers : (N,) array or None
+        Powers of the likelihoods of rows, in (0, 1]. None: all are 1.
     """
 
     values: Floats
     known: Places | None = None
     names: Places = np.empty(0, dtype=np.int64)
     ptr: Places | None = None
+    powers: Floats | None = None
 
     def take(self, rows: Places) -> LabeledRows:
         """Return some of the rows."""
         values = as_readonly(self.values[rows])
+        powers = None if self.powers is None else self.powers[rows]
         if self.known is None or (self.known[rows] < 0).all():
-            return LabeledRows(values)
-        return label_rows(values, self.known[rows])
+            return LabeledRows(values, powers=powers)
+        return label_rows(values, self.known[rows])._replace(powers=powers)
 
 
 def label_rows(values: Floats, labels: Places) -> LabeledRows:
