@@ -29,9 +29,6 @@ def with_entry(value, X=COUNTS):
 
 
 FAULTS = {
-    "NaN in all rows at once": (
-        {"sampler": "blocked"}, with_entry(np.nan, X), ValueError, "draws neither missing values",
-    ),
     "infinity": ({}, with_entry(np.inf, X), ValueError, "Input X contains infinity"),
     "too large": ({}, with_entry(1e130, X), ValueError, "numbers up to 1e"),
     "no rows": ({}, np.empty((0, 2)), ValueError, "0 sample"),
@@ -49,9 +46,6 @@ FAULTS = {
     "a number of components": ({"emission": 3}, X, ValueError, "got 3. If this was to be"),
     "a class": ({"emission": PoissonEmission}, COUNTS, TypeError, "got the class"),
     "bits": ({"emission": BernoulliEmission()}, COUNTS > 2, TypeError, "got BernoulliEmission"),
-    "weights in all rows at once": (
-        {"emission": "student_t", "sampler": "blocked"}, X, ValueError, "nor weights of rows",
-    ),
     "weights in parts": (
         {"emission": IndependentEmissions([("t", StudentTEmission(), [0, 1])])}, X, TypeError,
         "cannot be a part of IndependentEmissions",
