@@ -405,9 +405,7 @@ def log_weight_of(i, rows, prior, clusters, k, scratch):
             )
             result += log_sum
         else:
-            result += log_density_of_block(
-                rows.weights[i, b], width - m, head, square, mass, power
-            )
+            result += log_density_of_block(rows.weights[i, b], width - m, head, square, mass, power)
     return result
 
 

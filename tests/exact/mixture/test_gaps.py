@@ -129,5 +129,3 @@ def test_components_of_groups(name, step):
 def test_a_row_without_values_changes_no_density():
     sampler = make_chain_sampler(PROBLEMS_WITH_GAPS["empty-row"])
     assert sampler._log_alone[1] == pytest.approx(0.0, abs=1e-12)
-
-
