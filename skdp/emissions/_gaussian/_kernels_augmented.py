@@ -23,8 +23,8 @@ With r = c_n u / (c_n + u), the n = W - m observed values of a block have the de
 
     Gamma(p) / Gamma(p - n / 2) (r / pi)^(n / 2) det S^(-1 / 2) (1 + r q)^-p
 
-with p = (nu_n + 1 - m) / 2, where S and q are the observed part of S_n and the squared distance with respect to it. Given them,
-the missing values are multivariate t with 2 p degrees of freedom.
+with p = (nu_n + 1 - m) / 2, where S and q are the observed part of S_n and the squared distance
+with respect to it. Given them, the missing values are multivariate t with 2 p degrees of freedom.
 
 Weights are drawn on a lattice: log u is replaced by a value log u + j h with an integer j, given
 the fractional part of log u / h. For each cluster only values between two bounds are used, which
