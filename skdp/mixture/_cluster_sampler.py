@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from skdp._numeric._typing import Places
 from skdp._part import Part
 from skdp.emissions._clusters import ClusterTerms
+from skdp.emissions._kernels_clusters import AUGMENTED
 from skdp.inference._interrupt import check_interrupts
 from skdp.mixture._cluster_tree import Summary, summarize
-from skdp.emissions._kernels_clusters import AUGMENTED
 from skdp.mixture._kernels import draw_latent_values, kernels_of, shuffle
 from skdp.mixture._kernels_moves import GroupCounts
 from skdp.mixture._labels import LabeledRows, restrict_partition

@@ -188,7 +188,7 @@ class PitmanYorMixture(RowMixture):
     integrated out. Every row of a `StudentTEmission` is Gaussian given the weight of its precision,
     which is drawn with its component, on a lattice of values of its logarithm; once a sweep,
     parameters are drawn, then the degrees of freedom and all weights given these, and the
-    parameters are dropped. Both need ``sampler="collapsed"``.
+    parameters are dropped. Blocked sweeps draw missing values and weights given the parameters.
 
     Columns that do not vary are given a variance of 1 in the prior of `GaussianEmission`. One row
     is enough for a fit, and there may be fewer rows than columns.

@@ -30,9 +30,6 @@ def with_entry(value, X=COUNTS):
 
 
 FAULTS = {
-    "NaN in all rows at once": (
-        {"sampler": "blocked"}, with_entry(np.nan, X), ValueError, "draws neither missing values",
-    ),
     "infinity": ({}, with_entry(np.inf, X), ValueError, "Input X contains infinity"),
     "too large": ({}, with_entry(1e130, X), ValueError, "numbers up to 1e"),
     "no rows": ({}, np.empty((0, 2)), ValueError, "0 sample"),
@@ -53,9 +50,6 @@ FAULTS = {
         ValueError, "takes no missing values next to other parts",
     ),
     "lags": ({"emission": AutoregressiveEmission()}, X, TypeError, "got AutoregressiveEmission"),
-    "weights in all rows at once": (
-        {"emission": "student_t", "sampler": "blocked"}, X, ValueError, "nor weights of rows",
-    ),
     "weights in parts": (
         {"emission": IndependentEmissions([("t", StudentTEmission(), [0, 1])])}, X, TypeError,
         "cannot be a part of IndependentEmissions",

@@ -9,11 +9,12 @@ import pytest
 from exact.mixture.problems import PROBLEMS, A, B, Problem, in_order, make_chain_sampler
 from exact.mixture.test_grouped_partitions import ALPHA, GAMMA
 from exact.mixture.test_grouped_partitions import make_chain_sampler as make_grouped_sampler
-from exact.mixture.test_partitions import take_together
+from exact.mixture.test_partitions import blocked, take_together
 from exact.oracles import gaps, hdp_mixtures, mixtures
 from exact.oracles.batch_means import assert_means
 
 from skdp.emissions import GaussianEmission
+from skdp.mixture._blocked_sampler import BlockedSampler
 
 NAN = np.nan
 
@@ -91,6 +92,16 @@ def test_partitions(name, step):
     check(problem, make_chain_sampler(problem), STEPS[step], every, expected, 8000)
 
 
+@pytest.mark.parametrize("step", [blocked, both])
+@pytest.mark.parametrize("name", ["two-rows", "three-columns"])
+def test_partitions_given_parameters(name, step):
+    problem = PROBLEMS_WITH_GAPS[name]
+    expected = mixtures.posterior(problem.rows, problem.family, A, B)
+    every = mixtures.partitions(len(problem.rows))
+    sampler = make_chain_sampler(problem, sampler=BlockedSampler)
+    check(problem, sampler, step, every, expected, 8000)
+
+
 @pytest.mark.parametrize("y", [[-1, 3, -1, 3, -1], [0, 1, -1, -1, -1]])
 def test_partitions_with_labels(y):
     """Rows with labels stay, and their missing values are drawn."""
@@ -118,5 +129,3 @@ def test_components_of_groups(name, step):
 def test_a_row_without_values_changes_no_density():
     sampler = make_chain_sampler(PROBLEMS_WITH_GAPS["empty-row"])
     assert sampler._log_alone[1] == pytest.approx(0.0, abs=1e-12)
-
-

@@ -128,8 +128,7 @@ class IndependentStudentT:
 
     def __init__(self, freedom, mean, precision, dof, scales):
         self.columns = [
-            StudentT(freedom, [m], precision, dof, [[s]])
-            for m, s in zip(mean, scales, strict=True)
+            StudentT(freedom, [m], precision, dof, [[s]]) for m, s in zip(mean, scales, strict=True)
         ]
 
     def log_marginal(self, rows):
