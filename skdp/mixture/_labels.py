@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdp._checks import MAX_INTEGER, check_known, is_list_like, shorten
+from skdp._checks import MAX_INTEGER, as_array, check_known, is_list_like, shorten
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
+from skdp.mixture._table._weights import RowCopies
 
 
 class LabeledRows(NamedTuple):
@@ -24,12 +25,18 @@ class LabeledRows(NamedTuple):
         The labels in ascending order; every one has a row.
     ptr : (J + 1,) array or None
         Offsets of groups of rows. None: rows are not in groups.
+    powers : (N,) array or None
+        Power of the likelihood of each row. None: all are 1.
+    copies : RowCopies or None
+        The rows of X that these are copies of, in a fit with weights.
     """
 
     values: Floats
     known: Places | None = None
     names: Places = np.empty(0, dtype=np.int64)
     ptr: Places | None = None
+    powers: Floats | None = None
+    copies: RowCopies | None = None
 
     def take(self, rows: Places) -> LabeledRows:
         """Return some of the rows."""
@@ -37,6 +44,13 @@ class LabeledRows(NamedTuple):
         if self.known is None or (self.known[rows] < 0).all():
             return LabeledRows(values)
         return label_rows(values, self.known[rows])
+
+    def copied(self, values: Floats, sources: Places) -> LabeledRows:
+        """Return copies of the rows with the given indices and values, with their labels."""
+        if self.known is None:
+            return LabeledRows(values)
+        known = self.known[sources]
+        return _label_known(values, np.where(known >= 0, self.names[known], -1))
 
 
 def label_rows(values: Floats, labels: Places) -> LabeledRows:
@@ -92,6 +106,26 @@ def check_labels_of_groups(panel: SequencePanel, is_single: bool, y: Any) -> Lab
         for j, (part, n) in enumerate(zip(parts, np.diff(panel.ptr), strict=True))
     ]
     return _label_known(panel.values, np.concatenate(labels))._replace(ptr=panel.ptr)
+
+
+def join_labels_of_groups(init: Any, sizes: Places) -> Places:
+    """Return the labels of a first partition, given by group, in one array, or raise ValueError."""
+    parts = init if isinstance(init, list | tuple) else [init]
+    arrays = [as_array(part, "init") for part in parts]
+    if len(sizes) == 1 and all(array.ndim == 0 for array in arrays):
+        arrays = [as_array(init, "init")]
+    if len(arrays) != len(sizes):
+        raise ValueError(
+            f"init must be 'sequential' or a list of {len(sizes)} arrays of int, one per group of "
+            f"X; got {len(arrays)}."
+        )
+    for j, (array, size) in enumerate(zip(arrays, sizes, strict=True)):
+        if array.dtype.kind not in "iu" or array.shape != (size,):
+            raise ValueError(
+                f"init must hold integers, a label per row: {size} for group {j}, got "
+                f"{array.dtype} of shape {array.shape}."
+            )
+    return np.concatenate(arrays)
 
 
 def check_agreement(init: Places, rows: LabeledRows) -> None:
