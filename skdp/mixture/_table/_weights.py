@@ -82,20 +82,18 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
 
 
 def _read_weights(sample_weight: Any, n_rows: int, name: str, place: str) -> Floats:
-    weights = as_array(sample_weight, name)
-    if weights.dtype == object or weights.dtype.kind in "USTmMc":
-        try:
-            weights = weights.astype(np.float64) if weights.dtype == object else None
-        except (TypeError, ValueError):
-            weights = None
-        if weights is None:
-            raise TypeError(f"{name} must hold numbers >= 0, got {shorten(sample_weight)}.")
+    given = as_array(sample_weight, name)
+    try:
+        weights = np.asarray(given.astype(np.float64) if given.dtype.kind in "biufO" else None)
+    except (TypeError, ValueError):
+        weights = np.asarray(None)
+    if weights.dtype == object:
+        raise TypeError(f"{name} must hold numbers >= 0, got {shorten(sample_weight)}.")
     if weights.shape != (n_rows,):
         raise ValueError(
             f"{name} must hold {n_rows} numbers, a weight for each {place}; got an array of shape "
             f"{weights.shape}."
         )
-    weights = weights.astype(np.float64)
     wrong = ~np.isfinite(weights) | (weights < 0.0)
     if wrong.any():
         i = int(np.argmax(wrong))
