@@ -10,7 +10,25 @@ from numpy.typing import NDArray
 from skdp._checks import check_memory
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Ints, Places
-from skdp.emissions._kernels_clusters import COUNTS, GAUSSIAN
+from skdp.emissions._cells._terms import (
+    PartClusters,
+    PartParameters,
+    PartPrior,
+    PartRows,
+    PartScratch,
+    count_cell_numbers,
+    make_cell_clusters,
+    make_cell_parameters,
+    make_cell_scratch,
+)
+from skdp.emissions._kernels_clusters import (
+    ALL_PARTS,
+    CELLS,
+    CELLS_AND_COUNTS,
+    CELLS_AND_GAUSSIANS,
+    COUNTS,
+    GAUSSIAN,
+)
 from skdp.emissions._protocol import CollapsedEmission
 
 
@@ -120,18 +138,50 @@ class ClusterTerms(NamedTuple):
     Attributes
     ----------
     kind : int
-        GAUSSIAN or COUNTS.
-    rows : GaussianRows or CountRows
-    prior : GaussianClusterPrior or CountClusterPrior
+        GAUSSIAN, COUNTS or CELLS, or for several parts CELLS_AND_GAUSSIANS, CELLS_AND_COUNTS or
+        ALL_PARTS.
+    rows : GaussianRows, CountRows, CellRows or PartRows
+    prior : GaussianClusterPrior, CountClusterPrior, CellPrior or PartPrior
     """
 
     kind: int
     rows: Any
     prior: Any
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether rows have several parts."""
+        return self.kind in (CELLS_AND_GAUSSIANS, CELLS_AND_COUNTS, ALL_PARTS)
+
+    def list_parts(self) -> tuple[ClusterTerms, list[ClusterTerms], list[ClusterTerms]]:
+        """Return the terms of the independent columns, of Gaussian parts, and of counts."""
+
+        def terms(kind: int, rows: Any, priors: Any) -> list[ClusterTerms]:
+            return [ClusterTerms(kind, *own) for own in zip(rows, priors, strict=True)]
+
+        return (
+            ClusterTerms(CELLS, self.rows.cells, self.prior.cells),
+            terms(GAUSSIAN, self.rows.gaussians, self.prior.gaussians),
+            terms(COUNTS, self.rows.counts, self.prior.counts),
+        )
+
+    def _make_parts(self, method: str, n: int) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
+        """Return what a method returns for each part."""
+        cells, gaussians, counts = self.list_parts()
+        return (
+            getattr(cells, method)(n),
+            tuple(getattr(part, method)(n) for part in gaussians),
+            tuple(getattr(part, method)(n) for part in counts),
+        )
+
     def make_clusters(self, capacity: int) -> Any:
         """Return arrays for `capacity` clusters, or raise ValueError if memory is too small."""
         self._check_room(capacity)
+        if self.has_parts:
+            cells, *others = self._make_parts("make_clusters", capacity)
+            return PartClusters(cells.vectors, cells, *others)
+        if self.kind == CELLS:
+            return make_cell_clusters(self.prior, capacity)
         if self.kind == COUNTS:
             return CountClusters(
                 np.zeros((3, capacity)),
@@ -149,6 +199,12 @@ class ClusterTerms(NamedTuple):
     def make_parameters(self, n_clusters: int) -> Any:
         """Return parameter arrays for `n_clusters` clusters, or raise ValueError."""
         self._check_room(n_clusters)
+        if self.has_parts:
+            return PartParameters(
+                np.empty(n_clusters), *self._make_parts("make_parameters", n_clusters)
+            )
+        if self.kind == CELLS:
+            return make_cell_parameters(self.prior, n_clusters)
         if self.kind == COUNTS:
             n_kinds = len(self.prior.shapes)
             return CountParameters(np.empty(n_clusters), np.empty((n_kinds, n_clusters)))
@@ -162,7 +218,14 @@ class ClusterTerms(NamedTuple):
 
     def _check_room(self, n_clusters: int) -> None:
         """Raise if the statistics of `n_clusters` clusters would fill the memory."""
-        if self.kind == COUNTS:
+        if self.has_parts:
+            self._make_parts("_check_room", n_clusters)
+        elif self.kind == CELLS:
+            n_numbers = count_cell_numbers(self.prior)
+            check_memory(
+                8.0 * n_numbers * n_clusters, f"X: {n_clusters} clusters of {n_numbers} statistics"
+            )
+        elif self.kind == COUNTS:
             n_kinds = len(self.prior.shapes)
             check_memory(8.0 * n_kinds * n_clusters, f"X: {n_clusters} clusters of {n_kinds} kinds")
         else:
@@ -174,6 +237,11 @@ class ClusterTerms(NamedTuple):
 
     def make_scratch(self, capacity: int) -> Any:
         """Return scratch arrays of kernels."""
+        if self.has_parts:
+            parts = self._make_parts("make_scratch", capacity)
+            return PartScratch(np.empty(capacity), np.empty(2), *parts)
+        if self.kind == CELLS:
+            return make_cell_scratch(capacity)
         if self.kind == COUNTS:
             return CountScratch(np.empty((1, capacity)))
         width = self.prior.mean.shape[1]
@@ -234,3 +302,21 @@ def count_terms(
     given = np.array([] if rates is None else rates, dtype=np.float64)
     prior = CountClusterPrior(shapes, float(shapes.sum()), given, rates is not None)
     return ClusterTerms(COUNTS, rows, prior)
+
+
+def join_terms(cells: ClusterTerms, others: list[ClusterTerms]) -> ClusterTerms:
+    """Return the terms of independent columns together with other parts, if there are any."""
+    gaussians = [part for part in others if part.kind == GAUSSIAN]
+    counts = [part for part in others if part.kind == COUNTS]
+    if not others:
+        return cells
+    kind = CELLS_AND_GAUSSIANS if not counts else CELLS_AND_COUNTS if not gaussians else ALL_PARTS
+    return ClusterTerms(
+        kind,
+        PartRows(cells.rows, _tuple_of(gaussians, "rows"), _tuple_of(counts, "rows")),
+        PartPrior(cells.prior, _tuple_of(gaussians, "prior"), _tuple_of(counts, "prior")),
+    )
+
+
+def _tuple_of(parts: list[ClusterTerms], name: str) -> tuple[Any, ...]:
+    return tuple(getattr(part, name) for part in parts)

@@ -12,7 +12,8 @@ V mu = V m_n + y / sqrt(c_n) with normal y.
 | drawn.factors | V / sqrt 2 | (D, W, C) | for Gaussian rows |
 | drawn.offsets | V mu / sqrt 2 | (D, C) | for Gaussian rows |
 | drawn.logs | log theta, log lambda | (V, C) | for rows of counts |
-| lines | | (3, C) | scratch |
+| drawn of parts | | | see `_cells/_kernels_draws` and `PartParameters` |
+| lines | | (4, C) | scratch |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -22,9 +23,17 @@ import math
 
 from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc
 from skdp._numeric._random import draw_gamma, draw_log_gamma, draw_normal
+from skdp.emissions._cells._kernels_draws import draw_cells, weigh_cells_given
 from skdp.emissions._gaussian._kernels import ROOT_HALF, SMALLEST_ROOT
 from skdp.emissions._gaussian._kernels_clusters import HUGE
-from skdp.emissions._kernels_clusters import GAUSSIAN, SIZE
+from skdp.emissions._kernels_clusters import (
+    CELLS,
+    CELLS_AND_COUNTS,
+    CELLS_AND_GAUSSIANS,
+    COUNTS,
+    GAUSSIAN,
+    SIZE,
+)
 
 
 @njit_inlined_source
@@ -32,8 +41,19 @@ def draw_parameters(kind, k, prior, clusters, drawn, scratch, rng):
     """Draw the parameters of cluster k given its rows."""
     if kind == GAUSSIAN:
         draw_gaussian(k, prior, clusters, drawn, scratch, rng)
-    else:
+    elif kind == COUNTS:
         draw_intensities(k, prior, clusters, drawn, rng)
+    elif kind == CELLS:
+        draw_cells(k, prior, clusters, drawn, rng)
+    else:
+        drawn.heads[k] = 0.0
+        draw_cells(k, prior.cells, clusters.cells, drawn.cells, rng)
+        if kind != CELLS_AND_COUNTS:
+            draw_gaussians(
+                k, prior.gaussians, clusters.gaussians, drawn.gaussians, scratch.gaussians, rng
+            )
+        if kind != CELLS_AND_GAUSSIANS:
+            draw_all_intensities(k, prior.counts, clusters.counts, drawn.counts, rng)
 
 
 @njit_inlined_source
@@ -41,8 +61,52 @@ def weigh_row_given(kind, i, rows, drawn, lines):
     """Write log p(x_i | parameters of k) for all clusters to `lines[0]`, up to shared terms."""
     if kind == GAUSSIAN:
         weigh_gaussian_row_given(rows.values[i], drawn, lines)
-    else:
+    elif kind == COUNTS:
         weigh_counts_given(i, rows, drawn, lines)
+    elif kind == CELLS:
+        weigh_cells_given(i, rows, drawn, lines)
+    else:
+        weigh_cells_given(i, rows.cells, drawn.cells, lines)
+        for k in range(drawn.heads.shape[0]):
+            lines[3, k] = drawn.heads[k] + lines[0, k]
+        if kind != CELLS_AND_COUNTS:
+            add_gaussians_given(i, rows.gaussians, drawn.gaussians, lines)
+        if kind != CELLS_AND_GAUSSIANS:
+            add_counts_given(i, rows.counts, drawn.counts, lines)
+        for k in range(drawn.heads.shape[0]):
+            lines[0, k] = lines[3, k]
+
+
+@njit_internal_nogc
+def draw_gaussians(k, priors, clusters, drawn, scratch, rng):
+    """Draw the means and covariances of the Gaussian parts of a cluster."""
+    for g in range(len(priors)):
+        draw_gaussian(k, priors[g], clusters[g], drawn[g], scratch[g], rng)
+
+
+@njit_internal_nogc
+def draw_all_intensities(k, priors, clusters, drawn, rng):
+    """Draw the probabilities of the parts of events of a cluster."""
+    for g in range(len(priors)):
+        draw_intensities(k, priors[g], clusters[g], drawn[g], rng)
+
+
+@njit_internal_nogc
+def add_gaussians_given(i, rows, drawn, lines):
+    """Add the log densities of the Gaussian parts of a row to `lines[3]`."""
+    for g in range(len(rows)):
+        weigh_gaussian_row_given(rows[g].values[i], drawn[g], lines)
+        for k in range(lines.shape[1]):
+            lines[3, k] += lines[0, k]
+
+
+@njit_internal_nogc
+def add_counts_given(i, rows, drawn, lines):
+    """Add the log probabilities of the events of a row to `lines[3]`."""
+    for g in range(len(rows)):
+        weigh_counts_given(i, rows[g], drawn[g], lines)
+        for k in range(lines.shape[1]):
+            lines[3, k] += lines[0, k]
 
 
 @njit_internal_nogc

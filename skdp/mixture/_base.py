@@ -16,15 +16,19 @@ from skdp._fit import ChainEstimator, FitState
 from skdp._merge_tree import MergeTree, check_at_most
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import HasMethods, StrOptions
+from skdp.emissions._cells._table import TableSampler
 from skdp.emissions._clusters import ClusterEmission
+from skdp.emissions._columns import find_columns
+from skdp.emissions._discrete._bernoulli import BernoulliEmission
 from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._discrete._category_columns import code_categories
 from skdp.emissions._discrete._multinomial import MultinomialEmission
 from skdp.emissions._discrete._poisson import PoissonEmission
 from skdp.emissions._gaussian._emission import GaussianEmission
 from skdp.emissions._gaussian._model import GaussianModel
+from skdp.emissions._independent import IndependentEmissions
 from skdp.emissions._parts import check_part, make_part_for, resolve_part
-from skdp.emissions._protocol import EmissionSampler
+from skdp.emissions._protocol import CollapsedEmission, EmissionSampler
 from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_of_drifts
 from skdp.inference._trace import Trace
@@ -35,11 +39,54 @@ from skdp.mixture._table._weights import RowCopies, copy_rows
 
 EMISSIONS: Mapping[str, Callable[[], Any]] = {
     "gaussian": partial(GaussianEmission, covariance_prior="auto"),
+    "bernoulli": BernoulliEmission,
     "categorical": CategoricalEmission,
     "poisson": PoissonEmission,
     "multinomial": MultinomialEmission,
 }
 """Emissions by name."""
+
+_SUPPORTED = (
+    "emission must be a GaussianEmission, CategoricalEmission, BernoulliEmission, PoissonEmission "
+    "or MultinomialEmission, whose parameters can be summed out, or IndependentEmissions of these"
+)
+
+
+def fit_for_table(emission: Any, n_columns: int, names: list[str] | None) -> Any:
+    """Return the emission with a part for each column of categories, and with named parts.
+
+    Parameters
+    ----------
+    emission : object
+    n_columns : int
+        Number of columns of the emission.
+    names : list of str or None
+        Names of these columns, if they have any.
+    """
+    if isinstance(emission, CategoricalEmission) and n_columns > 1:
+        parts: list[tuple[str, Any, Any]] = []
+        for d in range(n_columns):
+            own = None if names is None else names[d]
+            is_usable = own is not None and own and "__" not in own and own != "emissions"
+            parts.append((own if is_usable else f"column{d}", emission, [d]))  # type: ignore
+        return IndependentEmissions(parts)
+    if not isinstance(emission, IndependentEmissions) or not isinstance(
+        emission.emissions, list | tuple
+    ):
+        return emission
+    parts = []
+    for part in emission.emissions:
+        if not isinstance(part, list | tuple) or len(part) != 3:
+            return emission  # `make_sampler` raises
+        name, own, columns = part
+        own = resolve_part(own, EMISSIONS)
+        where = f"IndependentEmissions: emission {name!r}"
+        if isinstance(own, CategoricalEmission | IndependentEmissions):
+            found = find_columns(columns, n_columns, names, where)
+            own_names = None if names is None else [names[d] for d in found]
+            own = fit_for_table(own, len(found), own_names)
+        parts.append((name, own, columns))
+    return IndependentEmissions(parts)
 
 
 class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
@@ -104,24 +151,50 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         super()._validate_parameters()
         self._check_hyper()
 
-    def _make_emission(self, values: Floats) -> Any:
-        """Return the emission's sampler, which holds its prior."""
-        emission = self._part("emission")
+    def _make_emission(self, values: Floats, powers: Floats | None = None) -> Any:
+        """Return the emission's sampler, which holds its prior.
+
+        Parameters
+        ----------
+        values : (N, D) array
+        powers : (N,) array or None
+            Powers of the likelihoods of rows, if any is not 1.
+        """
         names = vars(self).get("feature_names_in_")
+        names = None if names is None else [str(name) for name in names]
+        emission = fit_for_table(self._part("emission"), values.shape[1], names)
         if names is not None and hasattr(emission, "with_feature_names"):
             emission = emission.with_feature_names(names)
         sampler = make_part_for(EmissionSampler, emission, "emission", values, 1)
-        if not isinstance(sampler, ClusterEmission):
-            raise TypeError(
-                f"emission must be a GaussianEmission, CategoricalEmission, PoissonEmission or "
-                f"MultinomialEmission, whose parameters can be summed out; got "
-                f"{type(emission).__name__}."
-            )
-        return sampler
+        is_plain = powers is None and not np.isnan(values).any()
+        if isinstance(sampler, ClusterEmission) and is_plain:
+            return sampler
+        if not isinstance(sampler, CollapsedEmission):
+            raise TypeError(f"{_SUPPORTED}; got {type(emission).__name__}.")
+        return TableSampler(sampler, _SUPPORTED)
+
+    def _allows_nan(self) -> bool:
+        """Whether NaN marks a missing value in at least some columns."""
+        emission = self._part("emission")
+        if isinstance(emission, GaussianEmission) and emission.covariance_type == "full":
+            return False
+        return bool(getattr(emission, "allows_nan", False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._allows_nan()
+        return tags
+
+    @property
+    def _finite(self) -> bool | str:
+        """Value of ``ensure_all_finite`` for checks of X."""
+        return "allow-nan" if self._allows_nan() else True
 
     def _with_codes(self, X: Any, *, reset: bool) -> Any:
         """Return X with codes in place of text if the emission is categorical."""
-        return code_categories(self, self._part("emission"), X, reset=reset)
+        return code_categories(
+            self, self._part("emission"), X, reset=reset, allow_missing=self._allows_nan()
+        )
 
     def _copy_rows(self, rows: LabeledRows, weights: Floats) -> LabeledRows:
         """Return the rows of a fit with weights."""

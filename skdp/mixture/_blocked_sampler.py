@@ -94,7 +94,7 @@ class BlockedSampler(MixtureSampler):
         while n_tries > 0:
             if self.n_clusters == self._capacity:
                 self._capacity *= 2
-                clusters = type(clusters)(*map(_widen, clusters))
+                clusters = _widen_all(clusters)
                 row_sums = _widen(row_sums)
             n_tries, self.n_clusters = self._blocked.stir(
                 n_tries, rows, prior, clusters, self.n_clusters, self.labels, self._pinned,
@@ -130,7 +130,7 @@ class BlockedSampler(MixtureSampler):
         def draw(begin: int, n_blocks: int) -> None:
             self._blocked.draw_rows(
                 begin, n_blocks, self._terms.rows, drawn, self.labels, self._pinned, firsts, key,
-                np.empty((3, n)), np.empty_like(key), np.empty_like(key),
+                np.empty((4, n)), np.empty_like(key), np.empty_like(key),
             )  # fmt: skip
 
         firsts = np.full(n, -1.0) if others else np.min(self._for_blocks(find), axis=0)
@@ -150,3 +150,11 @@ class BlockedSampler(MixtureSampler):
 def _widen(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array whose last axis is doubled in length with zeros."""
     return np.concatenate([array, np.zeros_like(array)], axis=-1)
+
+
+def _widen_all(clusters: Any) -> Any:
+    """Return the arrays of a (nested) tuple with their last axes doubled in length."""
+    if isinstance(clusters, np.ndarray):
+        return _widen(clusters)
+    arrays = map(_widen_all, clusters)
+    return clusters._make(arrays) if hasattr(clusters, "_make") else tuple(arrays)

@@ -82,7 +82,10 @@ class ClusterSampler(Part):
         self._pinned = np.zeros(0, dtype=np.bool_)
         if self.known is not None:
             self._free, self._pinned = np.flatnonzero(self.known < 0), self.known >= 0
-        self.emission.attach(self._values)
+        if rows.powers is None:
+            self.emission.attach(self._values)
+        else:
+            self.emission.attach(self._values, rows.powers)
         self._take_prior()
 
     def _begin(self, rng: NDArray[np.uint64]) -> None:

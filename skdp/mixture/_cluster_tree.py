@@ -23,7 +23,8 @@ from skdp.emissions._clusters import (
     GaussianClusterPrior,
     GaussianRows,
 )
-from skdp.emissions._kernels_clusters import COUNTS
+from skdp.emissions._kernels_clusters import COUNTS, GAUSSIAN
+from skdp.mixture._table_summary import CellSummary, PartSummary
 
 _MOST_NUMBERS = 2**24
 """Number of numbers by which unions of clusters are described at once."""
@@ -59,6 +60,11 @@ class GaussianSummary(NamedTuple):
             apart = (values - means[k]).transpose(1, 2, 0)
             scatters[k] = apart @ apart.transpose(0, 2, 1)
         return cls(sizes, means, scatters, prior)
+
+    @property
+    def arrays(self) -> list[Floats]:
+        """The arrays, whose first axis is that of clusters."""
+        return list(self[:-1])
 
     def joined(self, a: int, others: Places) -> Self:
         """Return the unions of cluster `a` and each of the others."""
@@ -112,6 +118,11 @@ class CountSummary(NamedTuple):
         sums: Any = np.bincount(cells, weights=rows.amounts, minlength=len(sizes) * n_kinds)
         return cls(sizes, sums.reshape(len(sizes), n_kinds), prior)
 
+    @property
+    def arrays(self) -> list[Floats]:
+        """The arrays, whose first axis is that of clusters."""
+        return list(self[:-1])
+
     def joined(self, a: int, others: Places) -> Self:
         """Return the unions of cluster `a` and each of the others."""
         return self._replace(
@@ -130,7 +141,7 @@ class CountSummary(NamedTuple):
         return np.asarray(result + gammaln(total) - gammaln(total + sums.sum(axis=1)))
 
 
-Summary = GaussianSummary | CountSummary
+Summary = GaussianSummary | CountSummary | CellSummary | PartSummary
 
 
 def summarize(terms: ClusterTerms, labels: Places) -> Summary:
@@ -143,7 +154,13 @@ def summarize(terms: ClusterTerms, labels: Places) -> Summary:
     labels : (N,) array of int
         From 0 to K - 1, none without a row.
     """
-    kind: Any = CountSummary if terms.kind == COUNTS else GaussianSummary
+    if terms.has_parts:
+        cells, gaussians, counts = terms.list_parts()
+        parts = [summarize(part, labels) for part in (cells, *gaussians, *counts)]
+        return PartSummary(parts[0].sizes, parts)
+    kind: Any = GaussianSummary
+    if terms.kind != GAUSSIAN:
+        kind = CountSummary if terms.kind == COUNTS else CellSummary
     summary: Summary = kind.of_rows(terms.rows, labels, terms.prior)
     return summary
 
@@ -157,7 +174,8 @@ def make_cluster_tree(summary: Summary, n_labels: int = 0) -> MergeTree:
     n, sizes = len(summary.sizes), summary.sizes
     summary = deepcopy(summary)  # merged clusters take the place of one
     own, names, losses = summary.log_evidence(), np.arange(n), np.full((n, n), np.inf)
-    n_at_once = max(1, _MOST_NUMBERS // summary[-2][0].size)
+    n_numbers = sum(array[0].size for array in summary.arrays)
+    n_at_once = max(1, _MOST_NUMBERS // n_numbers)
 
     def weigh(a: int, others: NDArray[np.intp]) -> None:
         for begin in range(0, len(others), n_at_once):
@@ -176,7 +194,7 @@ def make_cluster_tree(summary: Summary, n_labels: int = 0) -> MergeTree:
         a, b = sorted(divmod(int(np.argmin(choice)), n))
         merges[i], lost[i] = np.sort(names[[a, b]]), losses[a, b]
         union = summary.joined(a, np.array([b]))
-        for array, joined in zip(summary[:-1], union[:-1], strict=True):
+        for array, joined in zip(summary.arrays, union.arrays, strict=True):
             array[a] = joined[0]
         own[a], names[a] = union.log_evidence()[0], n + i
         losses[b], losses[:, b], names[b] = np.inf, np.inf, -1

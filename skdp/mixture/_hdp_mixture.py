@@ -285,7 +285,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             self._concentration(name)
 
     def _check_input(self, X: Any, y: Any = None, sample_weight: Any = None) -> LabeledRows:
-        panel, is_single = check_panel(self, self._with_codes(X, reset=True), reset=True)
+        coded = self._with_codes(X, reset=True)
+        panel, is_single = check_panel(self, coded, reset=True, ensure_all_finite=self._finite)
         check_no_lengths(y, panel, is_single, "group")
         rows = check_labels_of_groups(panel, is_single, y if self.use_y else None)
         self._is_single = is_single
@@ -317,7 +318,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         top_concentration, top_prior = self._concentration("top_concentration")
         return HDPMixtureSampler(
             rows,
-            self._make_emission(rows.values),
+            self._make_emission(rows.values, rows.powers),
             TopPriors(prior, top_prior),
             concentration,
             top_concentration,
@@ -562,7 +563,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
 
     def _check_groups(self, X: Any) -> tuple[SequencePanel, bool]:
         check_is_fitted(self)
-        return check_panel(self, self._with_codes(X, reset=False), reset=False)
+        coded = self._with_codes(X, reset=False)
+        return check_panel(self, coded, reset=False, ensure_all_finite=self._finite)
 
     def _responsibilities(self, X: Any) -> tuple[Floats, Floats, SequencePanel, bool]:
         """Return component and novelty probabilities of rows under the representative partition.

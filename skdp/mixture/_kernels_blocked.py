@@ -24,7 +24,7 @@ for its reverse move.
 | log_alone | log f(x_i) | (N,) | log density of each row in its own cluster |
 | discount, concentration | a, b | scalars | |
 | row_sums | | (C,) int64 | sums of the indices of a cluster's rows, for a singleton its row |
-| members, weights, lines | | (N,) int64, (C + 1,), (3, K) | scratch |
+| members, weights, lines | | (N,) int64, (C + 1,), (4, K) | scratch |
 | rng | | (4,) uint64 | stream, advanced in place; or scratch for the stream of a block |
 """
 

@@ -222,7 +222,10 @@ def move_large_clusters(
 
     m = draw_sample(n, i, j, first, second, members, ends, sample[0], rng)
     n_free = bring_free_to_front(m - 2, sample[0], pinned)
-    halve(kind, m, sample[0], next_double(rng) < 0.5, rows, prior, five, sample_sides[0])
+    halve(
+        kind, m, sample[0], next_double(rng) < 0.5, rows, prior, five, scratch, sample[1],
+        sample_sides[0],
+    )  # fmt: skip
     settle_pinned(n_free, m, sample[0], pinned, sample_sides[0])
     log_way = 0.0
     for _ in range(FEW_PASSES if next_double(rng) < 0.5 else MANY_PASSES):

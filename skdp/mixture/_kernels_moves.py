@@ -366,7 +366,10 @@ def begin_move(
     n_free, n = gather(labels, i, j, pinned, members[0], sides[1], rng)
     if pinned.shape[0] > 0 and not may_move(move, n_free, n, members[0], sides[1], pinned):
         return move, i, first, second, 0, 0, 0
-    halve(kind, n, members[0], next_double(rng) < 0.5, rows, prior, three, sides[0])
+    halve(
+        kind, n, members[0], next_double(rng) < 0.5, rows, prior, three, scratch, members[1],
+        sides[0],
+    )  # fmt: skip
     if move == TRADE:
         copy_sides(n - n_free, sides[1][n_free:], sides[0][n_free:])
     else:

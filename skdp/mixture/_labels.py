@@ -26,7 +26,7 @@ class LabeledRows(NamedTuple):
     ptr : (J + 1,) array or None
         Offsets of groups of rows. None: rows are not in groups.
     powers : (N,) array or None
-        Power of the likelihood of each row. None: all are 1.
+        Powers of the likelihoods of rows, in (0, 1]. None: all are 1.
     copies : RowCopies or None
         The rows of X that these are copies of, in a fit with weights.
     """
@@ -41,9 +41,10 @@ class LabeledRows(NamedTuple):
     def take(self, rows: Places) -> LabeledRows:
         """Return some of the rows."""
         values = as_readonly(self.values[rows])
+        powers = None if self.powers is None else self.powers[rows]
         if self.known is None or (self.known[rows] < 0).all():
-            return LabeledRows(values)
-        return label_rows(values, self.known[rows])
+            return LabeledRows(values, powers=powers)
+        return label_rows(values, self.known[rows])._replace(powers=powers)
 
     def copied(self, values: Floats, sources: Places) -> LabeledRows:
         """Return copies of the rows with the given indices and values, with their labels."""

@@ -69,7 +69,8 @@ class RowMixture(BaseMixture):
         self._concentration_and_prior(self._discount_and_prior()[0])
 
     def _check_input(self, X: Any, y: Any = None, sample_weight: Any = None) -> LabeledRows:
-        values = check_rows(self, self._with_codes(X, reset=True), reset=True)
+        coded = self._with_codes(X, reset=True)
+        values = check_rows(self, coded, reset=True, ensure_all_finite=self._finite)
         rows = check_labels(values, y if self.use_y else None)
         if sample_weight is None:
             return rows
@@ -106,7 +107,7 @@ class RowMixture(BaseMixture):
             make = partial(BlockedSampler, n_jobs=self._n_jobs_of_chain())
         sampler: MixtureSampler = make(
             rows,
-            self._make_emission(rows.values),
+            self._make_emission(rows.values, rows.powers),
             PartitionPrior(
                 discount_prior if discount is None else None,
                 concentration_prior if concentration is None else None,
@@ -281,7 +282,8 @@ class RowMixture(BaseMixture):
 
     def _check_rows(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return check_rows(self, self._with_codes(X, reset=False), reset=False)
+        coded = self._with_codes(X, reset=False)
+        return check_rows(self, coded, reset=False, ensure_all_finite=self._finite)
 
     def _log_proba(self, X: Any) -> Floats:
         """Return the log probabilities of the known components for each row."""

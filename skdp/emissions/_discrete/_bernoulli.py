@@ -12,6 +12,7 @@ from scipy.special import betaln
 from skdp._checks import check_beta_prior
 from skdp._part import Part
 from skdp.emissions import _kernels_affinity as affinities
+from skdp.emissions._cells._terms import SymbolColumns
 from skdp.emissions._discrete import _kernels_events as kernels
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._marginals import BinaryMarginals, fill_by_means
@@ -163,6 +164,21 @@ class BernoulliSampler(Part):
         of_one, of_zero = self.prior
         zeros, ones = self.counts[0:-1:2].T, self.counts[1::2].T
         return np.asarray((of_one + ones) / (of_one + of_zero + ones + zeros))
+
+    def columns_of_cells(self) -> SymbolColumns:
+        """Return the columns as categories 0 and 1, and their prior."""
+        n_columns, (of_one, of_zero) = len(self.counts) // 2, self.prior
+        codes = self._places - 2 * np.arange(n_columns, dtype=np.int32)
+        codes = np.where(self._places < 2 * n_columns, codes, -1)
+        return SymbolColumns(codes, [np.array([of_zero, of_one])] * n_columns)
+
+    def condition_with_powers(self, states: NDArray[np.int64], powers: NDArray[np.float64]) -> None:
+        """Set the states of the observations given the powers of their likelihoods."""
+        n_rows, n_states = self.counts.shape
+        counts, known = np.zeros((n_rows, n_states)), states >= 0
+        for places in self._places[known].T:
+            np.add.at(counts, (places, states[known]), powers[known])
+        self.counts = counts
 
     def parameters(self) -> tuple[NDArray[np.float64], ...]:
         """Return alternating log(1 - theta) and log theta, (J, 2 D)."""

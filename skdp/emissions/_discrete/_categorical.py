@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -17,6 +19,7 @@ from skdp._numeric._random import draw_slice
 from skdp._part import Part
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions import _kernels_affinity as affinities
+from skdp.emissions._cells._terms import SymbolColumns
 from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._discrete import _kernels_counts as kernels
 from skdp.emissions._first_states import start_in_runs
@@ -289,6 +292,26 @@ class CategoricalSampler(Part):
 
     def _draw_concentration(self, shape: float, rate: float, rng: NDArray[np.uint64]) -> None:
         """Draw the concentration given the counts, with theta integrated out."""
+        base_values = self._base_values
+        if self.counts.dtype == np.float64:
+            log_evidence = partial(log_evidence_of_base, self._base, self.counts)
+        else:
+            log_evidence = self._tabulate()
+
+        def log_density(log_concentration: float) -> float:
+            if not low <= log_concentration <= high:
+                return -math.inf
+            concentration = math.exp(log_concentration)
+            result = log_evidence(concentration)
+            return float(result + shape * log_concentration - rate * concentration)
+
+        low = math.log(SMALLEST / base_values[0])
+        high = math.log(LARGEST / base_values[-1])
+        start = math.log(self.concentration)
+        self.prior = math.exp(draw_slice(log_density, start, rng)) * self._base
+
+    def _tabulate(self) -> Callable[[float], float]:
+        """Return the log evidence as a function of the concentration, for whole counts."""
         keys = np.empty(np.count_nonzero(self.counts), dtype=np.int64)
         sizes = np.empty(self.counts.shape[1], dtype=np.int64)
         n = kernels.list_cells(self.counts, self._group, len(self._base_values), keys, sizes)
@@ -298,17 +321,10 @@ class CategoricalSampler(Part):
             *np.unique(sizes, return_counts=True),
         )
 
-        def log_density(log_concentration: float) -> float:
-            if not low <= log_concentration <= high:
-                return -math.inf
-            concentration = math.exp(log_concentration)
-            result = kernels.log_evidence_of_concentration(concentration, *statistics)
-            return float(result + shape * log_concentration - rate * concentration)
+        def log_evidence(concentration: float) -> float:
+            return float(kernels.log_evidence_of_concentration(concentration, *statistics))
 
-        low = math.log(SMALLEST / self._base_values[0])
-        high = math.log(LARGEST / self._base_values[-1])
-        start = math.log(self.concentration)
-        self.prior = math.exp(draw_slice(log_density, start, rng)) * self._base
+        return log_evidence
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
         """Write log theta_j of every step's symbol, or 0 if it is missing."""
@@ -351,6 +367,24 @@ class CategoricalSampler(Part):
             kernels.count_symbols(self._symbols, labels, self.counts)
             self._draw_concentration(*self.concentration_prior, rng)
 
+    def draw_shared_given(self, clusters: CategoricalSampler, rng: NDArray[np.uint64]) -> None:
+        """Draw the concentration given a sampler that holds the counts of clusters, unless known."""
+        if self.concentration_prior is not None:
+            self.counts = clusters.counts
+            self._draw_concentration(*self.concentration_prior, rng)
+
+    def columns_of_cells(self) -> SymbolColumns:
+        """Return the column of symbols and its prior."""
+        return SymbolColumns(self._symbols[:, np.newaxis], [self.prior])
+
+    def condition_with_powers(self, states: NDArray[np.int64], powers: NDArray[np.float64]) -> None:
+        """Set the states of the observations given the powers of their likelihoods."""
+        n_symbols, n_states = self.counts.shape
+        known = (states >= 0) & (self._symbols >= 0)
+        cells = self._symbols[known].astype(np.int64) * n_states + states[known]
+        counts = np.bincount(cells, powers[known], n_symbols * n_states)
+        self.counts = counts.reshape(n_symbols, n_states)
+
     def parameters(self) -> tuple[NDArray[np.float64], ...]:
         """Return log theta, (J, V)."""
         return (self.log_probs.T,)
@@ -389,6 +423,16 @@ class CategoricalSampler(Part):
     def restore_shared(self, before: NDArray[np.float64]) -> None:
         """Restore the prior that `move_shared` returned."""
         self.prior = before
+
+
+def log_evidence_of_base(
+    base: NDArray[np.float64], counts: NDArray[np.float64], concentration: float
+) -> float:
+    """Return log p(x | z) given counts that need not be whole, (V, J), with theta integrated out."""
+    shapes = concentration * base[:, np.newaxis]
+    totals = counts.sum(axis=0)
+    result = (gammaln(shapes + counts) - gammaln(shapes)).sum()
+    return float(result - (gammaln(concentration + totals) - gammaln(concentration)).sum())
 
 
 def log_density_of_probabilities(

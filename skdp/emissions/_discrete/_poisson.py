@@ -17,6 +17,7 @@ from skdp._numeric._sums import round_sum, sum_exactly
 from skdp._part import Part
 from skdp._sklearn_compat import Interval
 from skdp.emissions import _kernels_affinity as affinities
+from skdp.emissions._cells._terms import CountColumns
 from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._discrete import _kernels_counts as kernels
 from skdp.emissions._gaussian._sums import find_moments
@@ -243,6 +244,21 @@ class PoissonSampler(Part):
         events = ptr, columns, values[steps, columns]
         constants = -gammaln(values + 1.0).sum(axis=1)
         return count_terms(events, constants, self.shapes, self.rates)
+
+    def columns_of_cells(self) -> CountColumns:
+        """Return the columns and their prior."""
+        return CountColumns(self._values, self.shapes, self.rates)
+
+    def condition_with_powers(self, states: NDArray[np.int64], powers: NDArray[np.float64]) -> None:
+        """Set the states of the observations given the powers of their likelihoods."""
+        n_states = len(self.counts)
+        for d, column in enumerate(self._values.T):
+            seen = ~np.isnan(column) & (states >= 0)
+            x, z, w = column[seen], states[seen], powers[seen]
+            self.counts[:, d] = np.bincount(z, w, n_states)
+            self.totals[:, d] = np.bincount(z, w * x, n_states)
+        known = states >= 0
+        self._log_factorials = sum_exactly((powers * self._constants)[known])
 
     def parameters(self) -> tuple[NDArray[np.float64], ...]:
         """Return log lambda, (J, D)."""

@@ -14,6 +14,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_categorical, draw_key, make_generator, next_double
 from skdp._part import Part
 from skdp.emissions import _kernels_affinity as affinities
+from skdp.emissions._cells._terms import NormalColumns
 from skdp.emissions._clusters import ClusterTerms, gaussian_terms
 from skdp.emissions._gaussian import _kernels as kernels
 from skdp.emissions._gaussian import _kernels_drawn_scale as drawn
@@ -26,7 +27,7 @@ from skdp.emissions._gaussian._model import (
     log_determinants,
     write_log_densities,
 )
-from skdp.emissions._gaussian._sums import Ranges, Sums
+from skdp.emissions._gaussian._sums import Ranges, Sums, sum_powered
 from skdp.emissions._gaussian._tight_clusters import find_tight_clusters
 from skdp.emissions._protocol import Coupling
 
@@ -406,7 +407,31 @@ class GaussianSampler(Part):
         if self.scale_prior is not None:
             part = self.restrict(np.arange(len(labels)), n_clusters)
             part.condition(labels)
-            self._draw_shared(self.scale_prior, part._statistics(), rng)
+            self.draw_shared_given(part, rng)
+
+    def draw_shared_given(self, clusters: GaussianSampler, rng: NDArray[np.uint64]) -> None:
+        """Draw nu and S given a sampler that holds the statistics of clusters, unless known."""
+        if self.scale_prior is not None:
+            self._draw_shared(self.scale_prior, clusters._statistics(), rng)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether values are missing."""
+        return self._missing is not None
+
+    def columns_of_cells(self) -> NormalColumns | None:
+        """Return the columns and their prior if they are independent, otherwise None."""
+        mean, precision, dof, scale = self.prior
+        if mean.shape[1] > 1:
+            return None
+        return NormalColumns(self._values, mean.ravel(), precision, dof, scale.ravel())
+
+    def condition_with_powers(self, states: NDArray[np.int64], powers: NDArray[np.float64]) -> None:
+        """Set the states of the observations, whose columns are independent, given their powers."""
+        counts, centers, scatter = sum_powered(self._values, states, powers, self.n_states)
+        self.counts[:] = counts.ravel()
+        self.centers[:] = centers.reshape(-1, 1)
+        self.scatter[:] = scatter.reshape(-1, 1, 1)
 
     @property
     def draws_dof(self) -> bool:

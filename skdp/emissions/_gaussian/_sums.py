@@ -101,3 +101,22 @@ def multiply_columns(values: Floats, mean: Floats, scales: Floats, unit: float) 
     out = np.empty((len(mean), len(mean)), dtype=np.int64)
     kernels.multiply(as_readonly(values), mean, scales, unit, out, np.empty(len(mean)))
     return (out,)
+
+
+def sum_powered(
+    values: NDArray[np.float64],
+    states: NDArray[np.int64],
+    powers: NDArray[np.float64],
+    n_states: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return numbers, means and scatters of observed values weighted by powers, (J, D) each."""
+    shape = n_states, values.shape[1]
+    counts, centers, scatter = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for d, column in enumerate(values.T):
+        seen = ~np.isnan(column) & (states >= 0)
+        x, z, w = column[seen], states[seen], powers[seen]
+        counts[:, d] = np.bincount(z, w, n_states)
+        sums = np.bincount(z, w * x, n_states)
+        centers[:, d] = sums / np.where(counts[:, d] > 0.0, counts[:, d], 1.0)
+        scatter[:, d] = np.bincount(z, w * (x - centers[z, d]) ** 2, n_states)
+    return counts, centers, scatter

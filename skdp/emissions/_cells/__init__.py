@@ -1,0 +1,1 @@
+"""Tables whose columns have scalar distributions of several kinds, in clusters."""

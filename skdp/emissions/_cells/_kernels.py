@@ -1,0 +1,374 @@
+r"""Single-row updates of clusters of independent columns, with the parameters integrated out.
+
+Columns are of three kinds: normal with unknown mean and variance, counts with Gamma-Poisson
+distributions, and categories with Dirichlet priors (columns of 0 and 1 among them). Every column
+has its own number of observed cells in each cluster, so missing cells are left out.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| rows.values | x_id | (N, P) | normal columns; NaN: missing |
+| rows.amounts | x_id | (N, Q) | columns of counts; NaN: missing |
+| rows.codes | | (N, R) int32 | index among the V symbols of all columns of categories; -1: missing |
+| rows.powers | w_i | (N,) or (0,) | powers of the likelihoods of rows; empty: all are 1 |
+| rows.constants | | (N,) | terms of a row's log probability that all clusters share |
+| prior | m, c, nu, s, a, b | | see `CellPrior` |
+| vectors | | (2, C) | SIZE and UPDATES of at most C clusters |
+| normals | | (7, P, C) | SEEN, CENTER, SPREAD, HEAD, BACK, RATIO, POWER |
+| counts | | (4, Q, C) | SEEN, SUM, COUNT_HEAD, SLOPE |
+| symbols | | (2, V, C) | SEEN, LOG |
+| totals | | (2, R, C) | SEEN, LOG |
+| line | | (C,) | scratch |
+
+SIZE is the number of rows of a cluster, whatever their powers. SEEN is n, the sum of the powers of
+the observed cells. CENTER and SPREAD are the parameters m_n and s_n of the posterior of a normal
+column, RATIO is c_n / ((c_n + 1) s_n), POWER is (nu_n + 1) / 2, HEAD has the other terms of the log
+density of a row with power 1, and BACK those of a row that is removed first. SUM is the sum of w x;
+COUNT_HEAD is A log(R / (R + 1)) and SLOPE is -log(R + 1) for A = a + SUM, R = b + n. LOG is the
+logarithm of the prior parameter plus n.
+
+The evidence Z of a cluster multiplies the likelihoods of its rows to the powers w_i. The density of
+a row is the ratio Z(with the row) / Z(without it).
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numeric._elementary import fast_log
+from skdp._numeric._numba import njit_internal_nogc, njit_outlined
+from skdp.emissions._discrete._kernels_clusters import FEW_EVENTS, stirling_tail
+
+SIZE, UPDATES = range(2)
+
+SEEN, CENTER, SPREAD, HEAD, BACK, RATIO, POWER = range(7)
+
+SUM, COUNT_HEAD, SLOPE = 1, 2, 3
+
+LOG = 1
+
+FEWEST_DIGITS = 1e-6
+"""Smallest ratio of SPREAD without a row to that with it; below, a row is not removed."""
+
+HUGE = 1e300
+
+LOG_PI = math.log(math.pi)
+
+
+@njit_outlined
+def log_rise(shape, amount):
+    """Return log Gamma(shape + amount) - log Gamma(shape), for any amount >= 0."""
+    if amount <= FEW_EVENTS and amount == math.floor(amount):
+        product, m = 1.0, 0.0
+        while m < amount:
+            product *= shape + m
+            m += 1.0
+        return math.log(product)
+    if shape < 16.0:
+        return math.lgamma(shape + amount) - math.lgamma(shape)
+    both = shape + amount
+    result = (shape - 0.5) * math.log1p(amount / shape) + amount * (math.log(both) - 1.0)
+    return result + stirling_tail(both) - stirling_tail(shape)
+
+
+@njit_internal_nogc
+def power_of(i, rows):
+    """Return the power of the likelihood of row i."""
+    return rows.powers[i] if rows.powers.shape[0] > 0 else 1.0
+
+
+@njit_internal_nogc
+def weigh_cells(i, rows, prior, clusters, n, own, scratch, out):
+    """Write log p(x_i given the rows of cluster k) of the first n clusters to `out`.
+
+    Parameters
+    ----------
+    own : int
+        The cluster of the row, which counts without the row and must have other rows. -1: none.
+
+    Returns
+    -------
+    possible : bool
+        False if a cell is too far out in its cluster; `out` is invalid then.
+    """
+    if power_of(i, rows) != 1.0:
+        return weigh_powered_cells(i, rows, prior, clusters, n, own, out)
+    own_logs = rows.constants[i]
+    for k in range(n):
+        out[k] = rows.constants[i]
+    for d in range(rows.values.shape[1]):
+        x = rows.values[i, d]
+        if x == x:
+            centers, ratios = clusters.normals[CENTER, d], clusters.normals[RATIO, d]
+            heads, powers = clusters.normals[HEAD, d], clusters.normals[POWER, d]
+            for k in range(n):
+                away = x - centers[k]
+                out[k] += heads[k] - powers[k] * fast_log(1.0 + min(away * away * ratios[k], HUGE))
+            if own >= 0:
+                c = prior.precisions[d] + clusters.normals[SEEN, d, own]
+                away = x - centers[own]
+                h = 1.0 - c / (c - 1.0) * away * away / clusters.normals[SPREAD, d, own]
+                if h < FEWEST_DIGITS:
+                    return False
+                own_logs += clusters.normals[BACK, d, own] + (powers[own] - 1.0) * math.log(h)
+    for d in range(rows.amounts.shape[1]):
+        x = rows.amounts[i, d]
+        if x == x:
+            weigh_count(d, x, prior, clusters, n, scratch.line, out)
+            if own >= 0:
+                shape = prior.shapes[d] + (clusters.counts[SUM, d, own] - x)
+                rate = prior.rates[d] + (clusters.counts[SEEN, d, own] - 1.0)
+                own_logs += log_gain_of_count(x, 1.0, shape, rate)
+    for d in range(rows.codes.shape[1]):
+        v = rows.codes[i, d]
+        if v >= 0:
+            logs, totals = clusters.symbols[LOG, v], clusters.totals[LOG, d]
+            for k in range(n):
+                out[k] += logs[k] - totals[k]
+            if own >= 0:
+                weight = prior.weights[v] + (clusters.symbols[SEEN, v, own] - 1.0)
+                total = prior.totals[d] + (clusters.totals[SEEN, d, own] - 1.0)
+                own_logs += math.log(weight / total)
+    if own >= 0:
+        out[own] = own_logs
+    return True
+
+
+@njit_internal_nogc
+def weigh_count(d, x, prior, clusters, n, products, out):
+    """Add log p(x) of a count in the first n clusters, without the factorial."""
+    sums, shape = clusters.counts[SUM, d], prior.shapes[d]
+    heads, slopes = clusters.counts[COUNT_HEAD, d], clusters.counts[SLOPE, d]
+    for k in range(n):
+        out[k] += heads[k] + x * slopes[k]
+    if x > FEW_EVENTS:
+        for k in range(n):
+            out[k] += log_rise(shape + sums[k], x)
+    elif x > 0.0:
+        for k in range(n):
+            products[k] = shape + sums[k]
+        m = 1.0
+        while m < x:
+            for k in range(n):
+                products[k] *= shape + sums[k] + m
+            m += 1.0
+        for k in range(n):
+            out[k] += fast_log(products[k])
+
+
+@njit_internal_nogc
+def log_gain_of_normal(x, w, center, spread, c, dof):
+    """Return the log density of a normal cell with power w, given posterior parameters."""
+    away = x - center
+    result = math.lgamma(0.5 * (dof + w)) - math.lgamma(0.5 * dof)
+    result += 0.5 * math.log(c / (c + w)) - 0.5 * w * (LOG_PI + math.log(spread))
+    ratio = min(w * c / (c + w) * away * away / spread, HUGE)
+    return result - 0.5 * (dof + w) * math.log1p(ratio)
+
+
+@njit_internal_nogc
+def log_gain_of_count(x, w, shape, rate):
+    """Return the log probability of a count with power w, without the factorial."""
+    return log_rise(shape, w * x) - shape * math.log1p(w / rate) - w * x * math.log(rate + w)
+
+
+@njit_internal_nogc
+def weigh_powered_cells(i, rows, prior, clusters, n, own, out):
+    """Do the same as `weigh_cells` for a row of any power."""
+    w = power_of(i, rows)
+    for k in range(n):
+        less = w if k == own else 0.0
+        result = rows.constants[i]
+        for d in range(rows.values.shape[1]):
+            x = rows.values[i, d]
+            if x == x:
+                seen, center = clusters.normals[SEEN, d, k], clusters.normals[CENTER, d, k]
+                spread, c = clusters.normals[SPREAD, d, k], prior.precisions[d] + seen
+                if k == own:
+                    rest = spread - w * c / (c - w) * (x - center) ** 2
+                    if rest < FEWEST_DIGITS * spread:
+                        return False
+                    center -= w * (x - center) / (c - w)
+                    spread = rest
+                result += log_gain_of_normal(
+                    x, w, center, spread, c - less, prior.dofs[d] + seen - less
+                )
+        for d in range(rows.amounts.shape[1]):
+            x = rows.amounts[i, d]
+            if x == x:
+                shape = prior.shapes[d] + (clusters.counts[SUM, d, k] - less * x)
+                rate = prior.rates[d] + (clusters.counts[SEEN, d, k] - less)
+                result += log_gain_of_count(x, w, shape, rate)
+        for d in range(rows.codes.shape[1]):
+            v = rows.codes[i, d]
+            if v >= 0:
+                result += log_rise(prior.weights[v] + (clusters.symbols[SEEN, v, k] - less), w)
+                result -= log_rise(prior.totals[d] + (clusters.totals[SEEN, d, k] - less), w)
+        out[k] = result
+    return True
+
+
+@njit_internal_nogc
+def refresh_normal(d, k, prior, clusters):
+    """Update the quantities that depend on the posterior of a normal column."""
+    seen, spread = clusters.normals[SEEN, d, k], clusters.normals[SPREAD, d, k]
+    c, dof = prior.precisions[d] + seen, prior.dofs[d] + seen
+    middle, half_log = math.lgamma(0.5 * dof), 0.5 * (math.log(spread) + LOG_PI)
+    clusters.normals[RATIO, d, k] = c / ((c + 1.0) * spread)
+    clusters.normals[POWER, d, k] = 0.5 * (dof + 1.0)
+    clusters.normals[HEAD, d, k] = (
+        math.lgamma(0.5 * (dof + 1.0)) - middle + 0.5 * math.log(c / (c + 1.0)) - half_log
+    )
+    clusters.normals[BACK, d, k] = 0.0
+    if seen > 0.5:  # a row of power 1 may leave
+        before = max(c - 1.0, 1e-300)
+        clusters.normals[BACK, d, k] = (
+            middle - math.lgamma(0.5 * (dof - 1.0)) + 0.5 * math.log(before / c) - half_log
+        )
+
+
+@njit_internal_nogc
+def refresh_count(d, k, prior, clusters):
+    """Update the quantities that depend on the posterior of a column of counts."""
+    rate = prior.rates[d] + clusters.counts[SEEN, d, k]
+    shape = prior.shapes[d] + clusters.counts[SUM, d, k]
+    clusters.counts[COUNT_HEAD, d, k] = -shape * math.log1p(1.0 / rate)
+    clusters.counts[SLOPE, d, k] = -math.log(rate + 1.0)
+
+
+@njit_internal_nogc
+def refresh_symbol(v, k, prior, clusters):
+    """Update the logarithm of a symbol's weight."""
+    clusters.symbols[LOG, v, k] = math.log(prior.weights[v] + clusters.symbols[SEEN, v, k])
+
+
+@njit_internal_nogc
+def refresh_total(d, k, prior, clusters):
+    """Update the logarithm of the total weight of a column of categories."""
+    clusters.totals[LOG, d, k] = math.log(prior.totals[d] + clusters.totals[SEEN, d, k])
+
+
+@njit_internal_nogc
+def move_cells(i, k, sign, rows, prior, clusters):
+    """Add row i to cluster k (sign 1.0), or remove it (-1.0)."""
+    w = sign * power_of(i, rows)
+    clusters.vectors[SIZE, k] += sign
+    clusters.vectors[UPDATES, k] += 1.0
+    for d in range(rows.values.shape[1]):
+        x = rows.values[i, d]
+        if x == x:
+            away = x - clusters.normals[CENTER, d, k]
+            before = prior.precisions[d] + clusters.normals[SEEN, d, k]
+            clusters.normals[SEEN, d, k] += w
+            c = prior.precisions[d] + clusters.normals[SEEN, d, k]
+            clusters.normals[CENTER, d, k] += w * away / c
+            clusters.normals[SPREAD, d, k] += w * before / c * away * away
+            refresh_normal(d, k, prior, clusters)
+    for d in range(rows.amounts.shape[1]):
+        x = rows.amounts[i, d]
+        if x == x:
+            clusters.counts[SEEN, d, k] += w
+            clusters.counts[SUM, d, k] += w * x
+            refresh_count(d, k, prior, clusters)
+    for d in range(rows.codes.shape[1]):
+        v = rows.codes[i, d]
+        if v >= 0:
+            clusters.symbols[SEEN, v, k] += w
+            clusters.totals[SEEN, d, k] += w
+            refresh_symbol(v, k, prior, clusters)
+            refresh_total(d, k, prior, clusters)
+
+
+@njit_internal_nogc
+def build_normal(d, k, members, rows, prior, clusters):
+    """Write the posterior of a normal column of a cluster."""
+    seen = mean = scatter = 0.0
+    for i in members:
+        x = rows.values[i, d]
+        if x == x:
+            seen += power_of(i, rows)
+            mean += power_of(i, rows) * x
+    mean = mean / seen if seen > 0.0 else prior.centers[d]
+    for i in members:
+        x = rows.values[i, d]
+        if x == x:
+            scatter += power_of(i, rows) * (x - mean) ** 2
+    c, away = prior.precisions[d] + seen, mean - prior.centers[d]
+    clusters.normals[SEEN, d, k] = seen
+    clusters.normals[CENTER, d, k] = prior.centers[d] + seen / c * away
+    clusters.normals[SPREAD, d, k] = (
+        prior.spreads[d] + scatter + prior.precisions[d] * seen / c * away * away
+    )
+    refresh_normal(d, k, prior, clusters)
+
+
+@njit_internal_nogc
+def build_cells(k, members, rows, prior, clusters):
+    """Write the statistics of a cluster of the given rows, which may be empty."""
+    clusters.vectors[SIZE, k] = members.shape[0]
+    clusters.vectors[UPDATES, k] = 0.0
+    for d in range(rows.values.shape[1]):
+        build_normal(d, k, members, rows, prior, clusters)
+    for d in range(rows.amounts.shape[1]):
+        seen = total = 0.0
+        for i in members:
+            x = rows.amounts[i, d]
+            if x == x:
+                seen += power_of(i, rows)
+                total += power_of(i, rows) * x
+        clusters.counts[SEEN, d, k], clusters.counts[SUM, d, k] = seen, total
+        refresh_count(d, k, prior, clusters)
+    for v in range(prior.weights.shape[0]):
+        clusters.symbols[SEEN, v, k] = 0.0
+    for d in range(rows.codes.shape[1]):
+        seen = 0.0
+        for i in members:
+            v = rows.codes[i, d]
+            if v >= 0:
+                seen += power_of(i, rows)
+                clusters.symbols[SEEN, v, k] += power_of(i, rows)
+        clusters.totals[SEEN, d, k] = seen
+        refresh_total(d, k, prior, clusters)
+    for v in range(prior.weights.shape[0]):
+        refresh_symbol(v, k, prior, clusters)
+
+
+@njit_internal_nogc
+def copy_last_axis(source, k, target, j):
+    """Copy column k of `source` to column j of `target`."""
+    for a in range(source.shape[0]):
+        for b in range(source.shape[1]):
+            target[a, b, j] = source[a, b, k]
+
+
+@njit_internal_nogc
+def copy_cells(source, k, target, j):
+    """Copy cluster k of `source` to place j of `target`."""
+    for a in range(source.vectors.shape[0]):
+        target.vectors[a, j] = source.vectors[a, k]
+    copy_last_axis(source.normals, k, target.normals, j)
+    copy_last_axis(source.counts, k, target.counts, j)
+    copy_last_axis(source.symbols, k, target.symbols, j)
+    copy_last_axis(source.totals, k, target.totals, j)
+
+
+@njit_internal_nogc
+def log_evidence_of_cells(k, prior, clusters):
+    """Return log Z of a cluster, without the constants of rows."""
+    result = 0.0
+    for d in range(prior.centers.shape[0]):
+        seen, c, dof = clusters.normals[SEEN, d, k], prior.precisions[d], prior.dofs[d]
+        result += math.lgamma(0.5 * (dof + seen)) - math.lgamma(0.5 * dof)
+        result += 0.5 * math.log(c / (c + seen)) - 0.5 * seen * LOG_PI
+        result += 0.5 * dof * math.log(prior.spreads[d])
+        result -= 0.5 * (dof + seen) * math.log(clusters.normals[SPREAD, d, k])
+    for d in range(prior.shapes.shape[0]):
+        seen, total = clusters.counts[SEEN, d, k], clusters.counts[SUM, d, k]
+        result += log_rise(prior.shapes[d], total)
+        result -= prior.shapes[d] * math.log1p(seen / prior.rates[d])
+        result -= total * math.log(prior.rates[d] + seen)
+    for v in range(prior.weights.shape[0]):
+        if clusters.symbols[SEEN, v, k] > 0.0:
+            result += log_rise(prior.weights[v], clusters.symbols[SEEN, v, k])
+    for d in range(prior.totals.shape[0]):
+        result -= log_rise(prior.totals[d], max(clusters.totals[SEEN, d, k], 0.0))
+    return result

@@ -1,0 +1,199 @@
+"""Emissions of tables in mixtures: columns of different kinds, with gaps and powers of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numeric._typing import Floats, Places
+from skdp._part import Part
+from skdp.emissions._cells._terms import join_columns
+from skdp.emissions._clusters import ClusterTerms, join_terms
+from skdp.emissions._independent import CollapsedIndependentSampler
+from skdp.emissions._kernels_clusters import CELLS
+
+
+class TableSampler(Part):
+    """Sampler of the emissions of a table, whose rows join clusters one by one.
+
+    Columns with scalar distributions are handled cell by cell, so that missing cells and powers of
+    rows are exact. Parts of several dependent columns take neither.
+
+    Parameters
+    ----------
+    root : CollapsedEmission
+        Sampler of a single state: of one emission, or of `IndependentEmissions`.
+    supported : str
+        Begin of the message if rows of an emission cannot join clusters one by one.
+
+    Raises
+    ------
+    TypeError
+        If rows of an emission cannot join clusters one by one.
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_powers",)
+
+    def __init__(self, root: Any, supported: str = "emission"):
+        self.root = root
+        for leaf in self.leaves():
+            if not hasattr(leaf, "columns_of_cells") and not hasattr(leaf, "cluster_terms"):
+                kind = type(leaf).__name__.removesuffix("Sampler")
+                raise TypeError(f"{supported}; got {kind}Emission.")
+        self._prior = self._gather_priors()
+
+    def leaves(self) -> Iterator[Any]:
+        """Yield the samplers of the parts, and of the parts of parts."""
+        yield from _list_leaves(self.root)
+
+    def attach(self, values: Floats, powers: Floats | None = None) -> None:
+        """Store the observations, and the powers of the likelihoods of rows (None: all are 1).
+
+        Raises
+        ------
+        ValueError
+            If a part of dependent columns has missing cells, or if rows have powers.
+        """
+        self.root.attach(values)
+        self._powers = powers
+        for leaf in self.leaves():
+            if _read_columns(leaf) is None:
+                _check_whole(leaf, powers)
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the rows and the prior in the format of the cluster kernels."""
+        columns, others, n_rows = [], [], 0
+        for leaf in self.leaves():
+            own = _read_columns(leaf)
+            if own is None:
+                others.append(leaf.cluster_terms())
+                n_rows = _count_rows(others[-1])
+            else:
+                columns.append(own)
+                n_rows = len(own[0])
+        rows, prior = join_columns(columns, n_rows, self._powers)
+        return join_terms(ClusterTerms(CELLS, rows, prior), others)
+
+    def restrict(self, steps: Places, n_states: int) -> TableSampler:
+        """Return a sampler for some of the rows, whose prior is fixed at the current one."""
+        other = TableSampler(self.root.restrict(steps, n_states))
+        other._powers = None if self._powers is None else self._powers[steps]
+        return other
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Set the clusters of the rows."""
+        self.root.condition(states)
+        if self._powers is not None:
+            for leaf in self.leaves():
+                leaf.condition_with_powers(states, self._powers)
+
+    def log_evidence(self) -> float:
+        """Return log p(x | z), with the likelihoods of rows to their powers."""
+        return float(self.root.log_evidence())
+
+    def model(self) -> Any:
+        """Return the distributions of the next row of each cluster."""
+        return self.root.model()
+
+    def scalars(self) -> dict[str, float]:
+        """Return the scalars of the parts for the trace."""
+        scalars: dict[str, float] = self.root.scalars() if hasattr(self.root, "scalars") else {}
+        return scalars
+
+    # Parameters that clusters share
+
+    @property
+    def prior(self) -> tuple[Any, ...]:
+        """Priors of the parts: the same object until one of them is drawn."""
+        return self._prior
+
+    @prior.setter
+    def prior(self, priors: tuple[Any, ...]) -> None:
+        for leaf, prior in zip(self.leaves(), priors, strict=True):
+            if prior is not None:
+                leaf.prior = prior
+        self._prior = priors
+
+    def _gather_priors(self) -> tuple[Any, ...]:
+        return tuple(getattr(leaf, "prior", None) for leaf in self.leaves())
+
+    def _take_priors(self) -> None:
+        """Renew `prior` if a part has drawn its own."""
+        priors = self._gather_priors()
+        if any(new is not old for new, old in zip(priors, self._prior, strict=True)):
+            self._prior = priors
+
+    def draw_shared(
+        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
+    ) -> None:
+        """Draw the shared parameters of the parts given the clusters of the rows."""
+        if not any(hasattr(leaf, "draw_shared_given") for leaf in self.leaves()):
+            return
+        given = self.restrict(np.arange(len(labels)), n_clusters)
+        given.condition(labels)
+        for leaf, own in zip(self.leaves(), given.leaves(), strict=True):
+            if hasattr(leaf, "draw_shared_given"):
+                leaf.draw_shared_given(own, rng)
+        self._take_priors()
+
+    def _list_drawing_dof(self) -> list[Any]:
+        return [leaf for leaf in self.leaves() if getattr(leaf, "draws_dof", False)]
+
+    @property
+    def draws_dof(self) -> bool:
+        """Whether a part draws its degrees of freedom."""
+        return len(self._list_drawing_dof()) > 0
+
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether a chain that begins with one cluster may not find the others."""
+        return any(leaf.has_few_rows for leaf in self._list_drawing_dof())
+
+    def find_clusters(self, rng: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
+        """Return partitions of the rows into few and into more clusters, by each of these parts."""
+        drawing = self._list_drawing_dof()
+        return [labels for leaf in drawing for labels in leaf.find_clusters(rng)]
+
+    def fit_shared(
+        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
+    ) -> None:
+        """Draw the scales of these parts until their first values are forgotten."""
+        for leaf in self._list_drawing_dof():
+            leaf.fit_shared(labels, n_clusters, rng)
+        self._take_priors()
+
+
+def _list_leaves(sampler: Any) -> Iterator[Any]:
+    if isinstance(sampler, CollapsedIndependentSampler):
+        for part in sampler.samplers:
+            yield from _list_leaves(part)
+    else:
+        yield sampler
+
+
+def _read_columns(leaf: Any) -> Any:
+    """Return the columns of an emission, or None if they depend on each other."""
+    return leaf.columns_of_cells() if hasattr(leaf, "columns_of_cells") else None
+
+
+def _count_rows(terms: ClusterTerms) -> int:
+    rows = terms.rows
+    return len(rows.values) if hasattr(rows, "values") else len(rows.totals)
+
+
+def _check_whole(leaf: Any, powers: Floats | None) -> None:
+    """Raise ValueError if a part of dependent columns has missing cells or rows have powers."""
+    kind = type(leaf).__name__.removesuffix("Sampler")
+    if getattr(leaf, "has_gaps", False):
+        raise ValueError(
+            f"X contains NaN in columns of a {kind}Emission with full covariances, which takes no "
+            'missing values in a mixture: use GaussianEmission("diag"), or fill in the values.'
+        )
+    if powers is not None:
+        raise ValueError(
+            f"sample_weight: a {kind}Emission of several dependent columns takes whole weights "
+            'only. Use emissions of independent columns, such as GaussianEmission("diag").'
+        )
