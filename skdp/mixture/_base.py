@@ -36,6 +36,7 @@ from skdp.mixture._cluster_tree import Summary, make_cluster_tree
 from skdp.mixture._labels import LabeledRows
 from skdp.mixture._partition import representative_partition
 from skdp.mixture._table._weights import RowCopies, copy_rows
+from skdp.mixture._table_methods import TableMethods
 
 EMISSIONS: Mapping[str, Callable[[], Any]] = {
     "gaussian": partial(GaussianEmission, covariance_prior="auto"),
@@ -89,7 +90,7 @@ def fit_for_table(emission: Any, n_columns: int, names: list[str] | None) -> Any
     return IndependentEmissions(parts)
 
 
-class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
+class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
     """Base class with parameters, emissions and the representative partition.
 
     A subclass defines `_check_hyper`, `_check_input`, `_start_sampler` and `_model_of`.
@@ -106,7 +107,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         "use_y": ["boolean"],
     }
 
-    _feature_attributes = (*ChainEstimator._feature_attributes, "categories_")
+    _feature_attributes = (*ChainEstimator._feature_attributes, "categories_", "_format")
     _optional_attributes = frozenset(["means_", "covariances_"])
 
     emission: Any

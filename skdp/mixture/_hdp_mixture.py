@@ -5,35 +5,25 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_count, check_jobs, check_memory
+from skdp._checks import check_count, check_memory
 from skdp._fit import FitState
-from skdp._numeric._bayes import log_posterior
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import check_no_lengths, split
-from skdp.data._ragged import offsets
 from skdp.mixture._base import BaseMixture
-from skdp.mixture._hdp._model import HDPMixtureModel, split_groups
+from skdp.mixture._hdp._model import HDPMixtureModel, score_completions, sum_scores
 from skdp.mixture._hdp._sampler import HDPMixtureSampler
-from skdp.mixture._labels import (
-    LabeledRows,
-    check_agreement,
-    check_labels_of_groups,
-    join_labels_of_groups,
-)
+from skdp.mixture._labels import LabeledRows, check_labels_of_groups, first_labels_of_groups
+from skdp.mixture._table._cells import complete_groups
+from skdp.mixture._table._format import TableFormat
 from skdp.mixture._table._weights import RowCopies, check_weights_of_groups, weighted_mean
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
-
-_LEAST = 1e-200
-"""Smallest total probability of the known components that is used as a divisor."""
 
 
 class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture):
@@ -290,6 +280,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         check_no_lengths(y, panel, is_single, "group")
         rows = check_labels_of_groups(panel, is_single, y if self.use_y else None)
         self._is_single = is_single
+        self._format = TableFormat.of(X if is_single or isinstance(X, SequencePanel) else X[0])
         if sample_weight is None:
             return rows
         weights = check_weights_of_groups(sample_weight, panel.ptr, is_single)
@@ -297,16 +288,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
 
     def _first_labels(self, rows: LabeledRows) -> Places | None:
         """Return the given first partition with labels without gaps, or None if none is given."""
-        if isinstance(self.init, str):
-            return None
-        ptr = rows.ptr if rows.copies is None else rows.copies.ptr
-        assert ptr is not None
-        labels = join_labels_of_groups(self.init, np.diff(ptr))
-        if rows.copies is not None:
-            labels = labels[rows.copies.sources]
-        first = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-        check_agreement(first, rows)
-        return first
+        return None if isinstance(self.init, str) else first_labels_of_groups(self.init, rows)
 
     # Chains
 
@@ -336,12 +318,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         return model
 
     def _find_components(self, model: HDPMixtureModel, rows: Places, copies: RowCopies) -> Places:
-        assert copies.ptr is not None
-        groups = np.searchsorted(copies.ptr, np.arange(len(copies.values)), side="right") - 1
-        ptr = offsets(np.bincount(groups[copies.sources], minlength=len(copies.ptr) - 1))
-        log_shares = np.log(model.shares(ptr, np.eye(len(model.weights))[model.labels]))
-        logs = model.log_obs(copies.values[rows]) + log_shares[groups[rows]]
-        return np.argmax(log_posterior(logs[:, :-1], log_shares[groups[rows], :-1]), axis=1)
+        return model.find_components(rows, copies)
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
@@ -496,7 +473,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             Natural logarithms, summed over the scored rows of a group; 0 for a group of one row.
             For a single array, one value per row, (n_rows,): 0 for rows that are not scored.
         """
-        return self._sum_scores(*self._score_rows(X))
+        return sum_scores(*self._score_rows(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log predictive density (or probability) of a scored row.
@@ -531,9 +508,16 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             )
         if sample_weight is not None:
             return weighted_mean(logs, weights[scored])
-        return float(self._sum_scores(logs, scored, panel, is_single).sum() / len(scored))
+        return float(sum_scores(logs, scored, panel, is_single).sum() / len(scored))
 
-    def sample(self, n_rows: int, n_groups: int = 1, *, random_state: Any = None) -> SequencePanel:
+    def sample(
+        self,
+        n_rows: int,
+        n_groups: int = 1,
+        *,
+        as_frame: str | bool = "auto",
+        random_state: Any = None,
+    ) -> Any:
         """Draw new groups, each given a random stored sample.
 
         Parameters
@@ -541,15 +525,18 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         n_rows : int
             Number of rows of a group, >= 1.
         n_groups : int, default=1
+        as_frame : "auto" or bool, default="auto"
+            Whether to return data frames, as in `DPMixture`.
         random_state : int, RandomState, Generator or None, default=None
 
         Returns
         -------
-        SequencePanel
+        SequencePanel, or list of data frames or arrays of objects
             Given its shares of the components, the rows of a group are independent draws of the
             components' predictive distributions.
         """
         check_is_fitted(self)
+        self._wants_frame(as_frame)
         n_rows = check_count(n_rows, "n_rows", at_least=1)
         n_groups = check_count(n_groups, "n_groups", at_least=1)
         check_memory(
@@ -557,7 +544,9 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         )
         rng = np.random.default_rng(make_seed_sequence(random_state))
         chosen = rng.integers(len(self._models), size=n_groups)
-        return SequencePanel.from_sequences([self._models[s].sample(n_rows, rng) for s in chosen])
+        groups = [self._models[s].sample(n_rows, rng) for s in chosen]
+        parts = [self._in_format(group, as_frame) for group in groups]
+        return SequencePanel.from_sequences(parts) if parts[0] is groups[0] else parts
 
     # Predictions of the stored samples
 
@@ -566,43 +555,30 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         coded = self._with_codes(X, reset=False)
         return check_panel(self, coded, reset=False, ensure_all_finite=self._finite)
 
+    def _read_table(self, X: Any) -> tuple[Floats, Places | None]:
+        panel, is_single = self._check_groups(X)
+        return panel.values, None if is_single else panel.ptr
+
+    def _complete(
+        self, values: Floats, ptr: Places | None, rng: np.random.Generator | None
+    ) -> Floats:
+        ptr = np.array([0, len(values)]) if ptr is None else ptr
+        return complete_groups(self._models, ptr, values, self._key, rng)
+
     def _responsibilities(self, X: Any) -> tuple[Floats, Floats, SequencePanel, bool]:
         """Return component and novelty probabilities of rows under the representative partition.
 
         Component probabilities, (N, K), are given that the row is of a known component.
         """
         panel, is_single = self._check_groups(X)
-        model = self._representative
-        found = model.responsibilities(panel.ptr, panel.values, self._key)
-        known, new = found[:, :-1], found[:, -1].copy()
-        totals = known.sum(axis=1, keepdims=True)
-        far = np.flatnonzero(totals[:, 0] < _LEAST)
-        known = known / np.maximum(totals, _LEAST)
-        if len(far):  # only new components were drawn, up to rounding
-            groups = np.searchsorted(panel.ptr, far, side="right") - 1
-            log_shares = np.log(model.shares(panel.ptr, found)[groups, :-1])
-            logs = model.log_obs(panel.values[far])[:, :-1] + log_shares
-            known[far] = np.exp(log_posterior(logs, log_shares))
+        known, new = self._representative.known_and_new(panel.ptr, panel.values, self._key)
         return known, new, panel, is_single
 
     def _score_rows(self, X: Any) -> tuple[Floats, Places, SequencePanel, bool]:
         """Return the log densities of the scored rows, their indices, the panel, and is_single."""
         panel, is_single = self._check_groups(X)
-        given, scored = split_groups(panel.ptr, panel.values)
-        halves = panel.values[given], panel.values[scored]
-        parts: Any = Parallel(n_jobs=check_jobs(self.n_jobs), prefer="threads")(
-            delayed(model.log_completions)(panel.ptr, *halves, self._key + np.uint64(m))
-            for m, model in enumerate(self._models)
-        )
-        return logsumexp(parts, axis=0) - np.log(len(parts)), scored, panel, is_single
-
-    @staticmethod
-    def _sum_scores(logs: Floats, scored: Places, panel: SequencePanel, is_single: bool) -> Floats:
-        """Return the sums over samples: in a single array each row, otherwise each group."""
-        samples = scored if is_single else np.searchsorted(panel.ptr, scored, side="right") - 1
-        sums = np.zeros(len(panel.values) if is_single else len(panel))
-        np.add.at(sums, samples, logs)
-        return sums
+        found = score_completions(self._models, panel.ptr, panel.values, self._key, self.n_jobs)
+        return *found, panel, is_single
 
     @property
     def _n_features_out(self) -> int:

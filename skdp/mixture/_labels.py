@@ -109,8 +109,20 @@ def check_labels_of_groups(panel: SequencePanel, is_single: bool, y: Any) -> Lab
     return _label_known(panel.values, np.concatenate(labels))._replace(ptr=panel.ptr)
 
 
-def join_labels_of_groups(init: Any, sizes: Places) -> Places:
-    """Return the labels of a first partition, given by group, in one array, or raise ValueError."""
+def first_labels_of_groups(init: Any, rows: LabeledRows) -> Places:
+    """Return a first partition that is given by group, labeled without gaps, or raise."""
+    ptr = rows.ptr if rows.copies is None else rows.copies.ptr
+    assert ptr is not None
+    labels = _join_labels(init, np.diff(ptr))
+    if rows.copies is not None:
+        labels = labels[rows.copies.sources]
+    first = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    check_agreement(first, rows)
+    return first
+
+
+def _join_labels(init: Any, sizes: Places) -> Places:
+    """Return labels in one array, or raise ValueError if there is not an array for each group."""
     parts = init if isinstance(init, list | tuple) else [init]
     arrays = [as_array(part, "init") for part in parts]
     if len(sizes) == 1 and all(array.ndim == 0 for array in arrays):

@@ -24,6 +24,8 @@ from skdp.mixture._hyper import PartitionPrior
 from skdp.mixture._labels import LabeledRows, check_agreement, check_labels
 from skdp.mixture._model import MixtureModel
 from skdp.mixture._sampler import MixtureSampler
+from skdp.mixture._table._cells import complete_rows
+from skdp.mixture._table._format import TableFormat
 from skdp.mixture._table._weights import RowCopies, check_weights, weighted_mean
 
 _FIRST_DISCOUNT, _FIRST_CONCENTRATION = 0.1, 1.0
@@ -71,6 +73,7 @@ class RowMixture(BaseMixture):
     def _check_input(self, X: Any, y: Any = None, sample_weight: Any = None) -> LabeledRows:
         coded = self._with_codes(X, reset=True)
         values = check_rows(self, coded, reset=True, ensure_all_finite=self._finite)
+        self._format = TableFormat.of(X)
         rows = check_labels(values, y if self.use_y else None)
         if sample_weight is None:
             return rows
@@ -264,26 +267,49 @@ class RowMixture(BaseMixture):
             return float(logs.mean())
         return weighted_mean(logs, check_weights(sample_weight, len(logs)))
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Floats:
-        """Draw rows from the predictive density of `score_samples`.
+    def sample(
+        self, n_samples: int = 1, *, as_frame: str | bool = "auto", random_state: Any = None
+    ) -> Any:
+        """Draw rows from the predictive density of `score_samples`: a synthetic table.
 
         Parameters
         ----------
         n_samples : int, default=1
+        as_frame : "auto" or bool, default="auto"
+            Whether to return a data frame with the column names and types of X in `fit`. "auto": if
+            X was a data frame whose columns are not all numbers of one type. False: an array of
+            numbers, in which codes stand for categories.
         random_state : int, RandomState, Generator or None, default=None
 
         Returns
         -------
-        (n_samples, n_features) array
-            Independent rows, each given a stored sample at random.
+        (n_samples, n_features) array or data frame
+            Independent rows, each given a stored sample at random. Categories are those of
+            `categories_`; numbers in columns of integers are rounded. If X was an array of objects
+            with text, so is the result, unless ``as_frame=False``.
+
+        Raises
+        ------
+        ValueError
+            If `n_samples` is not positive, or ``as_frame=True`` and X was no data frame.
         """
         check_is_fitted(self)
-        return draw_rows(self._models, n_samples, self.n_features_in_, random_state)
+        self._wants_frame(as_frame)
+        drawn = draw_rows(self._models, n_samples, self.n_features_in_, random_state)
+        return self._in_format(drawn, as_frame)
 
     def _check_rows(self, X: Any) -> Floats:
         check_is_fitted(self)
         coded = self._with_codes(X, reset=False)
         return check_rows(self, coded, reset=False, ensure_all_finite=self._finite)
+
+    def _read_table(self, X: Any) -> tuple[Floats, Places | None]:
+        return self._check_rows(X), None
+
+    def _complete(
+        self, values: Floats, ptr: Places | None, rng: np.random.Generator | None
+    ) -> Floats:
+        return complete_rows(self._models, values, rng)
 
     def _log_proba(self, X: Any) -> Floats:
         """Return the log probabilities of the known components for each row."""

@@ -100,7 +100,7 @@ class TableMethods:
             return TableFormat.of(X).with_cells(X, hidden, filled, known)
         return [
             TableFormat.of(part).with_cells(part, hidden[a:b], filled[a:b], known)
-            for part, a, b in zip(X, ptr, ptr[1:], strict=True)
+            for part, a, b in zip(X, ptr[:-1], ptr[1:], strict=True)
         ]
 
     def explain(self, feature_names: Any = None) -> ClusterExplanation:

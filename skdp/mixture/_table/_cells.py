@@ -28,10 +28,14 @@ _STEP = 0.05
 
 
 def parts_of(emission: Any, n_columns: int) -> list[tuple[Places, Any]]:
-    """Return the columns and the model of each part of an emission model."""
-    if isinstance(emission, IndependentModel):
-        return [(block.columns, emission.models[block.name]) for block in emission.blocks]
-    return [(np.arange(n_columns), emission)]
+    """Return the columns and the model of each part of an emission model, also of nested parts."""
+    if not isinstance(emission, IndependentModel):
+        return [(np.arange(n_columns), emission)]
+    return [
+        (block.columns[columns], model)
+        for block in emission.blocks
+        for columns, model in parts_of(emission.models[block.name], len(block.columns))
+    ]
 
 
 class CellSums:

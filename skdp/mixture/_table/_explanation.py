@@ -171,8 +171,8 @@ def _find_typical(
 def _means_of(model: Any) -> Floats:
     """Return locations of numbers, whose means need not exist, or means of counts, (K, D)."""
     marginals = model.marginals()
-    means: Floats = getattr(marginals, "locations", None)
-    return marginals.means if means is None else means
+    means: Floats = getattr(marginals, "locations", marginals.means)
+    return means
 
 
 def _mix_others(values: Floats, weights: Floats) -> Floats:
