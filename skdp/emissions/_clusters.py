@@ -17,6 +17,7 @@ from skdp.emissions._cells._terms import (
     PartRows,
     PartScratch,
     count_cell_numbers,
+    join_columns,
     make_cell_clusters,
     make_cell_parameters,
     make_cell_scratch,
@@ -304,12 +305,19 @@ def count_terms(
     return ClusterTerms(COUNTS, rows, prior)
 
 
+def cell_terms(parts: list[Any], n_rows: int, powers: Floats | None = None) -> ClusterTerms:
+    """Return the terms of independent columns: see `join_columns`."""
+    return ClusterTerms(CELLS, *join_columns(parts, n_rows, powers))
+
+
 def join_terms(cells: ClusterTerms, others: list[ClusterTerms]) -> ClusterTerms:
     """Return the terms of independent columns together with other parts, if there are any."""
     gaussians = [part for part in others if part.kind == GAUSSIAN]
     counts = [part for part in others if part.kind == COUNTS]
     if not others:
         return cells
+    if len(gaussians) + len(counts) < len(others):
+        raise TypeError("emission: a part cannot be combined with others in a mixture.")
     kind = CELLS_AND_GAUSSIANS if not counts else CELLS_AND_COUNTS if not gaussians else ALL_PARTS
     return ClusterTerms(
         kind,

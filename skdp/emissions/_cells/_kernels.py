@@ -8,7 +8,7 @@ has its own number of observed cells in each cluster, so missing cells are left 
 |---|---|---|---|
 | rows.values | x_id | (N, P) | normal columns; NaN: missing |
 | rows.amounts | x_id | (N, Q) | columns of counts; NaN: missing |
-| rows.codes | | (N, R) int32 | index among the V symbols of all columns of categories; -1: missing |
+| rows.codes | | (N, R) int32 | index among the V symbols of all columns; -1: missing |
 | rows.powers | w_i | (N,) or (0,) | powers of the likelihoods of rows; empty: all are 1 |
 | rows.constants | | (N,) | terms of a row's log probability that all clusters share |
 | prior | m, c, nu, s, a, b | | see `CellPrior` |

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from skdp._numeric._typing import Floats, Places
 from skdp._part import Part
-from skdp.emissions._cells._terms import join_columns
-from skdp.emissions._clusters import ClusterTerms, join_terms
+from skdp.emissions._clusters import ClusterEmission, ClusterTerms, cell_terms, join_terms
 from skdp.emissions._independent import CollapsedIndependentSampler
-from skdp.emissions._kernels_clusters import CELLS
 
 
 class TableSampler(Part):
@@ -40,7 +38,7 @@ class TableSampler(Part):
     def __init__(self, root: Any, supported: str = "emission"):
         self.root = root
         for leaf in self.leaves():
-            if not hasattr(leaf, "columns_of_cells") and not hasattr(leaf, "cluster_terms"):
+            if not isinstance(leaf, ClusterEmission):
                 kind = type(leaf).__name__.removesuffix("Sampler")
                 raise TypeError(f"{supported}; got {kind}Emission.")
         self._prior = self._gather_priors()
@@ -74,8 +72,7 @@ class TableSampler(Part):
             else:
                 columns.append(own)
                 n_rows = len(own[0])
-        rows, prior = join_columns(columns, n_rows, self._powers)
-        return join_terms(ClusterTerms(CELLS, rows, prior), others)
+        return join_terms(cell_terms(columns, n_rows, self._powers), others)
 
     def restrict(self, steps: Places, n_states: int) -> TableSampler:
         """Return a sampler for some of the rows, whose prior is fixed at the current one."""
@@ -176,7 +173,8 @@ def _list_leaves(sampler: Any) -> Iterator[Any]:
 
 def _read_columns(leaf: Any) -> Any:
     """Return the columns of an emission, or None if they depend on each other."""
-    return leaf.columns_of_cells() if hasattr(leaf, "columns_of_cells") else None
+    read = getattr(leaf, "columns_of_cells", None)
+    return None if read is None else read()
 
 
 def _count_rows(terms: ClusterTerms) -> int:

@@ -13,6 +13,7 @@ from skdp._checks import check_beta_prior
 from skdp._part import Part
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._cells._terms import SymbolColumns
+from skdp.emissions._clusters import ClusterTerms, cell_terms
 from skdp.emissions._discrete import _kernels_events as kernels
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._marginals import BinaryMarginals, fill_by_means
@@ -79,7 +80,7 @@ class BernoulliSampler(Part):
 
     def __init__(self, n_states: int, n_columns: int, prior: tuple[float, float]):
         self.prior = prior
-        self.counts = np.zeros((2 * n_columns + 1, n_states), dtype=np.int64)
+        self.counts: NDArray[Any] = np.zeros((2 * n_columns + 1, n_states), dtype=np.int64)
         self.log_probs = np.zeros(self.counts.shape)
 
     def attach(self, values: NDArray[np.float64]) -> None:
@@ -164,6 +165,10 @@ class BernoulliSampler(Part):
         of_one, of_zero = self.prior
         zeros, ones = self.counts[0:-1:2].T, self.counts[1::2].T
         return np.asarray((of_one + ones) / (of_one + of_zero + ones + zeros))
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the rows and the prior in the format of the cluster kernels."""
+        return cell_terms([self.columns_of_cells()], len(self._places))
 
     def columns_of_cells(self) -> SymbolColumns:
         """Return the columns as categories 0 and 1, and their prior."""

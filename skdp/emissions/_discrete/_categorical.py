@@ -213,7 +213,7 @@ class CategoricalSampler(Part):
         self.prior = prior
         self.concentration_prior = concentration_prior
         self.held = False
-        self.counts = np.zeros((len(prior), n_states), dtype=np.int64)
+        self.counts: NDArray[Any] = np.zeros((len(prior), n_states), dtype=np.int64)
         self.log_probs = np.empty(self.counts.shape)
         if concentration_prior is not None:
             self._base = prior / prior.sum()
@@ -292,11 +292,7 @@ class CategoricalSampler(Part):
 
     def _draw_concentration(self, shape: float, rate: float, rng: NDArray[np.uint64]) -> None:
         """Draw the concentration given the counts, with theta integrated out."""
-        base_values = self._base_values
-        if self.counts.dtype == np.float64:
-            log_evidence = partial(log_evidence_of_base, self._base, self.counts)
-        else:
-            log_evidence = self._tabulate()
+        log_evidence, base_values = self._find_log_evidence(), self._base_values
 
         def log_density(log_concentration: float) -> float:
             if not low <= log_concentration <= high:
@@ -310,8 +306,10 @@ class CategoricalSampler(Part):
         start = math.log(self.concentration)
         self.prior = math.exp(draw_slice(log_density, start, rng)) * self._base
 
-    def _tabulate(self) -> Callable[[float], float]:
-        """Return the log evidence as a function of the concentration, for whole counts."""
+    def _find_log_evidence(self) -> Callable[[float], float]:
+        """Return the log evidence as a function of the concentration."""
+        if self.counts.dtype == np.float64:  # rows have powers
+            return partial(log_evidence_of_base, self._base, self.counts)
         keys = np.empty(np.count_nonzero(self.counts), dtype=np.int64)
         sizes = np.empty(self.counts.shape[1], dtype=np.int64)
         n = kernels.list_cells(self.counts, self._group, len(self._base_values), keys, sizes)
@@ -368,7 +366,7 @@ class CategoricalSampler(Part):
             self._draw_concentration(*self.concentration_prior, rng)
 
     def draw_shared_given(self, clusters: CategoricalSampler, rng: NDArray[np.uint64]) -> None:
-        """Draw the concentration given a sampler that holds the counts of clusters, unless known."""
+        """Draw the concentration, unless known, given a sampler with the counts of clusters."""
         if self.concentration_prior is not None:
             self.counts = clusters.counts
             self._draw_concentration(*self.concentration_prior, rng)
@@ -428,7 +426,7 @@ class CategoricalSampler(Part):
 def log_evidence_of_base(
     base: NDArray[np.float64], counts: NDArray[np.float64], concentration: float
 ) -> float:
-    """Return log p(x | z) given counts that need not be whole, (V, J), with theta integrated out."""
+    """Return log p(x | z), with theta integrated out, given counts of any value, (V, J)."""
     shapes = concentration * base[:, np.newaxis]
     totals = counts.sum(axis=0)
     result = (gammaln(shapes + counts) - gammaln(shapes)).sum()

@@ -104,11 +104,8 @@ def multiply_columns(values: Floats, mean: Floats, scales: Floats, unit: float) 
 
 
 def sum_powered(
-    values: NDArray[np.float64],
-    states: NDArray[np.int64],
-    powers: NDArray[np.float64],
-    n_states: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    values: Floats, states: Places, powers: Floats, n_states: int
+) -> tuple[Floats, Floats, Floats]:
     """Return numbers, means and scatters of observed values weighted by powers, (J, D) each."""
     shape = n_states, values.shape[1]
     counts, centers, scatter = np.zeros(shape), np.zeros(shape), np.zeros(shape)

@@ -203,6 +203,7 @@ class StudentTSampler(GaussianSampler):
     log_affinity = None  # type: ignore[assignment]
     """There is no closed form, unlike for Gaussian states: no `ComparableEmission`."""
     cluster_terms = None  # type: ignore[assignment]
+    columns_of_cells = None  # type: ignore[assignment]
     """Nor for rows that come and go: no `ClusterEmission`."""
     take = None  # type: ignore[assignment]
     """Sums of weighted observations are no whole numbers: no `SummedEmission`."""

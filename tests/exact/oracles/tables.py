@@ -1,93 +1,133 @@
-"""Rows of a table in a mixture: densities in plain Python, and sums and trapezoids over cells.
+"""Evidence of clusters of mixed columns with gaps and powers of rows, in plain Python.
 
-A sample is (shares, components), and a component a list of densities, one for each group of
-columns: ("t", columns, location, scale matrix, df), ("nb", column, mean, shape),
-("category", column, probabilities), or ("weighted t", columns, location, scale matrix, df, c, nu):
-a vector whose scale is multiplied by 1 / u + 1 / c, where u ~ Gamma(nu / 2, nu / 2).
+Families for `mixtures`: the last column of a row is its power, NaN marks a missing cell. A cell's
+likelihood enters with its power; its factors are written out one by one in `log_density`.
 """
 
-from math import exp, lgamma, log, pi
+from math import exp, isnan, lgamma, log, pi
 
 import numpy as np
-from scipy.special import gammaln
+from exact.oracles import mixtures
+from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 
 
-def student(x, location, scale, df):
-    """Return the density of a Student t vector of one or two numbers, each of which may be many."""
-    away = [np.asarray(value) - center for value, center in zip(x, location, strict=True)]
-    if len(x) == 1:
-        ((determinant,),) = scale
-        distance = away[0] ** 2 / determinant
-    else:
-        (a, b), (_, c) = scale
-        determinant = a * c - b * b
-        distance = (c * away[0] ** 2 - 2.0 * b * away[0] * away[1] + a * away[1] ** 2) / determinant
-    n = len(x)
-    logs = lgamma(0.5 * (df + n)) - lgamma(0.5 * df) - 0.5 * n * log(df * pi)
-    logs -= 0.5 * log(determinant)
-    return np.exp(logs - 0.5 * (df + n) * np.log1p(distance / df))
+class Normal:
+    """Precision t ~ Gamma(dof / 2, scale / 2), mean ~ N(center, 1 / (precision t))."""
+
+    def __init__(self, center, precision, dof, scale):
+        self.center, self.precision, self.dof, self.scale = center, precision, dof, scale
+
+    def log_marginal(self, cells, powers):
+        n = sum(powers)
+        c = self.precision + n
+        center = self.precision * self.center + sum(
+            w * x for x, w in zip(cells, powers, strict=True)
+        )
+        center /= c
+        scale = self.scale + self.precision * (self.center - center) ** 2
+        scale += sum(w * (x - center) ** 2 for x, w in zip(cells, powers, strict=True))
+        result = lgamma(0.5 * (self.dof + n)) - lgamma(0.5 * self.dof)
+        result += 0.5 * log(self.precision / c) - 0.5 * n * log(pi)
+        return result + 0.5 * self.dof * log(self.scale) - 0.5 * (self.dof + n) * log(scale)
+
+    def integrate(self, cells, powers):
+        """Return the same by quadrature over the precision and over the mean."""
+        total = 0.0
+        for t, p in zip(*gamma_quadrature(0.5 * self.dof, 0.5 * self.scale), strict=True):
+            deviation = 1.0 / np.sqrt(self.precision * t)
+            z = np.linspace(-12.0, 12.0, 4001)
+            means = self.center + deviation * z
+            logs = -0.5 * z**2 - 0.5 * log(2.0 * pi)
+            for x, w in zip(cells, powers, strict=True):
+                logs += w * (0.5 * log(t / (2.0 * pi)) - 0.5 * t * (x - means) ** 2)
+            total += p * np.exp(logs).sum() * (z[1] - z[0])
+        return log(total)
 
 
-def weighted_student(x, location, scale, df, c, nu):
-    """Return the density of a vector with a random scale, by trapezoids in log u."""
-    shape, total = 0.5 * nu, 0.0
-    for log_u in np.arange(-15.0, 5.0, 0.1):
-        weight = shape * log_u - shape * exp(log_u) + shape * log(shape) - lgamma(shape)
-        factor = exp(-log_u) + 1.0 / c
-        wide = [[value * factor for value in line] for line in scale]
-        total = total + 0.1 * exp(weight) * student(x, location, wide, df)
-    return total
+class Count:
+    """Intensity ~ Gamma(shape, rate)."""
+
+    def __init__(self, shape, rate):
+        self.shape, self.rate = shape, rate
+
+    def log_marginal(self, cells, powers):
+        s, n = sum(w * x for x, w in zip(cells, powers, strict=True)), sum(powers)
+        result = self.shape * log(self.rate) - lgamma(self.shape) + lgamma(self.shape + s)
+        result -= (self.shape + s) * log(self.rate + n)
+        return result - sum(w * lgamma(x + 1.0) for x, w in zip(cells, powers, strict=True))
+
+    def integrate(self, cells, powers):
+        total = 0.0
+        for rate, p in zip(*gamma_quadrature(self.shape, self.rate), strict=True):
+            total += p * exp(
+                sum(
+                    w * (x * log(rate) - rate - lgamma(x + 1.0))
+                    for x, w in zip(cells, powers, strict=True)
+                )
+            )
+        return log(total)
 
 
-def negative_binomial(x, mean, shape):
-    """Return the probability of counts."""
-    x = np.asarray(x, dtype=float)
-    logs = gammaln(shape + x) - gammaln(shape) - gammaln(x + 1.0)
-    return np.exp(logs + shape * log(shape / (shape + mean)) + x * log(mean / (shape + mean)))
+class Symbol:
+    """Probabilities ~ Dirichlet(weights)."""
+
+    def __init__(self, weights):
+        self.weights = weights
+
+    def log_marginal(self, cells, powers):
+        result = lgamma(sum(self.weights)) - lgamma(sum(self.weights) + sum(powers))
+        for v, weight in enumerate(self.weights):
+            n = sum(w for x, w in zip(cells, powers, strict=True) if x == v)
+            result += lgamma(weight + n) - lgamma(weight)
+        return result
+
+    def integrate(self, cells, powers):
+        first, second = self.weights
+        total = 0.0
+        for theta, p in zip(*beta_quadrature(first, second), strict=True):
+            probs = theta, 1.0 - theta
+            total += p * exp(
+                sum(w * log(probs[int(x)]) for x, w in zip(cells, powers, strict=True))
+            )
+        return log(total)
 
 
-def density(component, row):
-    """Return the density of the observed cells of a row; None: a missing cell.
+class Joint:
+    """Several dependent columns without gaps and powers."""
 
-    A cell may be an array of values: then so is the result.
+    def __init__(self, family):
+        self.family = family
+
+
+class Table:
+    """Columns with families; a `Joint` has several columns.
+
+    Parameters
+    ----------
+    parts : list of (family, columns)
     """
-    result = 1.0
-    for kind, columns, *known in component:
-        if kind in ("t", "weighted t"):
-            location, scale, *others = known
-            seen = [i for i, d in enumerate(columns) if row[d] is not None]
-            x = [row[columns[i]] for i in seen]
-            own = [location[i] for i in seen], [[scale[i][j] for j in seen] for i in seen]
-            if seen:
-                result = result * (student if kind == "t" else weighted_student)(x, *own, *others)
-        elif row[columns] is not None:
-            x = row[columns]
-            if kind == "nb":
-                result = result * negative_binomial(x, *known)
-            else:
-                result = result * np.array(known[0])[np.asarray(x).astype(int)]
-    return result
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def log_marginal(self, rows):
+        rows, result = np.array(rows, float), 0.0
+        for family, columns in self.parts:
+            if isinstance(family, Joint):
+                result += family.family.log_marginal(rows[:, columns])
+                continue
+            for d in columns:
+                cells = [(row[d], row[-1]) for row in rows if not isnan(row[d])]
+                result += family.log_marginal([x for x, _ in cells], [w for _, w in cells])
+        return result
 
 
-def mixed_density(samples, row):
-    """Return the mean over samples of the density of the observed cells of a row."""
-    return sum(
-        sum(share * density(component, row) for share, component in zip(*sample, strict=True))
-        for sample in samples
-    ) / len(samples)
+def posterior(rows, powers, family, a, b, y=None):
+    """Return the probabilities of all partitions; sizes count rows, whatever their powers."""
+    return mixtures.posterior(with_powers(rows, powers), family, a, b, y)
 
 
-def conditional(samples, row, d, grid):
-    """Return the probabilities of the values of a grid in a missing cell, up to a constant."""
-    filled = list(row)
-    filled[d] = np.asarray(grid)
-    return mixed_density(samples, filled)
-
-
-def divergence(component, sample, d, n_columns, grid, step=1.0):
-    """Return KL(p(x_d | component) || p(x_d)), summed over an even grid."""
-    row = [None] * n_columns
-    row[d] = np.asarray(grid)
-    own, mixed = density(component, row), mixed_density([sample], row)
-    some = own > 1e-300
-    return float(step * np.sum(own[some] * np.log(own[some] / mixed[some])))
+def with_powers(rows, powers):
+    """Return rows with their powers as the last column."""
+    powers = [1.0] * len(rows) if powers is None else powers
+    return [[*row, w] for row, w in zip(rows, powers, strict=True)]
