@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exact.oracles import tables
+from exact.oracles import table_cells as tables
 
 from skdp.emissions._discrete._bernoulli import BernoulliModel
 from skdp.emissions._discrete._categorical import CategoricalModel
