@@ -22,8 +22,10 @@ from skdp.emissions._cells._terms import (
     make_cell_parameters,
     make_cell_scratch,
 )
+from skdp.emissions._gaussian._kernels_augmented import MOST_NODES
 from skdp.emissions._kernels_clusters import (
     ALL_PARTS,
+    AUGMENTED,
     CELLS,
     CELLS_AND_COUNTS,
     CELLS_AND_GAUSSIANS,
@@ -80,6 +82,52 @@ class GaussianScratch(NamedTuple):
     lines: Floats
     columns: Floats
     matrix: Floats
+
+
+class AugmentedRows(NamedTuple):
+    """Gaussian rows with drawn weights and missing values: see `_gaussian/_kernels_augmented`.
+
+    Attributes
+    ----------
+    values, weights : (N, D), (N, B) arrays
+        Written to.
+    hidden : (N, D) array of bool
+    n_hidden : (N, B) array of int64
+    shape : float
+        Shape and rate of the Gamma distribution of the weights; 0: they are 1.
+    alone : (2, N, B) array
+        Scratch.
+    """
+
+    values: Floats
+    weights: Floats
+    hidden: NDArray[np.bool_]
+    n_hidden: Places
+    shape: float
+    alone: Floats
+
+
+class AugmentedClusters(NamedTuple):
+    """Statistics of clusters: see `_gaussian/_kernels_augmented`."""
+
+    vectors: Floats
+    factors: Floats
+    points: Floats
+    masses: Floats
+
+
+class AugmentedScratch(NamedTuple):
+    """Scratch arrays of kernels."""
+
+    lines: Floats
+    columns: Floats
+    matrix: Floats
+    squares: Floats
+    heads: Floats
+    work: Floats
+    triangle: Floats
+    nodes: Floats
+    marks: Floats
 
 
 class CountRows(NamedTuple):
@@ -139,9 +187,9 @@ class ClusterTerms(NamedTuple):
     Attributes
     ----------
     kind : int
-        GAUSSIAN, COUNTS or CELLS, or for several parts CELLS_AND_GAUSSIANS, CELLS_AND_COUNTS or
+        GAUSSIAN, COUNTS, CELLS or AUGMENTED, or for several parts CELLS_AND_GAUSSIANS, CELLS_AND_COUNTS or
         ALL_PARTS.
-    rows : GaussianRows, CountRows, CellRows or PartRows
+    rows : GaussianRows, CountRows, CellRows, PartRows or AugmentedRows
     prior : GaussianClusterPrior, CountClusterPrior, CellPrior or PartPrior
     """
 
@@ -191,11 +239,14 @@ class ClusterTerms(NamedTuple):
             )
         n_blocks, width = self.prior.mean.shape
         n_dims = n_blocks * width
-        return GaussianClusters(
+        arrays = (
             np.zeros((6, capacity)),
             np.zeros((n_dims, width, capacity)),
             np.zeros((2, n_dims, capacity)),
         )
+        if self.kind == AUGMENTED:
+            return AugmentedClusters(*arrays, np.zeros((n_blocks, capacity)))
+        return GaussianClusters(*arrays)
 
     def make_parameters(self, n_clusters: int) -> Any:
         """Return parameter arrays for `n_clusters` clusters, or raise ValueError."""
@@ -245,10 +296,19 @@ class ClusterTerms(NamedTuple):
             return make_cell_scratch(capacity)
         if self.kind == COUNTS:
             return CountScratch(np.empty((1, capacity)))
-        width = self.prior.mean.shape[1]
-        return GaussianScratch(
-            np.empty((2, capacity)), np.empty((2, width)), np.empty((width, width))
-        )
+        n_blocks, width = self.prior.mean.shape
+        arrays = np.empty((2, capacity)), np.empty((2, width)), np.empty((width, width))
+        if self.kind == AUGMENTED:
+            return AugmentedScratch(
+                *arrays,
+                np.empty((n_blocks, capacity)),
+                np.empty((n_blocks, capacity)),
+                np.empty((width, width + 1, capacity)),
+                np.empty((width, width + 1, capacity)),
+                np.empty(MOST_NODES + 4),
+                np.zeros(1),
+            )
+        return GaussianScratch(*arrays)
 
 
 @runtime_checkable
@@ -266,10 +326,46 @@ def gaussian_terms(
     values: Floats, mean: Floats, precision: float, dof: float, scale: Floats
 ) -> ClusterTerms:
     """Return the terms of Gaussian rows; the prior is that of `GaussianSampler`."""
+    prior = _gaussian_prior(mean, precision, dof, scale)
+    return ClusterTerms(GAUSSIAN, GaussianRows(as_readonly(values)), prior)
+
+
+def augmented_terms(
+    values: Floats,
+    weights: Floats,
+    hidden: NDArray[np.bool_],
+    shape: float,
+    prior: tuple[Floats, float, float, Floats],
+) -> ClusterTerms:
+    """Return the terms of Gaussian rows whose missing values, and perhaps weights, are drawn.
+
+    Parameters
+    ----------
+    values : (N, D) array
+        Kernels write the missing values.
+    weights : (N, B) array
+        Kernels write to it unless `shape` is 0.
+    hidden : (N, D) array of bool
+        Which values are missing.
+    shape : float
+        Shape and rate of the Gamma distribution of the weights; 0: they are 1.
+    prior : (mean, precision, dof, scale)
+    """
+    n_rows, n_blocks = weights.shape
+    n_hidden = hidden.reshape(n_rows, n_blocks, -1).sum(axis=2, dtype=np.int64)
+    rows = AugmentedRows(
+        values, weights, as_readonly(hidden), as_readonly(n_hidden), float(shape),
+        np.empty((2, n_rows, n_blocks)),
+    )  # fmt: skip
+    return ClusterTerms(AUGMENTED, rows, _gaussian_prior(*prior))
+
+
+def _gaussian_prior(
+    mean: Floats, precision: float, dof: float, scale: Floats
+) -> GaussianClusterPrior:
     mean, scale = np.ascontiguousarray(mean), np.ascontiguousarray(scale)
     log_det = float(np.linalg.slogdet(scale)[1].sum())
-    prior = GaussianClusterPrior(mean, float(precision), float(dof), scale, log_det)
-    return ClusterTerms(GAUSSIAN, GaussianRows(as_readonly(values)), prior)
+    return GaussianClusterPrior(mean, float(precision), float(dof), scale, log_det)
 
 
 def count_terms(

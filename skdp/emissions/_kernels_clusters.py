@@ -6,8 +6,8 @@ converted to int64, because numba would give a constant its own type and recompi
 
 | name | meaning |
 |---|---|
-| kind | GAUSSIAN, COUNTS or CELLS, or a kind of several parts |
-| rows, prior, clusters, scratch | arrays of this kind, see `_gaussian/_kernels_clusters`, `_discrete/_kernels_clusters`, `_cells/_kernels` and `_cells/_terms` |
+| kind | GAUSSIAN, COUNTS, CELLS or AUGMENTED, or a kind of several parts |
+| rows, prior, clusters, scratch | arrays of this kind, see `_gaussian/_kernels_clusters`, `_discrete/_kernels_clusters`, `_cells/_kernels`, `_cells/_terms` and `_gaussian/_kernels_augmented` |
 | n | number of clusters in use, which come first |
 """  # noqa: E501
 
@@ -43,6 +43,13 @@ from skdp.emissions._discrete._kernels_clusters import (
     move_row_of_counts,
     weigh_row_of_counts,
 )
+from skdp.emissions._gaussian._kernels_augmented import (
+    build_augmented,
+    copy_augmented,
+    log_evidence_of_augmented,
+    move_augmented_row,
+    weigh_augmented_row,
+)
 from skdp.emissions._gaussian._kernels_clusters import (
     MOST_UPDATES,
     UPDATES,
@@ -59,6 +66,9 @@ GAUSSIAN, COUNTS, CELLS = range(3)
 CELLS_AND_GAUSSIANS, CELLS_AND_COUNTS, ALL_PARTS = range(3, 6)
 """Kinds of rows of several parts: independent columns, and others of several columns each."""
 
+AUGMENTED = 6
+"""Gaussian rows of which more is drawn than the cluster: missing values and weights."""
+
 N_ROUNDS = 2
 """Number of rounds in which rows choose the side that predicts them better."""
 
@@ -73,6 +83,10 @@ def weigh_row(kind, i, rows, prior, clusters, n, own, scratch, out):
     if kind == GAUSSIAN:
         possible = weigh_gaussian_row(
             rows.values[i], prior, clusters, np.int64(n), np.int64(own), scratch, out
+        )
+    elif kind == AUGMENTED:
+        possible = weigh_augmented_row(
+            np.int64(i), rows, prior, clusters, np.int64(n), np.int64(own), scratch, out
         )
     elif kind == COUNTS:
         weigh_row_of_counts(i, rows, prior, clusters, np.int64(n), np.int64(own), scratch, out)
@@ -101,6 +115,8 @@ def move_row(kind, i, k, sign, rows, prior, clusters, scratch):
     """Add row i to cluster k (sign 1.0), or take it out (-1.0)."""
     if kind == GAUSSIAN:
         move_gaussian_row(rows.values[i], np.int64(k), sign, prior, clusters, scratch)
+    elif kind == AUGMENTED:
+        move_augmented_row(np.int64(i), np.int64(k), sign, rows, prior, clusters, scratch)
     elif kind == COUNTS:
         move_row_of_counts(i, np.int64(k), sign, rows, prior, clusters)
     elif kind == CELLS:
@@ -120,7 +136,7 @@ def move_row(kind, i, k, sign, rows, prior, clusters, scratch):
 def is_worn(kind, k, clusters):
     """Return whether a cluster has to be rebuilt from the data."""
     worn = False
-    if kind == GAUSSIAN:
+    if kind == GAUSSIAN or kind == AUGMENTED:
         worn = clusters.vectors[UPDATES, k] >= MOST_UPDATES
     elif kind != COUNTS:
         worn = clusters.vectors[CELL_UPDATES, k] >= MOST_UPDATES
@@ -133,6 +149,8 @@ def build_cluster(kind, k, members, rows, prior, clusters, scratch):
     possible = True
     if kind == GAUSSIAN:
         possible = build_gaussian(np.int64(k), members, rows.values, prior, clusters, scratch)
+    elif kind == AUGMENTED:
+        possible = build_augmented(np.int64(k), members, rows, prior, clusters, scratch)
     elif kind == COUNTS:
         build_counts(np.int64(k), members, rows, prior, clusters)
     elif kind == CELLS:
@@ -154,6 +172,8 @@ def copy_cluster(kind, source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     if kind == GAUSSIAN:
         copy_gaussian(source, np.int64(k), target, np.int64(j))
+    elif kind == AUGMENTED:
+        copy_augmented(source, np.int64(k), target, np.int64(j))
     elif kind == COUNTS:
         copy_counts(source, np.int64(k), target, np.int64(j))
     elif kind == CELLS:
@@ -172,6 +192,8 @@ def log_evidence(kind, k, prior, clusters):
     result = 0.0
     if kind == GAUSSIAN:
         result = log_evidence_of_gaussian(np.int64(k), prior, clusters)
+    elif kind == AUGMENTED:
+        result = log_evidence_of_augmented(np.int64(k), prior, clusters)
     elif kind == COUNTS:
         result = log_evidence_of_counts(np.int64(k), prior, clusters)
     elif kind == CELLS:
@@ -201,7 +223,7 @@ def halve(kind, n, members, by_means, rows, prior, clusters, scratch, found, sid
     for place in range(n):
         sides[place] = -1
     sides[n - 2], sides[n - 1] = 0, 1
-    if kind == GAUSSIAN:
+    if kind == GAUSSIAN or kind == AUGMENTED:
         if by_means:
             halve_gaussian(n, members, rows.values, prior, clusters, sides)
     elif kind != COUNTS:

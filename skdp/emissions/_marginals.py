@@ -334,3 +334,55 @@ def fill_by_regression(
             expected = means[:, unseen] + np.einsum("njs,jsu->nju", away, slopes)
             out[some[:, np.newaxis], unseen] = np.einsum("nj,nju->nu", weights[some], expected)
     return out
+
+
+def draw_by_regression(
+    values: NDArray[np.float64],
+    states: NDArray[np.int64],
+    means: NDArray[np.float64],
+    scales: NDArray[np.float64],
+    freedoms: NDArray[np.float64] | None,
+    factors: NDArray[np.float64] | None,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Return observations with NaN replaced by draws given the rest of the row and its state.
+
+    Given n observed columns s, the missing columns u of a Student t vector with nu degrees of
+    freedom and scale S follow a Student t distribution with nu + n degrees of freedom, about
+    m_u + S_us S_ss^-1 (x_s - m_s), with the scale
+    (nu + q) / (nu + n) (S_uu - S_us S_ss^-1 S_su), where q = (x_s - m_s)^T S_ss^-1 (x_s - m_s).
+
+    Parameters
+    ----------
+    values : (N, D) array
+    states : (N,) array
+    means, scales : (J, D), (J, D, D) arrays
+    freedoms : (J,) array or None
+        Degrees of freedom; None: Gaussian vectors with covariances `scales`.
+    factors : (N,) array or None
+        Factor of the scale of each row; None: 1.
+    rng : Generator
+    """
+    out = np.array(values)
+    hidden = np.isnan(values)
+    incomplete = np.flatnonzero(hidden.any(axis=1))
+    kinds = np.column_stack([hidden[incomplete], states[incomplete]])
+    patterns, places, *_ = unique_rows(kinds)
+    for i, pattern in enumerate(patterns):
+        rows, k = incomplete[places == i], int(pattern[-1])
+        unseen, seen = np.flatnonzero(pattern[:-1]), np.flatnonzero(pattern[:-1] == 0)
+        scale = scales[k]
+        slopes = np.linalg.solve(scale[np.ix_(seen, seen)], scale[np.ix_(seen, unseen)])
+        rest = scale[np.ix_(unseen, unseen)] - scale[np.ix_(unseen, seen)] @ slopes
+        away = values[rows[:, np.newaxis], seen] - means[k, seen]
+        noise = rng.standard_normal((len(rows), len(unseen))) @ np.linalg.cholesky(rest).T
+        spread = np.ones(len(rows)) if factors is None else factors[rows]
+        lengths = np.sqrt(spread)
+        if freedoms is not None:
+            nu = float(freedoms[k])
+            q = (away * np.linalg.solve(scale[np.ix_(seen, seen)], away.T).T).sum(axis=1) / spread
+            chi_squares = np.maximum(rng.chisquare(nu + len(seen), len(rows)), 1e-300)
+            lengths *= np.sqrt((nu + q) / chi_squares)
+        drawn = means[k, unseen] + away @ slopes + lengths[:, np.newaxis] * noise
+        out[rows[:, np.newaxis], unseen] = drawn
+    return out

@@ -29,6 +29,7 @@ from skdp.emissions._gaussian._model import GaussianModel
 from skdp.emissions._independent import IndependentEmissions
 from skdp.emissions._parts import check_part, make_part_for, resolve_part
 from skdp.emissions._protocol import CollapsedEmission, EmissionSampler
+from skdp.emissions._student_t._emission import StudentTEmission
 from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_of_drifts
 from skdp.inference._trace import Trace
@@ -44,12 +45,14 @@ EMISSIONS: Mapping[str, Callable[[], Any]] = {
     "categorical": CategoricalEmission,
     "poisson": PoissonEmission,
     "multinomial": MultinomialEmission,
+    "student_t": partial(StudentTEmission, "auto", covariance_prior="auto"),
 }
 """Emissions by name."""
 
 _SUPPORTED = (
-    "emission must be a GaussianEmission, CategoricalEmission, BernoulliEmission, PoissonEmission "
-    "or MultinomialEmission, whose parameters can be summed out, or IndependentEmissions of these"
+    "emission must be a GaussianEmission, StudentTEmission, CategoricalEmission, "
+    "BernoulliEmission, PoissonEmission or MultinomialEmission, whose parameters can be summed "
+    "out, or IndependentEmissions of these (without StudentTEmission)"
 )
 
 
@@ -167,8 +170,9 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         if names is not None and hasattr(emission, "with_feature_names"):
             emission = emission.with_feature_names(names)
         sampler = make_part_for(EmissionSampler, emission, "emission", values, 1)
-        is_plain = powers is None and not np.isnan(values).any()
-        if isinstance(sampler, ClusterEmission) and is_plain:
+        has_gaps = bool(np.isnan(values).any())
+        is_plain = not has_gaps or getattr(sampler, "draws_gaps", False)
+        if isinstance(sampler, ClusterEmission) and powers is None and is_plain:
             return sampler
         if not isinstance(sampler, CollapsedEmission):
             raise TypeError(f"{_SUPPORTED}; got {type(emission).__name__}.")
@@ -176,10 +180,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
 
     def _allows_nan(self) -> bool:
         """Whether NaN marks a missing value in at least some columns."""
-        emission = self._part("emission")
-        if isinstance(emission, GaussianEmission) and emission.covariance_type == "full":
-            return False
-        return bool(getattr(emission, "allows_nan", False))
+        return bool(getattr(self._part("emission"), "allows_nan", False))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -232,6 +233,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         labels = representative_partition(
             np.array([model.labels for model in models]), self.point_estimate, sampler.known
         )
+        sampler = sampler.settled(labels)
         learned = {name: float(trace[name].mean()) for name in self._learned}
         model = self._model_of(sampler, labels, learned, state.root)
         n_components, names = len(model.weights) - 1, sampler.names

@@ -52,6 +52,15 @@ class BlockedSampler(MixtureSampler):
     def _blocked(self) -> kernels.BlockedKernels:
         return kernels.blocked_kernels_of(self._terms.kind)
 
+    def _take_prior(self) -> None:
+        super()._take_prior()
+        if self._is_augmented:
+            raise ValueError(
+                "sampler='blocked' draws neither missing values of columns that depend on each "
+                "other nor weights of rows: use sampler='collapsed', or a GaussianEmission of "
+                'independent columns ("diag").'
+            )
+
     def _seat_others(self, order: Places, rng: NDArray[np.uint64]) -> None:
         """Draw the clusters of all unassigned rows at once."""
         drawn = self._draw_parameters(self._move(0, 0, rng), rng)

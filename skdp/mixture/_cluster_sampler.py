@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from skdp._numeric._typing import Places
 from skdp._part import Part
 from skdp.emissions._clusters import ClusterTerms
+from skdp.emissions._kernels_clusters import AUGMENTED
 from skdp.inference._interrupt import check_interrupts
 from skdp.mixture._cluster_tree import Summary, summarize
-from skdp.mixture._kernels import kernels_of, shuffle
+from skdp.mixture._kernels import draw_latent_values, kernels_of, shuffle
 from skdp.mixture._kernels_moves import GroupCounts
 from skdp.mixture._labels import LabeledRows, restrict_partition
 from skdp.mixture._table._weights import RowCopies
@@ -30,6 +31,9 @@ moves that are rarely accepted with many rows are accepted with few.
 
 _SWEEPS = 15
 """Number of sweeps after which starts are compared."""
+
+_FIRST_ROUNDS, _LAST_ROUNDS = 10, 5
+"""Numbers of draws of missing values given a first partition, and given the representative one."""
 
 IMPOSSIBLE = (
     "The covariance of a cluster is not positive definite to rounding: scale the columns of X, or "
@@ -157,6 +161,8 @@ class ClusterSampler(Part):
         """Begin with the given partition, and with shared parameters that suit it."""
         self.labels[:] = labels
         self.n_clusters = int(labels.max()) + 1
+        for _ in range(_FIRST_ROUNDS if self._is_augmented else 0):
+            self._draw_latent(self._order, rng)
         if getattr(self.emission, "draws_dof", False):
             self.emission.fit_shared(self.labels, self.n_clusters, rng)
             self._take_prior()
@@ -165,6 +171,8 @@ class ClusterSampler(Part):
         """Take the state of a sampler over some of the rows."""
         self.labels[rows], self.n_clusters = part.labels, part.n_clusters
         self._take_above(part)
+        if self._is_augmented:
+            self.emission.take_latent(rows, part.emission)
         if hasattr(self.emission, "draw_shared"):
             self.emission.prior = part.emission.prior
             self._take_prior()
@@ -211,9 +219,43 @@ class ClusterSampler(Part):
     def sweep(self) -> None:
         """Draw the clusters of all rows, then their hyperparameters, and shared parameters."""
         self._seat(self._free, self.stream)
+        if self._is_augmented and self.known is not None:
+            self._draw_latent(np.flatnonzero(self._pinned), self.stream)
         if self.split_merge and len(self.labels) > 1:
             self._split_and_merge()
         self._draw_above()
+
+    @property
+    def _is_augmented(self) -> bool:
+        """Whether missing values or weights of rows are drawn."""
+        return self._terms.kind == AUGMENTED
+
+    def _draw_latent(self, order: Places, rng: NDArray[np.uint64]) -> None:
+        """Draw missing values and weights of the given rows in order, given their clusters."""
+        _, rows, prior = self._terms
+        room, _, members, ends, scratch = self._make_room(0)
+        if not draw_latent_values(
+            order, rows, prior, room, self.n_clusters, self.labels, members, ends, scratch, rng
+        ):
+            raise ValueError(IMPOSSIBLE)
+
+    def settled(self, labels: Places) -> Self:
+        """Return a sampler whose missing values and weights suit a partition, or this one."""
+        if not self._is_augmented:
+            return self
+        other = self.copy()
+        other.labels, other.n_clusters = labels.astype(np.int64), int(labels.max()) + 1
+        for _ in range(_LAST_ROUNDS):
+            other._draw_latent(other._order, other.stream)
+        return other
+
+    def copy(self) -> Self:
+        """Return the same values in arrays of their own; data are shared."""
+        other = super().copy()
+        if "_terms" in vars(self) and self._is_augmented:
+            other._terms = other.emission.cluster_terms()
+            other._terms.rows.alone[:] = self._terms.rows.alone
+        return other
 
     def _draw_above(self) -> None:
         """Draw the hyperparameters of the partition and of the cluster parameters."""

@@ -23,7 +23,8 @@ from skdp.emissions._clusters import (
     GaussianClusterPrior,
     GaussianRows,
 )
-from skdp.emissions._kernels_clusters import COUNTS, GAUSSIAN
+from skdp.emissions._kernels_clusters import AUGMENTED, CELLS, COUNTS, GAUSSIAN
+from skdp.mixture._augmented_summary import AugmentedSummary
 from skdp.mixture._table_summary import CellSummary, PartSummary
 
 _MOST_NUMBERS = 2**24
@@ -141,7 +142,12 @@ class CountSummary(NamedTuple):
         return np.asarray(result + gammaln(total) - gammaln(total + sums.sum(axis=1)))
 
 
-Summary = GaussianSummary | CountSummary | CellSummary | PartSummary
+Summary = GaussianSummary | CountSummary | CellSummary | PartSummary | AugmentedSummary
+
+_KINDS: dict[int, Any] = {
+    GAUSSIAN: GaussianSummary, COUNTS: CountSummary, CELLS: CellSummary,
+    AUGMENTED: AugmentedSummary,
+}  # fmt: skip
 
 
 def summarize(terms: ClusterTerms, labels: Places) -> Summary:
@@ -158,10 +164,7 @@ def summarize(terms: ClusterTerms, labels: Places) -> Summary:
         cells, gaussians, counts = terms.list_parts()
         parts = [summarize(part, labels) for part in (cells, *gaussians, *counts)]
         return PartSummary(parts[0].sizes, parts)
-    kind: Any = GaussianSummary
-    if terms.kind != GAUSSIAN:
-        kind = CountSummary if terms.kind == COUNTS else CellSummary
-    summary: Summary = kind.of_rows(terms.rows, labels, terms.prior)
+    summary: Summary = _KINDS[terms.kind].of_rows(terms.rows, labels, terms.prior)
     return summary
 
 

@@ -12,7 +12,13 @@ from functools import cache
 from typing import NamedTuple
 
 from skdp._numeric._numba import njit_loop
-from skdp.emissions._kernels_clusters import build_cluster, weigh_row
+from skdp.emissions._gaussian._kernels_augmented import (
+    is_latent,
+    mark_weights,
+    weigh_alone_augmented,
+    weigh_block,
+)
+from skdp.emissions._kernels_clusters import AUGMENTED, SIZE, build_cluster, is_worn, weigh_row
 from skdp.mixture import _kernels_sections as sections
 from skdp.mixture._kernels_moves import move_clusters as _move_clusters
 
@@ -31,6 +37,42 @@ class MixtureKernels(NamedTuple):
 def shuffle(numbers, rng):
     """Shuffle numbers in place."""
     sections.bring_in_random_order(numbers, rng)
+
+
+@njit_loop
+def draw_latent_values(
+    order, rows, prior, clusters, n_clusters, labels, members, ends, scratch, rng
+):
+    """Draw what else is drawn of AUGMENTED rows in order, given their clusters, which stay.
+
+    Returns
+    -------
+    possible : bool
+        False if a covariance is not positive definite to rounding.
+    """
+    kind = AUGMENTED
+    possible = _build_clusters(
+        kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch
+    )
+    for i in order:
+        own = labels[i]
+        if possible and is_latent(i, rows):
+            is_alone = clusters.vectors[SIZE, own] < 1.5
+            if is_alone:
+                possible &= build_cluster(kind, own, members[:0], rows, prior, clusters, scratch)
+            else:
+                possible &= sections.remove_row(
+                    kind, i, own, rows, prior, clusters, labels, members, scratch
+                )
+                labels[i] = own
+            for b in range(rows.weights.shape[1]):
+                weigh_block(i, b, rows, prior, clusters, own, own + 1, scratch)
+            mark_weights(i, own, is_alone, rows, prior, clusters, scratch)
+            sections.join_cluster(kind, i, own, rows, prior, clusters, scratch, rng)
+            if is_worn(kind, own, clusters):
+                n = sections.list_members(labels, own, members)
+                possible &= build_cluster(kind, own, members[:n], rows, prior, clusters, scratch)
+    return possible
 
 
 @cache
@@ -52,7 +94,10 @@ def kernels_of(kind: int) -> MixtureKernels:
         """
         possible = build_cluster(kind, 0, members[:0], rows, prior, clusters, scratch)
         for i in range(out.shape[0]):
-            weigh_row(kind, i, rows, prior, clusters, 1, -1, scratch, out[i : i + 1])
+            if kind == AUGMENTED:
+                out[i] = weigh_alone_augmented(i, rows, prior, clusters, scratch)
+            else:
+                weigh_row(kind, i, rows, prior, clusters, 1, -1, scratch, out[i : i + 1])
         return possible
 
     @njit_loop

@@ -16,10 +16,19 @@ r"""Collapsed Gibbs sweeps: inlined sections of kernels.
 
 import math
 
+import numpy as np
+
 from skdp._numeric._elementary import fast_exp
 from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc
 from skdp._numeric._random import next_double
+from skdp.emissions._gaussian._kernels_augmented import (
+    draw_latent,
+    is_latent,
+    may_leave,
+    weigh_removed_row,
+)
 from skdp.emissions._kernels_clusters import (
+    AUGMENTED,
     SIZE,
     build_cluster,
     copy_cluster,
@@ -158,18 +167,62 @@ def choose_cluster(n, own, sizes, log_alone, discount, concentration, weights, r
 
 
 @njit_inlined_source
-def weigh_seated_row(
+def remove_row(kind, i, own, rows, prior, clusters, labels, members, scratch):
+    """Remove a row from its cluster, in which there are others; return whether it is possible."""
+    possible, labels[i] = True, -1
+    if may_leave(i, own, rows, prior, clusters, scratch):
+        move_row(kind, i, own, -1.0, rows, prior, clusters, scratch)
+    else:
+        n = list_members(labels, own, members)
+        possible = build_cluster(kind, own, members[:n], rows, prior, clusters, scratch)
+    return possible
+
+
+@njit_inlined_source
+def weigh_latent_row(
+    kind, i, rows, prior, clusters, n_clusters, labels, log_alone, weights, members, scratch
+):  # fmt: skip
+    """Remove a row of which something is drawn beside its cluster, and write its log densities.
+
+    Also written is the log density of the row in a cluster of its own. Returns are those of
+    `weigh_seated_row`.
+    """
+    possible, old, own = True, labels[i], labels[i]
+    is_alone = old >= 0 and clusters.vectors[SIZE, old] < 1.5
+    if old >= 0 and not is_alone:
+        possible = remove_row(kind, i, old, rows, prior, clusters, labels, members, scratch)
+        own = -1
+    log_alone[i] = weigh_removed_row(
+        np.int64(i), np.int64(old), is_alone, rows, prior, clusters, np.int64(n_clusters), scratch,
+        weights,
+    )  # fmt: skip
+    return possible, own
+
+
+@njit_inlined_source
+def join_cluster(kind, i, k, rows, prior, clusters, scratch, rng):
+    """Draw the rest of a row that is in no cluster, and add the row to cluster k."""
+    if kind == AUGMENTED:
+        draw_latent(np.int64(i), np.int64(k), rows, prior, clusters, scratch, rng)
+    move_row(kind, i, k, 1.0, rows, prior, clusters, scratch)
+
+
+@njit_inlined_source
+def renew_row(kind, i, own, rows, prior, clusters, members, scratch, rng):
+    """Draw the rest of a row that stays alone in its cluster, if anything else is drawn."""
+    possible = True
+    if kind == AUGMENTED:
+        if own >= 0 and is_latent(np.int64(i), rows):
+            possible = build_cluster(kind, own, members[:0], rows, prior, clusters, scratch)
+            join_cluster(kind, i, own, rows, prior, clusters, scratch, rng)
+    return possible
+
+
+@njit_inlined_source
+def weigh_complete_row(
     kind, i, rows, prior, clusters, n_clusters, labels, weights, members, scratch
 ):  # fmt: skip
-    """Write the log densities of a row under the clusters without the row.
-
-    Returns
-    -------
-    possible : bool
-        False if a covariance is not positive definite to rounding.
-    own : int
-        The cluster of the row; -1: it has none, or the row had to be removed from it.
-    """
+    """Write the log densities of a row of which only the cluster is drawn: `weigh_seated_row`."""
     own = labels[i]
     # A cluster that becomes empty cannot be chosen, so its density does not matter.
     seat = -1 if own >= 0 and clusters.vectors[SIZE, own] < 1.5 else own
@@ -184,8 +237,38 @@ def weigh_seated_row(
 
 
 @njit_inlined_source
+def weigh_seated_row(
+    kind, i, rows, prior, clusters, n_clusters, labels, log_alone, weights, members, scratch
+):  # fmt: skip
+    """Write the log densities of a row under the clusters without the row.
+
+    Returns
+    -------
+    possible : bool
+        False if a covariance is not positive definite to rounding.
+    own : int
+        The cluster of the row; -1: it has none, or the row had to be removed from it.
+    """
+    if kind == AUGMENTED:
+        if is_latent(np.int64(i), rows):
+            possible, own = weigh_latent_row(
+                kind, i, rows, prior, clusters, n_clusters, labels, log_alone, weights, members,
+                scratch,
+            )  # fmt: skip
+        else:
+            possible, own = weigh_complete_row(
+                kind, i, rows, prior, clusters, n_clusters, labels, weights, members, scratch
+            )
+    else:
+        possible, own = weigh_complete_row(
+            kind, i, rows, prior, clusters, n_clusters, labels, weights, members, scratch
+        )
+    return possible, own
+
+
+@njit_inlined_source
 def reseat_row(
-    kind, i, own, chosen, rows, prior, clusters, n_clusters, labels, members, scratch
+    kind, i, own, chosen, rows, prior, clusters, n_clusters, labels, members, scratch, rng
 ):  # fmt: skip
     """Move a row from its own cluster (-1: none) to another or, if not alone, a new one.
 
@@ -200,7 +283,7 @@ def reseat_row(
     if chosen == n_clusters:
         n_clusters += 1
         possible &= build_cluster(kind, chosen, members[:0], rows, prior, clusters, scratch)
-    move_row(kind, i, chosen, 1.0, rows, prior, clusters, scratch)
+    join_cluster(kind, i, chosen, rows, prior, clusters, scratch, rng)
     if own >= 0 and clusters.vectors[SIZE, own] < 1.5:
         drop_cluster(kind, own, clusters, n_clusters, labels)
         n_clusters -= 1
@@ -230,7 +313,7 @@ def sweep_rows(
     while 0 <= place < end and n_clusters < sizes.shape[0]:
         i = order[place]
         possible, own = weigh_seated_row(
-            kind, i, rows, prior, clusters, n_clusters, labels, weights, members, scratch
+            kind, i, rows, prior, clusters, n_clusters, labels, log_alone, weights, members, scratch
         )
         chosen = choose_cluster(
             n_clusters, own, sizes, log_alone[i], discount, concentration, weights, rng
@@ -238,8 +321,11 @@ def sweep_rows(
         stays_alone = own >= 0 and sizes[own] < 1.5 and chosen == n_clusters
         if chosen != own and not stays_alone:
             fits, n_clusters = reseat_row(
-                kind, i, own, chosen, rows, prior, clusters, n_clusters, labels, members, scratch
-            )
+                kind, i, own, chosen, rows, prior, clusters, n_clusters, labels, members, scratch,
+                rng,
+            )  # fmt: skip
             possible &= fits
+        else:
+            possible &= renew_row(kind, i, own, rows, prior, clusters, members, scratch, rng)
         place = place + 1 if possible else -1
     return place, n_clusters

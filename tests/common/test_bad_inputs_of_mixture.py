@@ -12,6 +12,7 @@ from skdp.emissions import (
     BernoulliEmission,
     CategoricalEmission,
     GaussianEmission,
+    IndependentEmissions,
     PoissonEmission,
     StudentTEmission,
 )
@@ -28,7 +29,9 @@ def with_entry(value, X=COUNTS):
 
 
 FAULTS = {
-    "NaN": ({}, with_entry(np.nan, X), ValueError, "Input X contains NaN"),
+    "NaN in all rows at once": (
+        {"sampler": "blocked"}, with_entry(np.nan, X), ValueError, "draws neither missing values",
+    ),
     "infinity": ({}, with_entry(np.inf, X), ValueError, "Input X contains infinity"),
     "too large": ({}, with_entry(1e130, X), ValueError, "numbers up to 1e"),
     "no rows": ({}, np.empty((0, 2)), ValueError, "0 sample"),
@@ -46,7 +49,13 @@ FAULTS = {
     "a number of components": ({"emission": 3}, X, ValueError, "got 3. If this was to be"),
     "a class": ({"emission": PoissonEmission}, COUNTS, TypeError, "got the class"),
     "bits": ({"emission": BernoulliEmission()}, COUNTS > 2, TypeError, "got BernoulliEmission"),
-    "no closed form": ({"emission": StudentTEmission()}, X, TypeError, "got StudentTEmission"),
+    "weights in all rows at once": (
+        {"emission": "student_t", "sampler": "blocked"}, X, ValueError, "nor weights of rows",
+    ),
+    "weights in parts": (
+        {"emission": IndependentEmissions([("t", StudentTEmission(), [0, 1])])}, X, TypeError,
+        "cannot be a part of IndependentEmissions",
+    ),
     "width": (
         {"emission": GaussianEmission(mean_prior=[0.0])}, X, ValueError, "shape (2,) for X of 2",
     ),
@@ -243,7 +252,6 @@ def with_entries(value, groups=COUNTED):
 
 
 FAULTS_OF_GROUPS = {
-    "NaN": ({}, with_entries(np.nan, GROUPS), ValueError, "contains NaN: sequence 1"),
     "infinity": ({}, with_entries(np.inf, GROUPS), ValueError, "contains infinity: sequence 1"),
     "no groups": ({}, [], ValueError, "0 sample"),
     "an empty group": (
@@ -257,7 +265,6 @@ FAULTS_OF_GROUPS = {
     "fractions": ({"emission": "multinomial"}, with_entries(0.5), ValueError, "got 0.5"),
     "two columns": ({"emission": "categorical"}, COUNTED, ValueError, "must have 1 feature"),
     "unknown emission": ({"emission": "gauss"}, GROUPS, ValueError, "'emission' parameter"),
-    "no closed form": ({"emission": StudentTEmission()}, GROUPS, TypeError, "got StudentT"),
     "concentration": ({"concentration": 0.0}, GROUPS, ValueError, "must be 'auto' or a number"),
     "a word": ({"concentration": "learn"}, GROUPS, ValueError, "got 'learn'"),
     "top_concentration": (

@@ -13,7 +13,12 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats
 from skdp.emissions._gaussian import _kernels as kernels
 from skdp.emissions._gaussian import _kernels_student as student
-from skdp.emissions._marginals import StudentMarginals, fill_by_means, fill_by_regression
+from skdp.emissions._marginals import (
+    StudentMarginals,
+    draw_by_regression,
+    fill_by_means,
+    fill_by_regression,
+)
 
 LARGEST = 1e120  # of observations: sums of their squares are finite
 
@@ -224,6 +229,27 @@ class GaussianModel:
         if self.covariances.ndim == 3:
             return fill_by_regression(values, weights, self.means, self.scales)
         return fill_by_means(values, weights, self.means)
+
+    def draw_missing(
+        self,
+        values: NDArray[np.float64],
+        states: NDArray[np.int64],
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
+        """Return observations, (N, D), with NaN replaced by a draw given the rest of the row.
+
+        Parameters
+        ----------
+        values : (N, D) array
+        states : (N,) array of int
+            State of each observation.
+        rng : Generator
+        """
+        if self.covariances.ndim == 3:
+            return draw_by_regression(
+                values, states, self.means, self.scales, self.degrees_of_freedom, None, rng
+            )
+        return np.where(np.isnan(values), self.sample(states, rng), values)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the model with its states in another order."""

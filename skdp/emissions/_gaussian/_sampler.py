@@ -15,7 +15,7 @@ from skdp._numeric._random import draw_categorical, draw_key, make_generator, ne
 from skdp._part import Part
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._cells._terms import NormalColumns
-from skdp.emissions._clusters import ClusterTerms, gaussian_terms
+from skdp.emissions._clusters import ClusterTerms, augmented_terms, gaussian_terms
 from skdp.emissions._gaussian import _kernels as kernels
 from skdp.emissions._gaussian import _kernels_drawn_scale as drawn
 from skdp.emissions._gaussian._drawn_scale import ScalePrior
@@ -86,6 +86,9 @@ class GaussianSampler(Part):
     ----------
     held : bool
         Whether `draw` leaves S and nu unchanged.
+    completed : (N, D) array or None
+        In mixtures, the observations with missing values as last drawn; kernels write to it. None:
+        nothing is missing, or the sampler is one of sequences.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
@@ -103,6 +106,7 @@ class GaussianSampler(Part):
     ):
         self.prior, self.scale_prior = prior, scale_prior
         self.held = False
+        self.completed: NDArray[np.float64] | None = None
         self.n_states = n_states
         n_blocks, width = prior.mean.shape
         n_components = n_states * n_blocks
@@ -126,6 +130,8 @@ class GaussianSampler(Part):
             np.isin(self._missing.n_seen, (0, width)).all()
         )
         self._filled: NDArray[np.float64] | None = None
+        if self.completed is not None and self.completed.shape != values.shape:
+            self.completed = None  # those of other observations
 
     @property
     def has_few_rows(self) -> bool:
@@ -156,6 +162,10 @@ class GaussianSampler(Part):
         width = self.means.shape[1]
         other = self.of_states(n_states)
         values = self._known()[steps]
+        if self.completed is not None:
+            other._values, other._filled, other._missing = as_readonly(values), None, None
+            other.is_incomplete = False
+            return other
         if self._filled is None and self._missing is not None:
             blocks = values.reshape(len(steps), -1, width)
             blocks[np.isnan(blocks).any(axis=2)] = np.nan
@@ -187,6 +197,8 @@ class GaussianSampler(Part):
 
     def _known(self) -> NDArray[np.float64]:
         """Return the observations, with missing values filled in if they were drawn."""
+        if self.completed is not None:
+            return as_readonly(self.completed)
         return as_readonly(self._values if self._filled is None else self._filled)
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
@@ -398,7 +410,25 @@ class GaussianSampler(Part):
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior in the format of the cluster kernels."""
-        return gaussian_terms(self._values, *self.prior)
+        if self._missing is None:
+            return gaussian_terms(self._values, *self.prior)
+        if self.completed is None:
+            self.completed = self._completed_by_means()
+        weights = np.ones((len(self._values), len(self.prior.mean)))
+        return augmented_terms(self.completed, weights, np.isnan(self._values), 0.0, self.prior)
+
+    def _completed_by_means(self) -> NDArray[np.float64]:
+        """Return the observations with the mean of its column, or its prior mean, for NaN."""
+        hidden = np.isnan(self._values)
+        n_seen = (~hidden).sum(axis=0)
+        sums = np.where(hidden, 0.0, self._values).sum(axis=0)
+        means = np.where(n_seen > 0, sums / np.maximum(n_seen, 1), self.prior.mean.ravel())
+        return np.where(hidden, means, self._values)
+
+    def take_latent(self, rows: NDArray[np.intp], part: GaussianSampler) -> None:
+        """Take the missing values of some rows from a sampler over these rows."""
+        if self.completed is not None and part.completed is not None:
+            self.completed[rows] = part.completed
 
     def draw_shared(
         self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
@@ -418,6 +448,11 @@ class GaussianSampler(Part):
     def has_gaps(self) -> bool:
         """Whether values are missing."""
         return self._missing is not None
+
+    @property
+    def draws_gaps(self) -> bool:
+        """Whether mixtures draw missing values, since they depend on the rest of the row."""
+        return self.prior.mean.shape[1] > 1
 
     def columns_of_cells(self) -> NormalColumns | None:
         """Return the columns and their prior if they are independent, otherwise None."""

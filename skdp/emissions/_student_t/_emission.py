@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +11,9 @@ from scipy.special import gammaln
 
 from skdp._checks import check_gamma_prior
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._random import draw_key, draw_slice
+from skdp._numeric._random import draw_key, draw_slice, make_generator
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp.emissions._clusters import ClusterTerms, augmented_terms
 from skdp.emissions._gaussian import _kernels as gaussian
 from skdp.emissions._gaussian._drawn_scale import ScalePrior
 from skdp.emissions._gaussian._emission import GaussianEmission
@@ -202,9 +203,6 @@ class StudentTSampler(GaussianSampler):
     )  # fmt: skip
     log_affinity = None  # type: ignore[assignment]
     """There is no closed form, unlike for Gaussian states: no `ComparableEmission`."""
-    cluster_terms = None  # type: ignore[assignment]
-    columns_of_cells = None  # type: ignore[assignment]
-    """Nor for rows that come and go: no `ClusterEmission`."""
     take = None  # type: ignore[assignment]
     """Sums of weighted observations are no whole numbers: no `SummedEmission`."""
 
@@ -222,6 +220,7 @@ class StudentTSampler(GaussianSampler):
         self.tail_prior = tail_prior
         self.masses = np.zeros(len(self.counts))
         self._log_density_of_weights = 0.0
+        self.drawn_weights: NDArray[np.float64] | None = None
 
     def attach(self, values: NDArray[np.float64]) -> None:
         """Take the observations."""
@@ -257,7 +256,9 @@ class StudentTSampler(GaussianSampler):
         other._values, other._filled, other._missing = part._values, None, part._missing
         other.is_incomplete = part.is_incomplete
         other._take_gaps()
-        if self._filled is not None and self._weights is not None:
+        if self.drawn_weights is not None:
+            other._weights = self.drawn_weights[steps]
+        elif self._filled is not None and self._weights is not None:
             other._weights = self._weights[steps]
         other._first_weights = self._first_weights[steps]
         return other
@@ -316,6 +317,81 @@ class StudentTSampler(GaussianSampler):
         constant = half * np.log(half) - gammaln(half)
         logs = (half - 1.0 + 0.5 * width) * np.log(weights) - half * weights
         return float(logs.sum() + constant * weights.size)
+
+    # Clusters of rows that come and go
+
+    @property
+    def draws_gaps(self) -> bool:
+        """Whether mixtures draw missing values: always, with the weights of their rows."""
+        return True
+
+    def columns_of_cells(self) -> NoReturn:
+        """Raise, because rows with weights are not cells."""
+        raise TypeError(
+            "StudentTEmission cannot be a part of IndependentEmissions in a mixture, nor take "
+            "fractional sample weights: the weights of its rows are drawn."
+        )
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the rows and the prior in the format of the cluster kernels."""
+        if self.completed is None:
+            self.completed = self._completed_by_means()
+            self.drawn_weights = np.ones((len(self._values), len(self.prior.mean)))
+        assert self.drawn_weights is not None
+        return augmented_terms(
+            self.completed, self.drawn_weights, np.isnan(self._values), 0.5 * self.freedom,
+            self.prior,
+        )  # fmt: skip
+
+    def take_latent(self, rows: NDArray[np.intp], part: GaussianSampler) -> None:
+        """Take nu, and weights and missing values of some rows, from a sampler over these rows."""
+        super().take_latent(rows, part)
+        assert isinstance(part, StudentTSampler)
+        assert self.drawn_weights is not None
+        self.drawn_weights[rows] = part.drawn_weights
+        self.freedom = part.freedom
+
+    def draw_shared(
+        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
+    ) -> None:
+        """Draw the prior's scale, nu, the weights and the missing values given the clusters.
+
+        Means and covariances are drawn first, and dropped in the end. nu is drawn given them, with
+        weights and missing values integrated out, then the weights without the missing values, and
+        then these.
+        """
+        assert self.completed is not None
+        assert self.drawn_weights is not None
+        part = StudentTSampler(
+            n_clusters, self.prior, self.freedom, self.tail_prior, self.scale_prior,
+            self._start_factors,
+        )  # fmt: skip
+        part._values, part._filled, part._missing = self._values, None, self._missing
+        part.is_incomplete = self.is_incomplete
+        part._take_gaps()
+        part._take(as_readonly(self.completed), as_readonly(self.drawn_weights), labels)
+        part.draw_parameters(rng)
+        part.complete(labels, rng)
+        self.prior, self.freedom = part.prior._replace(), part.freedom  # a new object: all is drawn
+        self.drawn_weights[:] = part._weights
+        self._take_filled(part, labels, rng)
+
+    def _take_filled(
+        self, part: StudentTSampler, labels: NDArray[np.int64], rng: NDArray[np.uint64]
+    ) -> None:
+        """Take the missing values that a part has drawn, and draw those of blocks without any."""
+        assert self.completed is not None
+        assert self.drawn_weights is not None
+        n_blocks, width = self.prior.mean.shape
+        filled = np.array(part._filled).reshape(-1, n_blocks, width)
+        rows, blocks = np.nonzero(np.isnan(filled[:, :, 0]))
+        if len(rows):
+            k = labels[rows] * n_blocks + blocks
+            noise = make_generator(rng).standard_normal((len(rows), width, 1))
+            away = np.linalg.solve(part.precision_factors[k], noise)[:, :, 0]
+            roots = np.sqrt(self.drawn_weights[rows, blocks])[:, np.newaxis]
+            filled[rows, blocks] = part.means[k] + away / roots
+        self.completed[:] = filled.reshape(self.completed.shape)
 
     # What a sampler asks
 

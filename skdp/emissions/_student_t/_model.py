@@ -19,7 +19,12 @@ from skdp.emissions._gaussian._model import (
     factorize_precisions,
     log_determinants,
 )
-from skdp.emissions._marginals import fill_by_means, fill_by_regression, log_student
+from skdp.emissions._marginals import (
+    draw_by_regression,
+    fill_by_means,
+    fill_by_regression,
+    log_student,
+)
 from skdp.emissions._student_t import _kernels as kernels
 
 _LOWEST = -60.0
@@ -381,6 +386,44 @@ class StudentTModel:
         if self.scales.ndim == 3:
             return fill_by_regression(values, weights, self.means, self.scales)
         return fill_by_means(values, weights, self.means)
+
+    def draw_missing(
+        self,
+        values: NDArray[np.float64],
+        states: NDArray[np.int64],
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
+        """Return observations, (N, D), in which NaN is a draw given the rest of the row.
+
+        The weight of a row is drawn first, among the nodes by which it is integrated out.
+
+        Parameters
+        ----------
+        values : (N, D) array
+        states : (N,) array of int
+            State of each observation.
+        rng : Generator
+        """
+        if self.scales.ndim == 2:  # columns have weights of their own
+            return np.where(np.isnan(values), self.sample(states, rng), values)
+        ((columns, wide, freedoms, precisions),) = self._blocks()
+        nodes = make_nodes(self.degrees_of_freedom, len(columns))
+        spread = np.exp(-nodes.logs) + 1.0 / precisions[:, np.newaxis]
+        factors = np.empty(len(values))
+        for pattern, rows in _patterns(np.isnan(values)):
+            k = states[rows]
+            away = (values[rows] - self.means[k])[:, ~pattern]
+            inverses = np.linalg.inv(wide[:, ~pattern][:, :, ~pattern])
+            distances = np.einsum("nd,nde,ne->n", away, inverses[k], away)
+            exponents = 0.5 * (freedoms[k] + away.shape[1])
+            logs = nodes.log_weights - 0.5 * away.shape[1] * np.log(spread[k])
+            logs -= exponents[:, np.newaxis] * np.log1p(distances[:, np.newaxis] / spread[k])
+            weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+            sums = np.cumsum(weights, axis=1)
+            limits = rng.random(len(k))[:, np.newaxis] * sums[:, -1:]
+            chosen = np.minimum((sums <= limits).sum(axis=1), len(nodes.logs) - 1)
+            factors[rows] = spread[k, chosen] / freedoms[k]
+        return draw_by_regression(values, states, self.means, wide, freedoms, factors, rng)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the same states in another order."""

@@ -25,7 +25,7 @@ import numpy as np
 from skdp._numeric._elementary import fast_exp
 from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc
 from skdp.emissions._kernels_clusters import SIZE
-from skdp.mixture._kernels_sections import pick, reseat_row, weigh_seated_row
+from skdp.mixture._kernels_sections import pick, renew_row, reseat_row, weigh_seated_row
 from skdp.processes._kernels_top_level import break_weight
 
 
@@ -100,7 +100,7 @@ def sweep_grouped_rows(
 
         # Weigh and draw.
         possible, own = weigh_seated_row(
-            kind, i, rows, prior, clusters, n_clusters, labels, weights, members, scratch
+            kind, i, rows, prior, clusters, n_clusters, labels, log_alone, weights, members, scratch
         )
         chosen = choose_component(
             n_clusters, left, counts[j], top, rest[0], log_alone[i], alpha, weights, rng
@@ -115,10 +115,13 @@ def sweep_grouped_rows(
         counts[j, chosen] += 1.0
         if chosen != own:
             fits, n_clusters = reseat_row(
-                kind, i, own, chosen, rows, prior, clusters, n_clusters, labels, members, scratch
-            )
+                kind, i, own, chosen, rows, prior, clusters, n_clusters, labels, members, scratch,
+                rng,
+            )  # fmt: skip
             possible &= fits
             if left >= 0 and left != n_clusters:
                 move_component(n_clusters, left, groups)
+        else:
+            possible &= renew_row(kind, i, own, rows, prior, clusters, members, scratch, rng)
         place = place + 1 if possible else -1
     return place, n_clusters

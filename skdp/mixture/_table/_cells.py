@@ -10,21 +10,15 @@ from numpy.typing import NDArray
 
 from skdp._numeric._bayes import log_posterior
 from skdp._numeric._typing import Floats, Places
-from skdp._numeric._unique_rows import unique_rows
 from skdp.emissions._discrete._bernoulli import BernoulliModel
 from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._discrete._multinomial import MultinomialModel
 from skdp.emissions._discrete._poisson import PoissonModel
-from skdp.emissions._gaussian._model import GaussianModel
 from skdp.emissions._independent_model import IndependentModel
-from skdp.emissions._student_t._model import StudentTModel, make_nodes
 from skdp.mixture._model import MixtureModel
 
 _BLOCK = 2000
 """Number of rows at a time, which limits the memory for probabilities of components."""
-
-_STEP = 0.05
-"""Distance of the values of log u among which the weight u of a Student t row is drawn."""
 
 
 def parts_of(emission: Any, n_columns: int) -> list[tuple[Places, Any]]:
@@ -194,94 +188,8 @@ def draw_cells(
         hidden = np.isnan(own)
         if not hidden.any():
             continue
-        if isinstance(model, GaussianModel) and model.covariances.ndim == 3:
-            drawn = _draw_students(
-                own, model.means[components], model.scales, components, model.degrees_of_freedom,
-                np.ones(len(own)), rng,
-            )  # fmt: skip
-        elif isinstance(model, StudentTModel) and model.scales.ndim == 3:
-            drawn = _draw_scale_mixtures(model, own, components, rng)
+        if hasattr(model, "draw_missing"):
+            out[:, columns] = model.draw_missing(own, components, rng)
         else:
-            drawn = model.sample(components, rng)
-        out[:, columns] = np.where(hidden, drawn, own)
+            out[:, columns] = np.where(hidden, model.sample(components, rng), own)
     return out
-
-
-def _draw_students(
-    values: Floats,
-    means: Floats,
-    scales: Floats,
-    components: NDArray[np.int64],
-    freedoms: Floats | None,
-    factors: Floats,
-    rng: np.random.Generator,
-) -> Floats:
-    """Return rows with draws of missing values, given the others, of Student t vectors.
-
-    Parameters
-    ----------
-    values, means : (n, D) arrays
-    scales : (K, D, D) array
-        Scale matrices of the components.
-    components : (n,) array
-    freedoms : (K,) array or None
-        Degrees of freedom. None: the vectors are Gaussian.
-    factors : (n,) array
-        Factors of the scale matrices.
-    rng : Generator
-    """
-    out = np.array(values)
-    hidden = np.isnan(values)
-    patterns, places, *_ = unique_rows(np.column_stack([hidden, components]).astype(np.int64))
-    for i, pattern in enumerate(patterns):
-        rows = np.flatnonzero(places == i)
-        unseen, seen = np.flatnonzero(pattern[:-1]), np.flatnonzero(pattern[:-1] == 0)
-        if len(unseen) == 0:
-            continue
-        scale, df = scales[pattern[-1]], None if freedoms is None else freedoms[pattern[-1]]
-        slopes = np.linalg.solve(scale[np.ix_(seen, seen)], scale[np.ix_(seen, unseen)])
-        rest = scale[np.ix_(unseen, unseen)] - scale[np.ix_(unseen, seen)] @ slopes
-        away = (values[rows] - means[rows])[:, seen]
-        spread = factors[rows]
-        if df is not None:
-            solved = np.linalg.solve(scale[np.ix_(seen, seen)], away.T)
-            distances = np.einsum("sn,ns->n", solved, away) / factors[rows]
-            df = df + len(seen)
-            spread = spread * (df - len(seen) + distances) / rng.chisquare(df, len(rows))
-        noise = rng.standard_normal((len(rows), len(unseen))) @ np.linalg.cholesky(rest).T
-        expected = means[np.ix_(rows, unseen)] + away @ slopes
-        out[np.ix_(rows, unseen)] = expected + np.sqrt(spread)[:, np.newaxis] * noise
-    return out
-
-
-def _draw_scale_mixtures(
-    model: StudentTModel, values: Floats, components: NDArray[np.int64], rng: np.random.Generator
-) -> Floats:
-    """Return rows with draws of missing values of a Student t model.
-
-    The weight u of each row is drawn given the observed values, among values of log u that are
-    close to each other. Given u, the rows are those of `_draw_students`.
-    """
-    nodes = make_nodes(model.degrees_of_freedom, values.shape[1], step=_STEP)
-    freedoms, precisions = model.freedoms[components], model.precisions[components]
-    scales = model.scales * (model.ratios / model.freedoms)[:, np.newaxis, np.newaxis]
-    spreads = np.exp(-nodes.logs) + 1.0 / precisions[:, np.newaxis]
-    distances, n_seen = np.zeros(len(values)), (~np.isnan(values)).sum(axis=1)
-    patterns, places, *_ = unique_rows(
-        np.column_stack([np.isnan(values), components]).astype(np.int64)
-    )
-    for i, pattern in enumerate(patterns):
-        rows, seen = np.flatnonzero(places == i), np.flatnonzero(pattern[:-1] == 0)
-        away = (values[rows] - model.means[pattern[-1]])[:, seen]
-        solved = np.linalg.solve(scales[pattern[-1]][np.ix_(seen, seen)], away.T)
-        distances[rows] = np.einsum("sn,ns->n", solved, away)
-    shapes = freedoms[:, np.newaxis]
-    logs = nodes.log_weights - 0.5 * n_seen[:, np.newaxis] * np.log(spreads)
-    logs = logs - 0.5 * (shapes + n_seen[:, np.newaxis]) * np.log1p(
-        distances[:, np.newaxis] / (spreads * shapes)
-    )
-    chances = np.exp(logs - logs.max(axis=1, keepdims=True))
-    _, found = _draw_components([chances], rng)
-    factors = spreads[np.arange(len(values)), found]
-    means = model.means[components]
-    return _draw_students(values, means, scales, components, model.freedoms, factors, rng)
