@@ -14,7 +14,7 @@ has its own number of observed cells in each cluster, so missing cells are left 
 | prior | m, c, nu, s, a, b | | see `CellPrior` |
 | vectors | | (2, C) | SIZE and UPDATES of at most C clusters |
 | normals | | (7, P, C) | SEEN, CENTER, SPREAD, HEAD, BACK, RATIO, POWER |
-| counts | | (4, Q, C) | SEEN, SUM, COUNT_HEAD, SLOPE |
+| counts | | (6, Q, C) | SEEN, SUM, COUNT_HEAD, SLOPE, LOG_RATE, LOG_BACK |
 | symbols | | (2, V, C) | SEEN, LOG |
 | totals | | (2, R, C) | SEEN, LOG |
 | line | | (C,) | scratch |
@@ -23,8 +23,8 @@ SIZE is the number of rows of a cluster, whatever their powers. SEEN is n, the s
 the observed cells. CENTER and SPREAD are the parameters m_n and s_n of the posterior of a normal
 column, RATIO is c_n / ((c_n + 1) s_n), POWER is (nu_n + 1) / 2, HEAD has the other terms of the log
 density of a row with power 1, and BACK those of a row that is removed first. SUM is the sum of w x;
-COUNT_HEAD is A log(R / (R + 1)) and SLOPE is -log(R + 1) for A = a + SUM, R = b + n. LOG is the
-logarithm of the prior parameter plus n.
+COUNT_HEAD is A log(R / (R + 1)) and SLOPE is -log(R + 1) for A = a + SUM, R = b + n, LOG_RATE is
+log R, and LOG_BACK is log(R / (R - 1)). LOG is the logarithm of the prior parameter plus n.
 
 The evidence Z of a cluster multiplies the likelihoods of its rows to the powers w_i. The density of
 a row is the ratio Z(with the row) / Z(without it).
@@ -42,7 +42,7 @@ SIZE, UPDATES = range(2)
 
 SEEN, CENTER, SPREAD, HEAD, BACK, RATIO, POWER = range(7)
 
-SUM, COUNT_HEAD, SLOPE = 1, 2, 3
+SUM, COUNT_HEAD, SLOPE, LOG_RATE, LOG_BACK = range(1, 6)
 
 LOG = 1
 
@@ -50,6 +50,15 @@ FEWEST_DIGITS = 1e-6
 """Smallest ratio of SPREAD without a row to that with it; below, a row is not removed."""
 
 HUGE = 1e300
+
+SMALLEST = 1e-12
+"""Lower bound on quantities that are positive but for rounding."""
+
+FAR = 1e100
+"""Bound on a product, and on its reciprocal, beyond which its logarithm is taken."""
+
+MOST_FACTORS = 18.0
+"""Number of factors of rising factorials, each up to 1e16, whose product cannot overflow."""
 
 LOG_PI = math.log(math.pi)
 
@@ -92,7 +101,7 @@ def weigh_cells(i, rows, prior, clusters, n, own, scratch, out):
     """
     if power_of(i, rows) != 1.0:
         return weigh_powered_cells(i, rows, prior, clusters, n, own, out)
-    own_logs = rows.constants[i]
+    own_logs, own_product, products = rows.constants[i], 1.0, scratch.line
     for k in range(n):
         out[k] = rows.constants[i]
     for d in range(rows.values.shape[1]):
@@ -104,20 +113,52 @@ def weigh_cells(i, rows, prior, clusters, n, own, scratch, out):
                 away = x - centers[k]
                 out[k] += heads[k] - powers[k] * fast_log(1.0 + min(away * away * ratios[k], HUGE))
             if own >= 0:
-                c = prior.precisions[d] + clusters.normals[SEEN, d, own]
+                before = prior.precisions[d] + (clusters.normals[SEEN, d, own] - 1.0)
                 away = x - centers[own]
-                h = 1.0 - c / (c - 1.0) * away * away / clusters.normals[SPREAD, d, own]
+                h = (before + 1.0) / before * away * away / clusters.normals[SPREAD, d, own]
+                h = 1.0 - h
                 if h < FEWEST_DIGITS:
                     return False
-                own_logs += clusters.normals[BACK, d, own] + (powers[own] - 1.0) * math.log(h)
+                own_logs += clusters.normals[BACK, d, own] + (powers[own] - 1.0) * fast_log(h)
+    n_factors = 0.0
     for d in range(rows.amounts.shape[1]):
         x = rows.amounts[i, d]
         if x == x:
-            weigh_count(d, x, prior, clusters, n, scratch.line, out)
+            sums, heads = clusters.counts[SUM, d], clusters.counts[COUNT_HEAD, d]
+            slopes, shape = clusters.counts[SLOPE, d], prior.shapes[d]
+            for k in range(n):
+                out[k] += heads[k] + x * slopes[k]
             if own >= 0:
-                shape = prior.shapes[d] + (clusters.counts[SUM, d, own] - x)
-                rate = prior.rates[d] + (clusters.counts[SEEN, d, own] - 1.0)
-                own_logs += log_gain_of_count(x, 1.0, shape, rate)
+                own_logs -= (shape + sums[own] - x) * clusters.counts[LOG_BACK, d, own]
+                own_logs -= x * clusters.counts[LOG_RATE, d, own]
+            if x > FEW_EVENTS:
+                for k in range(n):
+                    out[k] += log_rise(shape + sums[k], x)
+                if own >= 0:
+                    own_logs += log_rise(shape + (sums[own] - x), x)
+            elif x > 0.0:
+                if n_factors + x > MOST_FACTORS:
+                    add_logs(n, products, out)
+                    n_factors = 0.0
+                if n_factors == 0.0:
+                    for k in range(n):
+                        products[k] = 1.0
+                n_factors += x
+                m = 0.0
+                while m < x:
+                    for k in range(n):
+                        products[k] *= shape + sums[k] + m
+                    m += 1.0
+                if own >= 0:
+                    m = 0.0
+                    while m < x:
+                        own_product *= shape + (sums[own] - x) + m
+                        m += 1.0
+                    if own_product > FAR or own_product < 1.0 / FAR:
+                        own_logs += fast_log(own_product)
+                        own_product = 1.0
+    if n_factors > 0.0:
+        add_logs(n, products, out)
     for d in range(rows.codes.shape[1]):
         v = rows.codes[i, d]
         if v >= 0:
@@ -125,34 +166,21 @@ def weigh_cells(i, rows, prior, clusters, n, own, scratch, out):
             for k in range(n):
                 out[k] += logs[k] - totals[k]
             if own >= 0:
-                weight = prior.weights[v] + (clusters.symbols[SEEN, v, own] - 1.0)
-                total = prior.totals[d] + (clusters.totals[SEEN, d, own] - 1.0)
-                own_logs += math.log(weight / total)
+                own_product *= prior.weights[v] + (clusters.symbols[SEEN, v, own] - 1.0)
+                own_product /= prior.totals[d] + (clusters.totals[SEEN, d, own] - 1.0)
+                if own_product > FAR or own_product < 1.0 / FAR:
+                    own_logs += fast_log(own_product)
+                    own_product = 1.0
     if own >= 0:
-        out[own] = own_logs
+        out[own] = own_logs + fast_log(own_product)
     return True
 
 
 @njit_internal_nogc
-def weigh_count(d, x, prior, clusters, n, products, out):
-    """Add log p(x) of a count in the first n clusters, without the factorial."""
-    sums, shape = clusters.counts[SUM, d], prior.shapes[d]
-    heads, slopes = clusters.counts[COUNT_HEAD, d], clusters.counts[SLOPE, d]
+def add_logs(n, products, out):
+    """Add the logarithms of products of n clusters."""
     for k in range(n):
-        out[k] += heads[k] + x * slopes[k]
-    if x > FEW_EVENTS:
-        for k in range(n):
-            out[k] += log_rise(shape + sums[k], x)
-    elif x > 0.0:
-        for k in range(n):
-            products[k] = shape + sums[k]
-        m = 1.0
-        while m < x:
-            for k in range(n):
-                products[k] *= shape + sums[k] + m
-            m += 1.0
-        for k in range(n):
-            out[k] += fast_log(products[k])
+        out[k] += fast_log(products[k])
 
 
 @njit_internal_nogc
@@ -208,22 +236,34 @@ def weigh_powered_cells(i, rows, prior, clusters, n, own, out):
 
 
 @njit_internal_nogc
+def log_size_factor(dof, c):
+    """Return log Gamma((dof + 1) / 2) - log Gamma(dof / 2) + log(c / (c + 1)) / 2.
+
+    If dof is large, an asymptotic series that is exact to rounding.
+    """
+    x = 0.5 * dof
+    if x < 16.0:
+        return math.lgamma(x + 0.5) - math.lgamma(x) - 0.5 * math.log1p(1.0 / c)
+    inverse = 1.0 / x
+    square = inverse * inverse
+    series = (31.0 / 18432.0 * square - 17.0 / 14336.0) * square + 1.0 / 640.0
+    series = (series * square - 1.0 / 192.0) * square + 1.0 / 8.0
+    return 0.5 * fast_log(x * c / (c + 1.0)) - inverse * series
+
+
+@njit_internal_nogc
 def refresh_normal(d, k, prior, clusters):
     """Update the quantities that depend on the posterior of a normal column."""
     seen, spread = clusters.normals[SEEN, d, k], clusters.normals[SPREAD, d, k]
     c, dof = prior.precisions[d] + seen, prior.dofs[d] + seen
-    middle, half_log = math.lgamma(0.5 * dof), 0.5 * (math.log(spread) + LOG_PI)
+    half_log = 0.5 * (fast_log(spread) + LOG_PI)
     clusters.normals[RATIO, d, k] = c / ((c + 1.0) * spread)
     clusters.normals[POWER, d, k] = 0.5 * (dof + 1.0)
-    clusters.normals[HEAD, d, k] = (
-        math.lgamma(0.5 * (dof + 1.0)) - middle + 0.5 * math.log(c / (c + 1.0)) - half_log
-    )
+    clusters.normals[HEAD, d, k] = log_size_factor(dof, c) - half_log
     clusters.normals[BACK, d, k] = 0.0
     if seen > 0.5:  # a row of power 1 may leave
-        before = max(c - 1.0, 1e-300)
-        clusters.normals[BACK, d, k] = (
-            middle - math.lgamma(0.5 * (dof - 1.0)) + 0.5 * math.log(before / c) - half_log
-        )
+        before = max(prior.precisions[d] + (seen - 1.0), SMALLEST)
+        clusters.normals[BACK, d, k] = log_size_factor(dof - 1.0, before) - half_log
 
 
 @njit_internal_nogc
@@ -231,20 +271,26 @@ def refresh_count(d, k, prior, clusters):
     """Update the quantities that depend on the posterior of a column of counts."""
     rate = prior.rates[d] + clusters.counts[SEEN, d, k]
     shape = prior.shapes[d] + clusters.counts[SUM, d, k]
-    clusters.counts[COUNT_HEAD, d, k] = -shape * math.log1p(1.0 / rate)
-    clusters.counts[SLOPE, d, k] = -math.log(rate + 1.0)
+    log_rate, step = fast_log(rate), math.log1p(1.0 / rate)
+    clusters.counts[COUNT_HEAD, d, k] = -shape * step
+    clusters.counts[SLOPE, d, k] = -(log_rate + step)
+    clusters.counts[LOG_RATE, d, k] = log_rate
+    clusters.counts[LOG_BACK, d, k] = 0.0
+    if clusters.counts[SEEN, d, k] > 0.5:  # a row of power 1 may leave
+        before = max(prior.rates[d] + (clusters.counts[SEEN, d, k] - 1.0), SMALLEST)
+        clusters.counts[LOG_BACK, d, k] = math.log1p(1.0 / before)
 
 
 @njit_internal_nogc
 def refresh_symbol(v, k, prior, clusters):
     """Update the logarithm of a symbol's weight."""
-    clusters.symbols[LOG, v, k] = math.log(prior.weights[v] + clusters.symbols[SEEN, v, k])
+    clusters.symbols[LOG, v, k] = fast_log(prior.weights[v] + clusters.symbols[SEEN, v, k])
 
 
 @njit_internal_nogc
 def refresh_total(d, k, prior, clusters):
     """Update the logarithm of the total weight of a column of categories."""
-    clusters.totals[LOG, d, k] = math.log(prior.totals[d] + clusters.totals[SEEN, d, k])
+    clusters.totals[LOG, d, k] = fast_log(prior.totals[d] + clusters.totals[SEEN, d, k])
 
 
 @njit_internal_nogc

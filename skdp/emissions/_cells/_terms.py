@@ -204,7 +204,7 @@ def make_cell_clusters(prior: CellPrior, capacity: int) -> CellClusters:
     return CellClusters(
         np.zeros((2, capacity)),
         np.zeros((7, len(prior.centers), capacity)),
-        np.zeros((4, len(prior.shapes), capacity)),
+        np.zeros((6, len(prior.shapes), capacity)),
         np.zeros((2, len(prior.weights), capacity)),
         np.zeros((2, len(prior.totals), capacity)),
     )
@@ -227,5 +227,5 @@ def make_cell_scratch(capacity: int) -> CellScratch:
 
 def count_cell_numbers(prior: CellPrior) -> int:
     """Return the number of statistics of a cluster."""
-    n = 7 * len(prior.centers) + 4 * len(prior.shapes)
+    n = 7 * len(prior.centers) + 6 * len(prior.shapes)
     return n + 2 * (len(prior.weights) + len(prior.totals))
