@@ -16,12 +16,14 @@ class DPMixture(RowMixture):
     Parameters
     ----------
     emission : str or emission object, default="gaussian"
-        Distribution of the rows of a component: `GaussianEmission` ("full" or "diag"),
-        `PoissonEmission`, `CategoricalEmission` (X is one column of integers),
-        `MultinomialEmission` (rows of counts), or its name: "gaussian", "poisson", "categorical" or
-        "multinomial". "gaussian" stands for ``GaussianEmission(covariance_prior="auto")``, whose
-        covariance prior is learned jointly from all components; the others stand for the object
-        with default settings.
+        Distribution of the rows of a component: `GaussianEmission` or, for rows with outliers,
+        `StudentTEmission` ("full" or "diag"), `PoissonEmission`, `CategoricalEmission` (X is one
+        column of integers), `MultinomialEmission` (rows of counts), or its name: "gaussian",
+        "student_t", "poisson", "categorical" or "multinomial". "gaussian" stands for
+        ``GaussianEmission(covariance_prior="auto")``, whose covariance prior is learned jointly
+        from all components, and "student_t" for ``StudentTEmission("auto",
+        covariance_prior="auto")``, which also learns its degrees of freedom; the others stand for
+        the object with default settings.
     concentration : float or "auto", default="auto"
         b, above minus the discount (above 0 if that is drawn): the larger, the more components.
         "auto": drawn.

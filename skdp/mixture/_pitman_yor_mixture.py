@@ -21,12 +21,14 @@ class PitmanYorMixture(RowMixture):
     Parameters
     ----------
     emission : str or emission object, default="gaussian"
-        Distribution of the rows of a component: `GaussianEmission` ("full" or "diag"),
-        `PoissonEmission`, `CategoricalEmission` (X is one column of integers),
-        `MultinomialEmission` (rows of counts), or its name: "gaussian", "poisson", "categorical" or
-        "multinomial". "gaussian" stands for ``GaussianEmission(covariance_prior="auto")``, whose
-        covariance prior is learned jointly from all components; the others stand for the object
-        with default settings.
+        Distribution of the rows of a component: `GaussianEmission` or, for rows with outliers,
+        `StudentTEmission` ("full" or "diag"), `PoissonEmission`, `CategoricalEmission` (X is one
+        column of integers), `MultinomialEmission` (rows of counts), or its name: "gaussian",
+        "student_t", "poisson", "categorical" or "multinomial". "gaussian" stands for
+        ``GaussianEmission(covariance_prior="auto")``, whose covariance prior is learned jointly
+        from all components, and "student_t" for ``StudentTEmission("auto",
+        covariance_prior="auto")``, which also learns its degrees of freedom; the others stand for
+        the object with default settings.
     discount : float or "auto", default="auto"
         a, in [0, 1): the larger, the more small components. "auto": drawn.
     discount_prior : (p, q), default=(1.0, 1.0)
@@ -158,6 +160,16 @@ class PitmanYorMixture(RowMixture):
 
     For Gaussian components, moving a row updates the factor of the posterior scale in D^2 steps; a
     sweep takes time in proportion to n K D^2.
+
+    NaN marks a missing value of a `GaussianEmission` or `StudentTEmission`; values must be missing
+    at random. With full covariances the missing values are drawn as a part of the chain: a row
+    leaves its component, joins one by the density of its observed values, and then draws the
+    missing ones from their conditional t distribution there. Moves are proposed given these
+    values, and the log joint in the trace includes them. In new rows, missing values are
+    integrated out. Every row of a `StudentTEmission` is Gaussian given the weight of its precision,
+    which is drawn with its component, on a lattice of values of its logarithm; once a sweep,
+    parameters are drawn, then the degrees of freedom and all weights given these, and the
+    parameters are dropped. Both need ``sampler="collapsed"``.
 
     Columns that do not vary are given a variance of 1 in the prior of `GaussianEmission`. One row
     is enough for a fit, and there may be fewer rows than columns.

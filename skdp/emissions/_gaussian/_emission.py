@@ -78,8 +78,8 @@ class GaussianEmission(PartedEmission):
     -----
     NaN marks a missing value, in some or all columns of a row; values must be missing at random.
     States are drawn given the observed values. With full covariances, the missing values of a
-    partly observed row are drawn as well, once per sweep; the log evidence is that of the
-    observations completed in this way.
+    partly observed row are drawn as well, once per sweep, and in mixtures together with the
+    component of the row; the log evidence is that of the observations completed in this way.
 
     Default priors are robust to outliers, such as codes for missing values: -9999 does not stretch
     the scale on which states are distinguished. In each column, the width of the middle four fifths

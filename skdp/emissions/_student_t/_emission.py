@@ -87,6 +87,8 @@ class StudentTEmission(GaussianEmission):
     the parameters given u. Splits and merges are proposed given u, of which the log evidence is a
     part: the `trace_` shows the density of observations and u together, mu and Sigma summed out.
 
+    In mixtures, a row draws its weight with its component, and mu and Sigma are integrated out.
+
     A stored sample holds the posterior means of mu and Sigma given the states and u, as ``means``
     and ``scales``, and nu. Scores and probabilities are those of the posterior predictive
     distribution, mu and Sigma integrated out; the weight of the next observation is integrated out

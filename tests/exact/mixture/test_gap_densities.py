@@ -40,7 +40,7 @@ def test_log_joint_given_weights_and_missing_values(name):
 
 
 def test_unions_of_clusters_with_weights():
-    sampler = make_chain_sampler(STUDENTS["two-columns"], init=[0, 1, 2])
+    sampler = make_chain_sampler(STUDENTS["two-columns"], init=[0, 1, 0])
     rows, weights = sampler.emission.completed, sampler.emission.drawn_weights[:, 0]
     prior = STUDENTS["two-columns"].family
     known = prior.mean, prior.precision, prior.dof, prior.scale
@@ -49,10 +49,10 @@ def test_unions_of_clusters_with_weights():
         u = weights[own]
         return student_t.log_weighted_evidence(rows[own], u, *known) - np.log(u).sum()
 
-    summary = sampler.summarize(np.arange(3))
-    np.testing.assert_allclose(summary.log_evidence(), [evidence([i]) for i in range(3)])
-    joined = summary.joined(1, np.array([0, 2]))
-    np.testing.assert_allclose(joined.log_evidence(), [evidence([1, 0]), evidence([1, 2])])
+    summary = sampler.summarize(np.array([0, 1, 0]))
+    np.testing.assert_allclose(summary.log_evidence(), [evidence([0, 2]), evidence([1])])
+    joined = summary.joined(1, np.array([0]))
+    np.testing.assert_allclose(joined.log_evidence(), [evidence([0, 1, 2])])
 
 
 def assert_distribution(draws, log_density, observed, column):
@@ -82,7 +82,7 @@ def test_draws_of_missing_columns(name):
         model = GaussianModel(model.means, model.covariances)
     n, states = 20_000, np.full(20_000, 1)
     rng = np.random.default_rng(0)
-    for row in ([1.0, NAN], [NAN, 0.3], [NAN, NAN]):
+    for row in ([1.0, NAN], [8.0, NAN], [NAN, 0.3], [NAN, NAN]):
         drawn = model.draw_missing(np.tile(row, (n, 1)), states, rng)
         assert not np.isnan(drawn).any()
         for column in np.flatnonzero(np.isnan(row)):
