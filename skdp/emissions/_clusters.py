@@ -116,6 +116,17 @@ class AugmentedClusters(NamedTuple):
     masses: Floats
 
 
+class AugmentedLines(NamedTuple):
+    """Scratch arrays of draws given parameters: see `_gaussian/_kernels_augmented_draws`."""
+
+    logs: Floats
+    squares: Floats
+    work: Floats
+    triangle: Floats
+    dots: Floats
+    drawn: Floats
+
+
 class AugmentedScratch(NamedTuple):
     """Scratch arrays of kernels."""
 
@@ -187,8 +198,8 @@ class ClusterTerms(NamedTuple):
     Attributes
     ----------
     kind : int
-        GAUSSIAN, COUNTS, CELLS or AUGMENTED, or for several parts CELLS_AND_GAUSSIANS, CELLS_AND_COUNTS or
-        ALL_PARTS.
+        GAUSSIAN, COUNTS, CELLS or AUGMENTED, or for several parts CELLS_AND_GAUSSIANS,
+        CELLS_AND_COUNTS or ALL_PARTS.
     rows : GaussianRows, CountRows, CellRows, PartRows or AugmentedRows
     prior : GaussianClusterPrior, CountClusterPrior, CellPrior or PartPrior
     """
@@ -286,6 +297,17 @@ class ClusterTerms(NamedTuple):
                 8.0 * n_blocks * width * (width + 2) * n_clusters,
                 f"X: {n_clusters} clusters of {n_blocks * width} columns",
             )
+
+    def make_lines(self, n_clusters: int) -> Any:
+        """Return scratch arrays for draws of rows given parameters of clusters."""
+        if self.kind != AUGMENTED:
+            return np.empty((4, n_clusters))
+        width = self.prior.mean.shape[1]
+        shape = width, width + 1, n_clusters
+        return AugmentedLines(
+            np.empty(n_clusters), np.empty(n_clusters), np.empty(shape), np.empty(shape),
+            np.empty(n_clusters), np.empty(width),
+        )  # fmt: skip
 
     def make_scratch(self, capacity: int) -> Any:
         """Return scratch arrays of kernels."""
@@ -413,7 +435,10 @@ def join_terms(cells: ClusterTerms, others: list[ClusterTerms]) -> ClusterTerms:
     if not others:
         return cells
     if len(gaussians) + len(counts) < len(others):
-        raise TypeError("emission: a part cannot be combined with others in a mixture.")
+        raise TypeError(
+            "emission: StudentTEmission cannot be a part of IndependentEmissions in a mixture: its "
+            "weights are drawn with the clusters. Use GaussianEmission for these columns."
+        )
     kind = CELLS_AND_GAUSSIANS if not counts else CELLS_AND_COUNTS if not gaussians else ALL_PARTS
     return ClusterTerms(
         kind,

@@ -39,8 +39,8 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
     Parameters
     ----------
     emissions : list of (name, emission, columns)
-        The parts. An emission is an object or a name, as for `HDPHMMLT`. Columns are an int, a
-        name, a slice, or a list of ints, names or bools, as for scikit-learn's
+        The parts. An emission is an object or a name, as for the model that uses it. Columns are an
+        int, a name, a slice, or a list of ints, names or bools, as for scikit-learn's
         ``ColumnTransformer``; names are for data frames. Each column of X belongs to one part.
 
     Notes
@@ -48,6 +48,13 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
     Log densities and log evidences are sums over the parts. If the parameters of all parts can be
     integrated out (`CollapsedEmission`), states are split and merged. The chain starts with one
     state if any part alone would do so, otherwise with the initial states of the first part.
+
+    Mixtures take `GaussianEmission`, `PoissonEmission`, `CategoricalEmission` (there with any
+    number of columns, each with its own probabilities), `BernoulliEmission` and
+    `MultinomialEmission` as parts. Columns of counts, categories and bits, and normal columns with
+    ``GaussianEmission("diag")`` or alone in their part, may have missing values anywhere: a cell
+    that was not observed is left out of the likelihood, and nothing is drawn for it. Parts with
+    full covariances must be complete there.
 
     A panel may be in partitions if all parts support them.
 

@@ -13,7 +13,7 @@ V mu = V m_n + y / sqrt(c_n) with normal y.
 | drawn.offsets | V mu / sqrt 2 | (D, C) | for Gaussian rows |
 | drawn.logs | log theta, log lambda | (V, C) | for rows of counts |
 | drawn of parts | | | see `_cells/_kernels_draws` and `PartParameters` |
-| lines | | (4, C) | scratch |
+| lines | | (4, C) | scratch; arrays of `_gaussian/_kernels_augmented_draws` if rows are AUGMENTED |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -21,12 +21,20 @@ V mu = V m_n + y / sqrt(c_n) with normal y.
 
 import math
 
+import numpy as np
+
 from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc
 from skdp._numeric._random import draw_gamma, draw_log_gamma, draw_normal
 from skdp.emissions._cells._kernels_draws import draw_cells, weigh_cells_given
 from skdp.emissions._gaussian._kernels import ROOT_HALF, SMALLEST_ROOT
+from skdp.emissions._gaussian._kernels_augmented_draws import (
+    draw_augmented,
+    draw_latent_given,
+    weigh_augmented_given,
+)
 from skdp.emissions._gaussian._kernels_clusters import HUGE
 from skdp.emissions._kernels_clusters import (
+    AUGMENTED,
     CELLS,
     CELLS_AND_COUNTS,
     CELLS_AND_GAUSSIANS,
@@ -41,6 +49,8 @@ def draw_parameters(kind, k, prior, clusters, drawn, scratch, rng):
     """Draw the parameters of cluster k given its rows."""
     if kind == GAUSSIAN:
         draw_gaussian(k, prior, clusters, drawn, scratch, rng)
+    elif kind == AUGMENTED:
+        draw_augmented(k, prior, clusters, drawn, scratch, rng)
     elif kind == COUNTS:
         draw_intensities(k, prior, clusters, drawn, rng)
     elif kind == CELLS:
@@ -61,6 +71,8 @@ def weigh_row_given(kind, i, rows, drawn, lines):
     """Write log p(x_i | parameters of k) for all clusters to `lines[0]`, up to shared terms."""
     if kind == GAUSSIAN:
         weigh_gaussian_row_given(rows.values[i], drawn, lines)
+    elif kind == AUGMENTED:
+        weigh_augmented_given(i, rows, drawn, lines)
     elif kind == COUNTS:
         weigh_counts_given(i, rows, drawn, lines)
     elif kind == CELLS:
@@ -107,6 +119,13 @@ def add_counts_given(i, rows, drawn, lines):
         weigh_counts_given(i, rows[g], drawn[g], lines)
         for k in range(lines.shape[1]):
             lines[3, k] += lines[0, k]
+
+
+@njit_inlined_source
+def draw_rest_given(kind, i, k, rows, drawn, lines, rng):
+    """Draw what else is drawn of a row, given the parameters of its cluster."""
+    if kind == AUGMENTED:
+        draw_latent_given(i, np.int64(k), rows, drawn, lines, rng)
 
 
 @njit_internal_nogc

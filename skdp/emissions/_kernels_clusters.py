@@ -136,7 +136,7 @@ def move_row(kind, i, k, sign, rows, prior, clusters, scratch):
 def is_worn(kind, k, clusters):
     """Return whether a cluster has to be rebuilt from the data."""
     worn = False
-    if kind == GAUSSIAN or kind == AUGMENTED:
+    if kind == GAUSSIAN or kind == AUGMENTED:  # noqa: SIM109 (numba removes it for other kinds)
         worn = clusters.vectors[UPDATES, k] >= MOST_UPDATES
     elif kind != COUNTS:
         worn = clusters.vectors[CELL_UPDATES, k] >= MOST_UPDATES
@@ -223,7 +223,7 @@ def halve(kind, n, members, by_means, rows, prior, clusters, scratch, found, sid
     for place in range(n):
         sides[place] = -1
     sides[n - 2], sides[n - 1] = 0, 1
-    if kind == GAUSSIAN or kind == AUGMENTED:
+    if kind == GAUSSIAN or kind == AUGMENTED:  # noqa: SIM109 (numba removes it for other kinds)
         if by_means:
             halve_gaussian(n, members, rows.values, prior, clusters, sides)
     elif kind != COUNTS:

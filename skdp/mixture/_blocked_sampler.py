@@ -52,14 +52,16 @@ class BlockedSampler(MixtureSampler):
     def _blocked(self) -> kernels.BlockedKernels:
         return kernels.blocked_kernels_of(self._terms.kind)
 
-    def _take_prior(self) -> None:
-        super()._take_prior()
-        if self._is_augmented:
-            raise ValueError(
-                "sampler='blocked' draws neither missing values of columns that depend on each "
-                "other nor weights of rows: use sampler='collapsed', or a GaussianEmission of "
-                'independent columns ("diag").'
-            )
+    def _weigh_alone(self) -> Floats:
+        """Return the log densities of rows that are alone, with what is drawn of them."""
+        if not self._is_augmented:
+            return self._log_alone
+        _, rows, prior = self._terms
+        out, room = np.empty(len(self.labels)), self._terms.make_clusters(1)
+        kernels.weigh_completed_alone(
+            rows, prior, room, self._order, self._terms.make_scratch(1), out
+        )
+        return out
 
     def _seat_others(self, order: Places, rng: NDArray[np.uint64]) -> None:
         """Draw the clusters of all unassigned rows at once."""
@@ -100,6 +102,7 @@ class BlockedSampler(MixtureSampler):
         row_sums = np.zeros(self._capacity, dtype=np.int64)
         kernels.sum_rows(self.labels, row_sums)
         members = np.empty(len(self.labels), dtype=np.int64)
+        log_alone = self._weigh_alone()
         while n_tries > 0:
             if self.n_clusters == self._capacity:
                 self._capacity *= 2
@@ -107,7 +110,7 @@ class BlockedSampler(MixtureSampler):
                 row_sums = _widen(row_sums)
             n_tries, self.n_clusters = self._blocked.stir(
                 n_tries, rows, prior, clusters, self.n_clusters, self.labels, self._pinned,
-                self._log_alone, self.discount, self.concentration, np.empty(self._capacity + 1),
+                log_alone, self.discount, self.concentration, np.empty(self._capacity + 1),
                 members, row_sums, self._terms.make_scratch(self._capacity), rng,
             )  # fmt: skip
             if self.n_clusters < 0:
@@ -139,7 +142,7 @@ class BlockedSampler(MixtureSampler):
         def draw(begin: int, n_blocks: int) -> None:
             self._blocked.draw_rows(
                 begin, n_blocks, self._terms.rows, drawn, self.labels, self._pinned, firsts, key,
-                np.empty((4, n)), np.empty_like(key), np.empty_like(key),
+                self._terms.make_lines(n), np.empty_like(key), np.empty_like(key),
             )  # fmt: skip
 
         firsts = np.full(n, -1.0) if others else np.min(self._for_blocks(find), axis=0)

@@ -17,13 +17,16 @@ class DPMixture(RowMixture):
     ----------
     emission : str or emission object, default="gaussian"
         Distribution of the rows of a component: `GaussianEmission` or, for rows with outliers,
-        `StudentTEmission` ("full" or "diag"), `PoissonEmission`, `CategoricalEmission` (X is one
-        column of integers), `MultinomialEmission` (rows of counts), or its name: "gaussian",
-        "student_t", "poisson", "categorical" or "multinomial". "gaussian" stands for
+        `StudentTEmission` ("full" or "diag"), `PoissonEmission`, `CategoricalEmission` (columns of
+        categories, numbers or text), `BernoulliEmission` (columns of 0 and 1),
+        `MultinomialEmission` (rows of counts), or its name: "gaussian", "student_t", "poisson",
+        "categorical", "bernoulli" or "multinomial". "gaussian" stands for
         ``GaussianEmission(covariance_prior="auto")``, whose covariance prior is learned jointly
         from all components, and "student_t" for ``StudentTEmission("auto",
         covariance_prior="auto")``, which also learns its degrees of freedom; the others stand for
-        the object with default settings.
+        the object with default settings. For a table with columns of several kinds,
+        `IndependentEmissions` of any of these but `StudentTEmission`, with the same names. NaN is a
+        missing value.
     concentration : float or "auto", default="auto"
         b, above minus the discount (above 0 if that is drawn): the larger, the more components.
         "auto": drawn.

@@ -38,8 +38,9 @@ from typing import NamedTuple
 from skdp._numeric._elementary import fast_exp
 from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_log_gamma, next_double, stream_of_number
-from skdp.emissions._kernels_cluster_draws import draw_parameters, weigh_row_given
+from skdp.emissions._kernels_cluster_draws import draw_parameters, draw_rest_given, weigh_row_given
 from skdp.emissions._kernels_clusters import (
+    AUGMENTED,
     SIZE,
     build_cluster,
     copy_cluster,
@@ -216,6 +217,14 @@ def join(
     return n_clusters if possible else -1
 
 
+@njit_loop
+def weigh_completed_alone(rows, prior, clusters, members, scratch, out):
+    """Write the log densities of AUGMENTED rows alone, with their weights and missing values."""
+    build_cluster(AUGMENTED, 0, members[:0], rows, prior, clusters, scratch)
+    for i in range(out.shape[0]):
+        weigh_row(AUGMENTED, i, rows, prior, clusters, 1, -1, scratch, out[i : i + 1])
+
+
 @cache
 def blocked_kernels_of(kind: int) -> BlockedKernels:
     """Return the kernels for a kind of rows."""
@@ -305,8 +314,10 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
             for i in range(block * BLOCK, min((block + 1) * BLOCK, labels.shape[0])):
                 time, own = next_double(times), labels[i]
                 if own >= 0 and (firsts[own] < 0.0 or firsts[own] == time or is_pinned(i, pinned)):
+                    draw_rest_given(kind, i, own, rows, drawn, lines, rng)
                     continue
                 weigh_row_given(kind, i, rows, drawn, lines)
                 labels[i] = draw_among(n, time, firsts, lines[0], rng)
+                draw_rest_given(kind, i, labels[i], rows, drawn, lines, rng)
 
     return BlockedKernels(move_large, stir, draw_all_parameters, draw_rows)

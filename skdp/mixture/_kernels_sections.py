@@ -211,10 +211,9 @@ def join_cluster(kind, i, k, rows, prior, clusters, scratch, rng):
 def renew_row(kind, i, own, rows, prior, clusters, members, scratch, rng):
     """Draw the rest of a row that stays alone in its cluster, if anything else is drawn."""
     possible = True
-    if kind == AUGMENTED:
-        if own >= 0 and is_latent(np.int64(i), rows):
-            possible = build_cluster(kind, own, members[:0], rows, prior, clusters, scratch)
-            join_cluster(kind, i, own, rows, prior, clusters, scratch, rng)
+    if kind == AUGMENTED and own >= 0 and is_latent(np.int64(i), rows):
+        possible = build_cluster(kind, own, members[:0], rows, prior, clusters, scratch)
+        join_cluster(kind, i, own, rows, prior, clusters, scratch, rng)
     return possible
 
 

@@ -22,13 +22,16 @@ class PitmanYorMixture(RowMixture):
     ----------
     emission : str or emission object, default="gaussian"
         Distribution of the rows of a component: `GaussianEmission` or, for rows with outliers,
-        `StudentTEmission` ("full" or "diag"), `PoissonEmission`, `CategoricalEmission` (X is one
-        column of integers), `MultinomialEmission` (rows of counts), or its name: "gaussian",
-        "student_t", "poisson", "categorical" or "multinomial". "gaussian" stands for
+        `StudentTEmission` ("full" or "diag"), `PoissonEmission`, `CategoricalEmission` (columns of
+        categories, numbers or text), `BernoulliEmission` (columns of 0 and 1),
+        `MultinomialEmission` (rows of counts), or its name: "gaussian", "student_t", "poisson",
+        "categorical", "bernoulli" or "multinomial". "gaussian" stands for
         ``GaussianEmission(covariance_prior="auto")``, whose covariance prior is learned jointly
         from all components, and "student_t" for ``StudentTEmission("auto",
         covariance_prior="auto")``, which also learns its degrees of freedom; the others stand for
-        the object with default settings.
+        the object with default settings. For a table with columns of several kinds,
+        `IndependentEmissions` of any of these but `StudentTEmission`, with the same names. NaN is a
+        missing value.
     discount : float or "auto", default="auto"
         a, in [0, 1): the larger, the more small components. "auto": drawn.
     discount_prior : (p, q), default=(1.0, 1.0)
@@ -169,7 +172,7 @@ class PitmanYorMixture(RowMixture):
     integrated out. Every row of a `StudentTEmission` is Gaussian given the weight of its precision,
     which is drawn with its component, on a lattice of values of its logarithm; once a sweep,
     parameters are drawn, then the degrees of freedom and all weights given these, and the
-    parameters are dropped. Both need ``sampler="collapsed"``.
+    parameters are dropped. Blocked sweeps draw missing values and weights given the parameters.
 
     Columns that do not vary are given a variance of 1 in the prior of `GaussianEmission`. One row
     is enough for a fit, and there may be fewer rows than columns.

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skdp.data import SequencePanel, TokenSequences
 from skdp.emissions import (
+    AutoregressiveEmission,
     BernoulliEmission,
     CategoricalEmission,
     GaussianEmission,
@@ -29,9 +30,6 @@ def with_entry(value, X=COUNTS):
 
 
 FAULTS = {
-    "NaN in all rows at once": (
-        {"sampler": "blocked"}, with_entry(np.nan, X), ValueError, "draws neither missing values",
-    ),
     "infinity": ({}, with_entry(np.inf, X), ValueError, "Input X contains infinity"),
     "too large": ({}, with_entry(1e130, X), ValueError, "numbers up to 1e"),
     "no rows": ({}, np.empty((0, 2)), ValueError, "0 sample"),
@@ -40,18 +38,18 @@ FAULTS = {
     "masked": ({}, np.ma.masked_array(X, X > 0), ValueError, "masked"),
     "negative counts": ({"emission": "poisson"}, with_entry(-1.0), ValueError, "got -1"),
     "fractions": ({"emission": "multinomial"}, with_entry(0.5), ValueError, "got 0.5 in column 1"),
-    "missing counts": ({"emission": "poisson"}, with_entry(np.nan), ValueError, "contains NaN"),
     "strings": (
         {"emission": "poisson"}, [["a"], ["b"]], ValueError, "preprocessing.OrdinalEncoder",
     ),
-    "two columns": ({"emission": "categorical"}, COUNTS, ValueError, "must have 1 feature"),
     "unknown emission": ({"emission": "gauss"}, X, ValueError, "'emission' parameter"),
     "a number of components": ({"emission": 3}, X, ValueError, "got 3. If this was to be"),
     "a class": ({"emission": PoissonEmission}, COUNTS, TypeError, "got the class"),
-    "bits": ({"emission": BernoulliEmission()}, COUNTS > 2, TypeError, "got BernoulliEmission"),
-    "weights in all rows at once": (
-        {"emission": "student_t", "sampler": "blocked"}, X, ValueError, "nor weights of rows",
+    "no bits": ({"emission": BernoulliEmission()}, COUNTS, ValueError, "must hold 0 and 1"),
+    "missing in a part with full covariances": (
+        {"emission": IndependentEmissions([("full", "gaussian", [0, 1])])}, with_entry(np.nan, X),
+        ValueError, "takes no missing values next to other parts",
     ),
+    "lags": ({"emission": AutoregressiveEmission()}, X, TypeError, "got AutoregressiveEmission"),
     "weights in parts": (
         {"emission": IndependentEmissions([("t", StudentTEmission(), [0, 1])])}, X, TypeError,
         "cannot be a part of IndependentEmissions",
@@ -263,7 +261,6 @@ FAULTS_OF_GROUPS = {
     "words": ({}, TokenSequences([0, 1], [0, 2], 2), TypeError, "TokenSequences"),
     "negative counts": ({"emission": "poisson"}, with_entries(-1.0), ValueError, "got -1"),
     "fractions": ({"emission": "multinomial"}, with_entries(0.5), ValueError, "got 0.5"),
-    "two columns": ({"emission": "categorical"}, COUNTED, ValueError, "must have 1 feature"),
     "unknown emission": ({"emission": "gauss"}, GROUPS, ValueError, "'emission' parameter"),
     "concentration": ({"concentration": 0.0}, GROUPS, ValueError, "must be 'auto' or a number"),
     "a word": ({"concentration": "learn"}, GROUPS, ValueError, "got 'learn'"),

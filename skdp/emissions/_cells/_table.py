@@ -188,7 +188,8 @@ def _check_whole(leaf: Any, powers: Floats | None) -> None:
     if getattr(leaf, "has_gaps", False):
         raise ValueError(
             f"X contains NaN in columns of a {kind}Emission with full covariances, which takes no "
-            'missing values in a mixture: use GaussianEmission("diag"), or fill in the values.'
+            "missing values next to other parts or with fractions of weights: use "
+            'GaussianEmission("diag"), or fill in the values.'
         )
     if powers is not None:
         raise ValueError(

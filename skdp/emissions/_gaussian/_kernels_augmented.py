@@ -1,4 +1,4 @@
-r"""Clusters of Gaussian rows with missing values and precision weights, which are drawn with labels.
+r"""Clusters of Gaussian rows whose missing values and precision weights are drawn.
 
 Row i is N(mu, Sigma / u_ib) in block b of the columns, and some of its values are missing. Weights
 and missing values are part of the state of the chain. The step for a row removes it from its
@@ -15,19 +15,19 @@ what is observed of the row, the others given the cluster. Names and layout are 
 | rows.shape | a | scalar | u ~ Gamma(a, a); 0: all weights are 1 |
 | rows.alone | | (2, N, B) float64 | q and head of each row in a cluster of its own |
 | masses | c_n | (B, C) float64 | prior precision plus the sum of the weights of a cluster |
-| squares, heads | q | (B, C) float64 | scratch: squared distance of a block, and terms without u |
+| squares, heads | q | (B, C) float64 | scratch: distance of a block, and terms without u |
 | work, triangle | Q, R | (W, W + 1, C) | scratch: see `weigh_block` |
 | marks | | (1,) float64 | scratch: 1 if the weights of the row stay |
 
 With r = c_n u / (c_n + u), the n = W - m observed values of a block have the density
 
-    Gamma(p) / Gamma(p - n / 2) (r / pi)^(n / 2) / det S^(1 / 2) (1 + r q)^-p, p = (nu_n + 1 - m) / 2,
+    Gamma(p) / Gamma(p - n / 2) (r / pi)^(n / 2) det S^(-1 / 2) (1 + r q)^-p
 
-where S and q are the observed part of S_n and the squared distance with respect to it. Given them,
-the missing values are multivariate t with 2 p degrees of freedom.
+with p = (nu_n + 1 - m) / 2, where S and q are the observed part of S_n and the squared distance
+with respect to it. Given them, the missing values are multivariate t with 2 p degrees of freedom.
 
 Weights are drawn on a lattice: log u is replaced by a value log u + j h with an integer j, given
-the fractional part of log u / h. For each cluster only the values between two bounds are used, which
+the fractional part of log u / h. For each cluster only values between two bounds are used, which
 depend on the lattice, the other rows and the cluster, but not on j. If the current value is not
 between those of its cluster, the row keeps its cluster and its weights. Both leave the posterior
 invariant, and the sum over the lattice is close to the density with u integrated out.
@@ -61,7 +61,7 @@ MOST_NODES = 60
 """Largest number of values of a weight for a cluster."""
 
 STEP, LEFT, RIGHT = 1.2, 3.0, 4.5
-"""Distance of lattice points of log u, and reach of the bounds, in units of (a + n / 2)^(-1 / 2)."""
+"""Distance of points of log u, and reach of the bounds, in units of (a + n / 2)^(-1 / 2)."""
 
 LEFT_TAIL = 8.0
 """Below its largest value, the density falls like u^(a + n / 2)."""
@@ -259,10 +259,10 @@ def is_latent(i, rows):
     """Return whether something of a row is drawn beside its cluster."""
     if rows.shape > 0.0:
         return True
+    n_hidden = 0
     for b in range(rows.n_hidden.shape[1]):
-        if rows.n_hidden[i, b] > 0:
-            return True
-    return False
+        n_hidden += rows.n_hidden[i, b]
+    return n_hidden > 0
 
 
 @njit_internal_nogc
@@ -375,7 +375,7 @@ def weigh_lattice(log_u, n, shape, head, square, mass, power, logs):
     log_sum : float
     """
     low, high, step = find_bounds(n, shape, square, power)
-    first = int(math.ceil((low - log_u) / step))
+    first = math.ceil((low - log_u) / step)
     n_nodes, largest, total = 0, -math.inf, 0.0
     while log_u + (first + n_nodes) * step < high and n_nodes < logs.shape[0]:
         y = log_u + (first + n_nodes) * step

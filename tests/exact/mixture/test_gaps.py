@@ -9,11 +9,12 @@ import pytest
 from exact.mixture.problems import PROBLEMS, A, B, Problem, in_order, make_chain_sampler
 from exact.mixture.test_grouped_partitions import ALPHA, GAMMA
 from exact.mixture.test_grouped_partitions import make_chain_sampler as make_grouped_sampler
-from exact.mixture.test_partitions import take_together
+from exact.mixture.test_partitions import blocked, take_together
 from exact.oracles import gaps, hdp_mixtures, mixtures
 from exact.oracles.batch_means import assert_means
 
 from skdp.emissions import GaussianEmission
+from skdp.mixture._blocked_sampler import BlockedSampler
 
 NAN = np.nan
 
@@ -89,6 +90,16 @@ def test_partitions(name, step):
     expected = mixtures.posterior(problem.rows, problem.family, A, B)
     every = mixtures.partitions(len(problem.rows))
     check(problem, make_chain_sampler(problem), STEPS[step], every, expected, 8000)
+
+
+@pytest.mark.parametrize("step", [blocked, both])
+@pytest.mark.parametrize("name", ["two-rows", "three-columns"])
+def test_partitions_given_parameters(name, step):
+    problem = PROBLEMS_WITH_GAPS[name]
+    expected = mixtures.posterior(problem.rows, problem.family, A, B)
+    every = mixtures.partitions(len(problem.rows))
+    sampler = make_chain_sampler(problem, sampler=BlockedSampler)
+    check(problem, sampler, step, every, expected, 8000)
 
 
 @pytest.mark.parametrize("y", [[-1, 3, -1, 3, -1], [0, 1, -1, -1, -1]])

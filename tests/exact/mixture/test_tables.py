@@ -6,19 +6,26 @@ alarm for one in 40 choices of the seeds; these are fixed.
 
 import numpy as np
 import pytest
-from exact.mixture.problems import A, B
-from exact.mixture.tables import TABLES, make_grouped_sampler, make_table_sampler
+from exact.mixture.problems import A, B, in_order
+from exact.mixture.tables import (
+    CELLS,
+    COUNT,
+    NORMAL,
+    POWERS,
+    TABLES,
+    make_grouped_sampler,
+    make_table_sampler,
+)
 from exact.mixture.test_grouped_partitions import ALPHA, GAMMA
 from exact.mixture.test_grouped_partitions import run as run_grouped
 from exact.mixture.test_partitions import BLOCKED_STEPS, STEPS, run, take_together
 from exact.oracles import hdp_mixtures, mixtures, tables
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 
+from skdp.emissions import CategoricalEmission, IndependentEmissions
 from skdp.mixture._blocked_sampler import BlockedSampler
 from skdp.mixture._cluster_tree import make_cluster_tree
 from skdp.mixture._sampler import MixtureSampler
-
-KINDS = ["cells", "powers", "gaussian", "multinomial", "all"]
 
 
 def check(name, step, n_sweeps, a=A, b=B, y=None):
@@ -180,3 +187,40 @@ def test_two_halves_of_a_row_that_stay_together_are_one_row(kind):
     other = make_table_sampler(whole, init=labels[1:], sampler=kind)
     evidence = sampler.log_joint() - sampler.log_prior()
     assert evidence == pytest.approx(other.log_joint() - other.log_prior(), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", [MixtureSampler, BlockedSampler])
+def test_drawn_concentration(kind):
+    """The concentration of a column of categories is drawn given rows with gaps and powers."""
+    shape, rate, base = 2.0, 0.8, [0.2, 0.5, 0.3]
+    emission = IndependentEmissions([
+        ("kind", CategoricalEmission(3, "auto", (shape, rate), base), [2]),
+        ("normal", NORMAL[0], [0]),
+        ("events", COUNT[0], [1]),
+    ])  # fmt: skip
+    rows = [row[:3] for row in CELLS[:5]]
+    problem = TABLES["powers"]._replace(rows=rows, powers=POWERS[:5], emission=emission)
+    sampler = make_table_sampler(problem, sampler=kind)
+    every = mixtures.partitions(5)
+    index = {labels: i for i, labels in enumerate(every)}
+    draws = np.empty((N_SWEEPS // 2, 1 + len(every)))
+    for row in draws:
+        sampler.sweep()
+        row[0] = np.log(sampler.emission.prior[0].sum())
+        row[1:] = np.eye(len(every))[index[in_order(sampler.labels)]]
+    priors = np.array([mixtures.log_prior(labels, A, B) for labels in every])
+    logs, grid = [], np.linspace(-7.0, 4.0, 120)
+    for log_total in grid:
+        weights = [np.exp(log_total) * share for share in base]
+        family = tables.Table([
+            (NORMAL[1], [0]), (COUNT[1], [1]), (tables.Symbol(weights), [2]),
+        ])  # fmt: skip
+        powered = tables.with_powers(rows, POWERS[:5])
+        likelihoods = [mixtures.log_likelihood(powered, labels, family) for labels in every]
+        logs.append(priors + likelihoods + shape * log_total - rate * np.exp(log_total))
+    joint = np.exp(np.array(logs) - np.max(logs))
+    joint /= joint.sum()
+    assert_means(draws[:, 0], np.array(joint.sum(axis=1) @ grid), "log A")
+    expected = joint.sum(axis=0)
+    found = take_together(draws[:, 1:], expected)
+    assert_means(found, take_together(expected, expected), "partitions")

@@ -21,7 +21,8 @@ MUTATIONS = [
         "length = math.sqrt((1.0 + ratio * scratch.squares[b, k]) / ratio)",
         "length = math.sqrt(1.0 / ratio)",
         "A row that is far out in its observed values is so in the others.",
-        f"{GAPS}[two-rows-gibbs]",
+        "tests/exact/mixture/test_gap_densities.py"
+        "::test_missing_values_given_the_partition_follow_the_conditional[4.0]",
     ),
     Mutation(
         "gaps-without-regression",

@@ -1,0 +1,146 @@
+"""Wrong patches: tables of mixed columns, with gaps and powers (mixture)."""
+
+from mutation.mutation import Mutation
+
+TABLES = "tests/exact/mixture/test_tables.py"
+CELLS = "emissions/_cells/_kernels.py"
+DRAWS = "emissions/_cells/_kernels_draws.py"
+TERMS = "emissions/_cells/_terms.py"
+TABLE = "emissions/_cells/_table.py"
+CLUSTERS = "emissions/_kernels_clusters.py"
+ALONE = f"{TABLES}::test_the_kernels_weigh_rows"
+GIBBS = f"{TABLES}::test_partitions[cells-gibbs]"
+GIBBS_OF_POWERS = f"{TABLES}::test_partitions[powers-gibbs]"
+BLOCKED = f"{TABLES}::test_partitions[cells-blocked]"
+BLOCKED_OF_POWERS = f"{TABLES}::test_partitions[powers-blocked]"
+
+MUTATIONS = [
+    Mutation(
+        "cells-gap-counted-as-zero",
+        TERMS,
+        "        as_readonly(amounts),\n",
+        "        as_readonly(np.nan_to_num(amounts)),\n",
+        "A missing count is not a count of 0.",
+        f"{ALONE}[cells]",
+    ),
+    Mutation(
+        "cells-gap-is-a-symbol",
+        TERMS,
+        "    codes = np.where(codes >= 0, codes + ptr[:-1].astype(np.int32), codes)\n",
+        "    codes = np.maximum(codes, 0) + ptr[:-1].astype(np.int32)\n",
+        "A missing category is not the first one.",
+        f"{ALONE}[cells]",
+    ),
+    Mutation(
+        "cells-power-left-out-of-the-constants",
+        TERMS,
+        "constants if powers is None else powers * constants",
+        "constants",
+        "The base measure of a row has its power, too.",
+        f"{ALONE}[powers]",
+    ),
+    Mutation(
+        "cells-power-left-out-of-the-normalizer",
+        CELLS,
+        "log_rise(prior.totals[d] + (clusters.totals[SEEN, d, k] - less), w)",
+        "log_rise(prior.totals[d] + (clusters.totals[SEEN, d, k] - less), 1.0)",
+        "The evidence with the row counts its power in the normalizer.",
+        GIBBS_OF_POWERS,
+    ),
+    Mutation(
+        "cells-power-counted-in-the-sizes",
+        CELLS,
+        "    clusters.vectors[SIZE, k] += sign\n",
+        "    clusters.vectors[SIZE, k] += w\n",
+        "The prior of partitions counts rows, whatever their powers.",
+        GIBBS_OF_POWERS,
+    ),
+    Mutation(
+        "cells-powered-row-counts-in-its-own-cluster",
+        CELLS,
+        "        less = w if k == own else 0.0\n",
+        "        less = 0.0\n",
+        "A row chooses given the others, not given itself.",
+        GIBBS_OF_POWERS,
+    ),
+    Mutation(
+        "cells-symbol-counts-in-its-own-cluster",
+        CELLS,
+        "own_product *= prior.weights[v] + (clusters.symbols[SEEN, v, own] - 1.0)",
+        "own_product *= prior.weights[v] + clusters.symbols[SEEN, v, own]",
+        "A row chooses given the others, not given itself.",
+        GIBBS,
+    ),
+    Mutation(
+        "cells-moved-row-without-its-total",
+        CELLS,
+        "            clusters.totals[SEEN, d, k] += w\n",
+        "",
+        "The number of observed cells of a column changes with each row.",
+        GIBBS,
+    ),
+    Mutation(
+        "cells-draws-without-the-power",
+        DRAWS,
+        "drawn.heads[k] + power * logs[k]",
+        "drawn.heads[k] + logs[k]",
+        "Given the parameters, the likelihood of a row has its power.",
+        BLOCKED_OF_POWERS,
+    ),
+    Mutation(
+        "cells-intensity-drawn-for-no-rows",
+        DRAWS,
+        "math.log(prior.rates[d] + clusters.counts[SEEN, d, k])",
+        "math.log(prior.rates[d])",
+        "The rate of an intensity grows with the observed cells of its column.",
+        BLOCKED,
+    ),
+    Mutation(
+        "parts-evidence-left-out-in-a-merge",
+        CLUSTERS,
+        "            result += log_evidence_of_gaussians(",
+        "            result += 0.0 * log_evidence_of_gaussians(",
+        "The evidence of a cluster is the product over all parts.",
+        f"{TABLES}::test_partitions_of_parts[gaussian-split-merge]",
+    ),
+    Mutation(
+        "parts-events-left-out-of-a-weight",
+        CLUSTERS,
+        "                scratch.counts, scratch.line, out,\n",
+        "                scratch.counts, scratch.line, scratch.line,\n",
+        "The density of a row is the product over all parts.",
+        f"{ALONE}[multinomial]",
+    ),
+    Mutation(
+        "tables-model-without-powers",
+        TABLE,
+        "                leaf.condition_with_powers(states, self._powers)\n",
+        "                leaf.condition(states)\n",
+        "The statistics of a cluster count rows with their powers.",
+        f"{TABLES}::test_predictive_densities[powers]",
+    ),
+    Mutation(
+        "tables-part-keeps-its-prior",
+        TABLE,
+        "                leaf.draw_shared_given(own, rng)\n",
+        "                pass\n",
+        "Parts with a drawn prior draw it in every sweep.",
+        f"{TABLES}::test_drawn_concentration",
+    ),
+    Mutation(
+        "tables-drawn-prior-is-not-taken",
+        TABLE,
+        "        if any(new is not old for new, old in zip(priors, self._prior, strict=True)):\n",
+        "        if not self._prior:\n",
+        "Rows are weighed with the drawn prior.",
+        f"{TABLES}::test_drawn_concentration",
+    ),
+    Mutation(
+        "tables-tree-unions-without-the-distance",
+        "mixture/_table_summary.py",
+        "scatters + self.numbers[a] * share * apart**2",
+        "scatters + 0.0 * share * apart**2",
+        "The scatter of a union includes the distance of the means.",
+        f"{TABLES}::test_merges[cells]",
+    ),
+]

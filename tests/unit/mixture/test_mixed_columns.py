@@ -1,0 +1,105 @@
+"""Mixtures of tables: names of columns, text, gaps, powers, and errors."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import get_tags
+
+from skdp.emissions import (
+    BernoulliEmission,
+    CategoricalEmission,
+    GaussianEmission,
+    IndependentEmissions,
+    PoissonEmission,
+)
+from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
+
+RNG = np.random.default_rng(0)
+KIND = RNG.integers(3, size=150)
+COLORS = np.array(["red", "green", "blue"], dtype=object)
+TABLE = pd.DataFrame({
+    "length": RNG.normal(4.0 * KIND),
+    "width": RNG.normal(-3.0 * KIND, 0.5),
+    "visits": RNG.poisson(2.0 + 6.0 * KIND).astype(float),
+    "color": COLORS[np.where(RNG.random(150) < 0.9, KIND, 0)],
+    "make__year": COLORS[np.where(RNG.random(150) < 0.9, KIND, 1)],
+    "is_new": RNG.random(150) < 0.2 + 0.3 * KIND,
+})  # fmt: skip
+TABLE.loc[RNG.random(150) < 0.2, "color"] = None
+TABLE.loc[RNG.random(150) < 0.2, "visits"] = np.nan
+MIXED = IndependentEmissions([
+    ("size", "gaussian", ["length", "width"]),
+    ("visits", "poisson", "visits"),
+    ("names", "categorical", ["color", "make__year"]),
+    ("new", "bernoulli", ["is_new"]),
+])  # fmt: skip
+
+
+@pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
+def test_a_table(sampler):
+    model = DPMixture(MIXED, sampler=sampler, max_iter=30, random_state=0).fit(TABLE)
+    assert adjusted_rand_score(KIND, model.labels_) > 0.9
+    assert list(model.emission_.models) == ["size", "visits", "names", "new"]
+    assert list(model.emission_.models["names"].models) == ["color", "column1"]
+    assert "size__emission_scale" in model.trace_
+    assert "names__color__emission_concentration" in model.trace_
+    np.testing.assert_array_equal(model.categories_[3], ["blue", "green", "red"])
+    assert model.categories_[2] is None
+    assert model.cluster_tree().linkage.shape == (model.n_components_ - 1, 4)
+    rows = TABLE.iloc[:3].copy()
+    rows.loc[:, ["visits", "color", "make__year"]] = None
+    assert np.isfinite(model.score_samples(rows)).all()
+    assert model.sample(4, random_state=0).shape == (4, 6)
+    text = TABLE.assign(color="violet")
+    with pytest.raises(ValueError, match="violet"):
+        model.predict(text)
+
+
+def test_groups_of_a_table():
+    groups = [TABLE.iloc[:70], TABLE.iloc[70:]]
+    model = HDPMixture(MIXED, max_iter=20, random_state=0).fit(groups)
+    assert adjusted_rand_score(KIND, np.concatenate(model.labels_)) > 0.9
+    assert np.isfinite(model.score(groups))
+
+
+def test_an_unobserved_row_has_density_one():
+    rows = np.column_stack([np.arange(20.0), np.arange(20) % 3, np.arange(20) % 2])
+    emission = IndependentEmissions([
+        ("x", GaussianEmission("diag"), [0]), ("n", "poisson", [1]), ("b", "bernoulli", [2]),
+    ])  # fmt: skip
+    model = PitmanYorMixture(emission, max_iter=10, random_state=0).fit(rows)
+    assert model.score_samples(np.full((1, 3), np.nan))[0] == pytest.approx(0.0, abs=1e-12)
+    chances = model.predict_proba(np.full((1, 3), np.nan))[0]
+    np.testing.assert_allclose(chances, model.weights_ / model.weights_.sum())
+
+
+@pytest.mark.parametrize(
+    "emission",
+    [GaussianEmission("diag"), PoissonEmission(), CategoricalEmission(), BernoulliEmission()],
+)
+def test_gaps_of_a_single_emission(emission):
+    """A row without any observed cell does not change the clusters of the others' evidence."""
+    rows = (np.arange(24).reshape(12, 2) % 5 > 1).astype(float)
+    rows[3], rows[5, 0] = np.nan, np.nan
+    model = DPMixture(emission, max_iter=12, random_state=0).fit(rows)
+    assert np.isfinite(model.trace_["log_joint"]).all()
+    assert np.isfinite(model.score(rows))
+    assert get_tags(model).input_tags.allow_nan
+
+
+def test_columns_of_zeros_and_ones_by_name():
+    rows = RNG.random((120, 8)) < np.where(np.arange(120)[:, np.newaxis] < 60, 0.1, 0.9)
+    model = DPMixture("bernoulli", max_iter=40, random_state=0).fit(rows)
+    truth = np.repeat([0, 1], 60)
+    assert adjusted_rand_score(truth, model.labels_) > 0.8
+
+
+@pytest.mark.parametrize("units", [1e-6, 1e6])
+def test_units_and_one_absurd_value(units):
+    rows = np.column_stack([RNG.normal(6.0 * (KIND > 0)), RNG.normal(6.0 * (KIND > 1))])
+    rows[RNG.random(rows.shape) < 0.1] = np.nan
+    rows[7, 0] = 1e6
+    model = DPMixture(GaussianEmission("diag"), max_iter=40, random_state=0).fit(units * rows)
+    keep = np.arange(150) != 7
+    assert adjusted_rand_score(KIND[keep], model.labels_[keep]) > 0.7
