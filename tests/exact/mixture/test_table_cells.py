@@ -118,6 +118,17 @@ def test_predictions(kind, row):
             assert found[d] == np.argmax(chances)
 
 
+def test_categories_are_averaged_over_samples():
+    """The last sample is all but impossible, and the category that it expects is another one."""
+    row = [1.0, 0.0, 1.0, None, 0.0]
+    samples = [make_sample("gaussian"), make_sample("gaussian", 30.0, OTHER)]
+    models = [make_model("gaussian"), make_model("gaussian", 30.0, OTHER)]
+    values = np.array([[np.nan if x is None else x for x in row]])
+    found = complete_rows(models, values, None)[0, 3]
+    assert found == np.argmax(tables.conditional(samples, row, 3, np.arange(3))) == 0
+    assert np.argmax(tables.conditional(samples[1:], row, 3, np.arange(3))) == 2
+
+
 LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
 N_DRAWS = 4000
 

@@ -38,7 +38,7 @@ MUTATIONS = [
         "own if d not in self._probs else self._probs[d] + own",
         "own",
         "Probabilities are summed over the samples.",
-        f"{CELLS}::test_predictions[gaussian-row2]",
+        f"{CELLS}::test_categories_are_averaged_over_samples",
     ),
     Mutation(
         "table-components-drawn-by-prior",
