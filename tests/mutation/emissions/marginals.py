@@ -22,4 +22,12 @@ MUTATIONS = [
         "The other columns of a row tell of those that are missing.",
         f"{FORECAST_TESTS}::test_fill[full, Student]",
     ),
+    Mutation(
+        "gap-draws-without-observed-degrees-of-freedom",
+        "emissions/_marginals.py",
+        "rng.chisquare(nu + len(seen), len(rows))",
+        "rng.chisquare(nu, len(rows))",
+        "Each observed value adds a degree of freedom to the conditional distribution.",
+        "tests/exact/mixture/test_gap_densities.py::test_draws_of_missing_columns[gaussian]",
+    ),
 ]

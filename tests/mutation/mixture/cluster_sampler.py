@@ -63,4 +63,21 @@ MUTATIONS = [
         "A start may not contradict the labels: no sweep would move their rows.",
         f"{FITS_WITH_LABELS}::test_labels_overrule_the_start_of_few_rows",
     ),
+    Mutation(
+        "gaps-of-labeled-rows-stay",
+        "mixture/_cluster_sampler.py",
+        "            self._draw_latent(np.flatnonzero(self._pinned), self.stream)\n",
+        "            pass\n",
+        "Rows with labels have no other step that draws their missing values.",
+        "tests/exact/mixture/test_gaps.py::test_partitions_with_labels[y1]",
+    ),
+    Mutation(
+        "gaps-copies-share-missing-values",
+        "mixture/_cluster_sampler.py",
+        "            other._terms = other.emission.cluster_terms()\n",
+        "            pass\n",
+        "The representative partition is computed without effect on the chain.",
+        "tests/unit/mixture/test_gaps.py::test_a_resumed_fit_equals_a_straight_one"
+        "[DPMixture-gaussian]",
+    ),
 ]

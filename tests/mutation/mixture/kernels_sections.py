@@ -32,4 +32,12 @@ MUTATIONS = [
         "b + a K: K is the number of clusters of the other rows.",
         GIBBS,
     ),
+    Mutation(
+        "gaps-own-row-stays-in-its-cluster",
+        "mixture/_kernels_sections.py",
+        "        move_row(kind, i, own, -1.0, rows, prior, clusters, scratch)\n    else:\n",
+        "        clusters.vectors[SIZE, own] -= 1.0\n    else:\n",
+        "A row chooses its cluster by the other rows, and not by its old missing values.",
+        "tests/exact/mixture/test_gaps.py::test_partitions[two-rows-gibbs]",
+    ),
 ]

@@ -22,4 +22,13 @@ MUTATIONS = [
         "Polynomials are as exact as sums over nodes.",
         f"{STUDENT_T_TESTS}::test_many_rows_at_once[3.0-full]",
     ),
+    Mutation(
+        "gap-draws-without-the-observed-weight",
+        "emissions/_student_t/_model.py",
+        "            logs -= exponents[:, np.newaxis] * np.log1p(distances[:, np.newaxis]"
+        " / spread[k])\n",
+        "            logs -= exponents[:, np.newaxis]\n",
+        "A row that is far out probably has a small weight.",
+        "tests/exact/mixture/test_gap_densities.py::test_draws_of_missing_columns[student_t]",
+    ),
 ]
