@@ -51,10 +51,8 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
 
     Mixtures take `GaussianEmission`, `PoissonEmission`, `CategoricalEmission` (there with any
     number of columns, each with its own probabilities), `BernoulliEmission` and
-    `MultinomialEmission` as parts. Columns of counts, categories and bits, and normal columns with
-    ``GaussianEmission("diag")`` or alone in their part, may have missing values anywhere: a cell
-    that was not observed is left out of the likelihood, and nothing is drawn for it. Parts with
-    full covariances must be complete there.
+    `MultinomialEmission` as parts. A missing cell of an independent column is left out of the
+    likelihood there. Parts with full covariances must be complete.
 
     A panel may be in partitions if all parts support them.
 

@@ -57,8 +57,8 @@ SMALLEST = 1e-12
 FAR = 1e100
 """Bound on a product, and on its reciprocal, beyond which its logarithm is taken."""
 
-MOST_FACTORS = 18.0
-"""Number of factors of rising factorials, each up to 1e16, whose product cannot overflow."""
+MOST_FACTORS = 13.0
+"""Number of factors of rising factorials, each up to 1e22, whose product cannot overflow."""
 
 LOG_PI = math.log(math.pi)
 

@@ -202,7 +202,7 @@ def split_groups(ptr: Places, values: Floats) -> tuple[Places, Places]:
 
 def bits_of(values: Floats) -> NDArray[np.uint64]:
     """Return rows as integers that are equal if and only if the rows are: -0 becomes 0."""
-    return (values + 0.0).view(np.uint64)
+    return (np.where(np.isnan(values), np.nan, values) + 0.0).view(np.uint64)
 
 
 def _calls(ptr: Places, n_columns: int) -> list[tuple[int, int, int, int]]:
