@@ -28,6 +28,12 @@ def expected_failures(estimator):
     """
     failures = {}
     ordered = "the rows of an array are one sequence: their order counts"
+    if type(estimator).__name__ in ("DPMixture", "PitmanYorMixture", "HDPMixture"):
+        # The rows are shuffled in between; without that, fits are the same bit for bit:
+        # tests/unit/mixture/test_weights.py.
+        failures["check_sample_weight_equivalence_on_dense_data"] = (
+            "a chain depends on the order of the rows"
+        )
     if type(estimator).__name__ == "HDPMixture":
         group = "the rows of an array are one group, whose shares depend on all of them"
         failures["check_methods_subset_invariance"] = group

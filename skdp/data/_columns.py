@@ -31,6 +31,9 @@ def names_of(frame: Any) -> list[Any]:
 
 def _as_column(series: Any) -> NDArray[Any]:
     """Return a polars or Arrow column; structured values and very long integers become objects."""
+    if hasattr(getattr(series, "type", None), "index_type") and series.null_count:
+        # An Arrow dictionary, in which numpy takes a null for the last category.
+        return as_objects(series.to_pylist())
     try:
         column = np.asarray(series)
         if column.ndim == 1:

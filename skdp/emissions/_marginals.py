@@ -10,7 +10,7 @@ from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, gammaincc, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import betainc, betaln, gammaincc, ndtr, ndtri, stdtr, stdtrit
 
 from skdp._numeric._typing import Floats
 from skdp._numeric._unique_rows import unique_rows
@@ -112,6 +112,14 @@ class StudentMarginals:
             return np.asarray(ndtr(z))
         return np.asarray(stdtr(self.freedoms[:, column], z))
 
+    def log_density(self, x: Floats, column: int) -> Floats:
+        """Return the log densities of numbers, (..., J)."""
+        scales = self.scales[:, column]
+        z = (x[..., np.newaxis] - self.locations[:, column]) / scales
+        if self.freedoms is None:
+            return np.asarray(-0.5 * z**2 - np.log(scales * np.sqrt(2.0 * np.pi)))
+        return log_student(z, self.freedoms[:, column]) - np.log(scales)
+
     def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
         """Return bounds of the quantiles of all states, with a small margin."""
         p = q[:, np.newaxis]
@@ -119,6 +127,13 @@ class StudentMarginals:
         x, margins = self.locations[:, column] + self.scales[:, column] * z, np.abs(z) + 1.0
         margins = 1e-6 * self.scales[:, column] * margins
         return (x - margins).min(axis=1), (x + margins).max(axis=1)
+
+
+def log_student(z: Floats, freedoms: Floats) -> Floats:
+    """Return log densities of Student t distributions with location 0 and scale 1."""
+    half = 0.5 * freedoms
+    constants = -betaln(half, 0.5) - 0.5 * np.log(freedoms)
+    return np.asarray(constants - (half + 0.5) * np.log1p(z**2 / freedoms))
 
 
 @dataclass(frozen=True, eq=False)

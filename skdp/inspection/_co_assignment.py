@@ -137,15 +137,22 @@ class CoAssignmentDisplay:
         if isinstance(labels, list):
             labels = np.concatenate(labels)
         n_rows = len(labels)
+        places = estimator._places_of_rows()
         if rows is None and n_rows > MOST_ROWS:
             raise ValueError(
                 f"co-assignments of {n_rows} rows are a matrix too large to draw: choose up to "
                 f"{MOST_ROWS} of them, such as rows=range(0, {n_rows}, {-(-n_rows // MOST_ROWS)})."
             )
-        chosen = check_integers(range(n_rows) if rows is None else rows, "rows")
+        chosen = check_integers(np.flatnonzero(places >= 0) if rows is None else rows, "rows")
         if chosen.ndim != 1 or len(chosen) == 0 or chosen.max() >= n_rows:
             raise ValueError(f"rows must be a list of rows, from 0 to {n_rows - 1}.")
-        partitions = np.array([model.labels[chosen] for model in estimator._models])
+        places = places[chosen]
+        if places.min() < 0:
+            raise ValueError(
+                f"rows must have been in the fit; the weight of row {chosen[np.argmin(places)]} "
+                "was 0."
+            )
+        partitions = np.array([model.labels[places] for model in estimator._models])
         return cls(partitions, labels=labels[chosen]).plot(ax, cmap=cmap)
 
     def plot(self, ax: Any = None, *, cmap: Any = None) -> Self:

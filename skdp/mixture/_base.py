@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
@@ -34,7 +34,10 @@ from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_of_drifts
 from skdp.inference._trace import Trace
 from skdp.mixture._cluster_tree import Summary, make_cluster_tree
+from skdp.mixture._labels import LabeledRows
 from skdp.mixture._partition import representative_partition
+from skdp.mixture._table._weights import RowCopies, copy_rows
+from skdp.mixture._table_methods import TableMethods
 
 EMISSIONS: Mapping[str, Callable[[], Any]] = {
     "gaussian": partial(GaussianEmission, covariance_prior="auto"),
@@ -90,7 +93,7 @@ def fit_for_table(emission: Any, n_columns: int, names: list[str] | None) -> Any
     return IndependentEmissions(parts)
 
 
-class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
+class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
     """Base class with parameters, emissions and the representative partition.
 
     A subclass defines `_check_hyper`, `_check_input`, `_start_sampler` and `_model_of`.
@@ -107,7 +110,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         "use_y": ["boolean"],
     }
 
-    _feature_attributes = (*ChainEstimator._feature_attributes, "categories_")
+    _feature_attributes = (*ChainEstimator._feature_attributes, "categories_", "_format")
     _optional_attributes = frozenset(["means_", "covariances_"])
 
     emission: Any
@@ -124,6 +127,10 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
     _representative: Any
     _summary: Summary
     _n_labels: int
+    _components: Places
+    """Index of the component of each row of X."""
+    _sources: Places | None
+    """Index of the row of X of each row of the stored partitions, in a fit with weights."""
     labels_: Any
     component_labels_: Places
     n_components_: int
@@ -191,6 +198,11 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
             self, self._part("emission"), X, reset=reset, allow_missing=self._allows_nan()
         )
 
+    def _copy_rows(self, rows: LabeledRows, weights: Floats) -> LabeledRows:
+        """Return the rows of a fit with weights."""
+        copied: LabeledRows = copy_rows(rows, weights, self.n_samples * self.n_chains)
+        return copied
+
     # Chains
 
     def _make_averages(self) -> NoAverages:
@@ -210,6 +222,10 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         """Return the predictive model of new rows given a partition and hyperparameters."""
         raise NotImplementedError
 
+    def _find_components(self, model: Any, rows: Places, copies: RowCopies) -> Places:
+        """Return the most probable components of rows of X that were left out of the fit."""
+        raise NotImplementedError
+
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
         trace, models = attributes["trace_"], attributes["_models"]
@@ -223,6 +239,11 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         n_components, names = len(model.weights) - 1, sampler.names
         others = names.max(initial=-1) + 1 + np.arange(n_components - len(names))
         component_labels = np.concatenate([names, others])
+        components, sources = labels, None
+        if sampler.copies is not None:
+            copies: RowCopies = sampler.copies
+            found = self._find_components(model, copies.left_out, copies)
+            components, sources = copies.of_rows(labels, found), copies.sources
         numbers = trace["n_components"].astype(np.int64).ravel()
         geometry = {}
         if isinstance(model.emission, GaussianModel):
@@ -236,7 +257,9 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
             "_representative": model,
             "_summary": sampler.summarize(labels),
             "_n_labels": len(names),
-            "labels_": component_labels[labels],
+            "_components": components,
+            "_sources": sources,
+            "labels_": component_labels[components],
             "component_labels_": component_labels,
             "n_components_": n_components,
             "n_components_distribution_": np.bincount(numbers) / len(numbers),
@@ -247,19 +270,43 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
 
     # Public methods
 
-    def fit_predict(self, X: Any, y: Any = None) -> Any:
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the mixture and return `labels_`.
 
         Parameters
         ----------
-        X, y : as in `fit`
+        X, y, sample_weight : as in `fit`
 
         Returns
         -------
         labels
             `labels_`.
         """
-        return self.fit(X, y).labels_
+        return self.fit(X, y, sample_weight).labels_
+
+    def iter_sweeps(self, X: Any, y: Any = None, sample_weight: Any = None) -> Iterator[Any]:
+        """Yield the state after every sweep of the first chain that `fit` would run.
+
+        The estimator is neither fitted nor changed: use this to watch, plot or stop a chain. It
+        always begins at the first sweep, even with `warm_start`.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+
+        Returns
+        -------
+        iterator of states, of length `max_iter`
+            Each is a live, read-only view; ``state.copy()`` detaches it from the chain. Exceptions
+            from signal handlers during a sweep, such as Ctrl-C, are raised at the end of the sweep,
+            and the iterator can continue from there.
+
+        Raises
+        ------
+        ValueError, TypeError
+            At the call, before the first sweep, if `fit` would raise it.
+        """
+        return self._iter_sweeps(X, y, sample_weight=sample_weight)
 
     def cluster_tree(self) -> MergeTree:
         """Return the tree of the clusters: which are merged first if there should be fewer.
@@ -307,10 +354,20 @@ class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
         """
         check_is_fitted(self)
         n_clusters = check_at_most(n_clusters, "n_clusters", self.n_components_, "components")
-        merged = self.cluster_tree().labels(n_clusters)[self._representative.labels]
+        merged = self.cluster_tree().labels(n_clusters)[self._components]
         if isinstance(self.labels_, list):
             return np.split(merged, np.cumsum([len(labels) for labels in self.labels_])[:-1])
         return merged
+
+    def _places_of_rows(self) -> Places:
+        """Return the place of each row of X in the stored partitions, -1 if it has weight 0."""
+        n_rows = len(self._components)
+        if self._sources is None:
+            return np.arange(n_rows)
+        places = np.full(n_rows, -1)
+        rows, first = np.unique(self._sources, return_index=True)
+        places[rows] = first
+        return places
 
     def _warn_of_trace(self, trace: Trace) -> None:
         super()._warn_of_trace(trace)

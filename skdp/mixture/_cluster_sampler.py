@@ -17,6 +17,7 @@ from skdp.mixture._cluster_tree import Summary, summarize
 from skdp.mixture._kernels import draw_latent_values, kernels_of, shuffle
 from skdp.mixture._kernels_moves import GroupCounts
 from skdp.mixture._labels import LabeledRows, restrict_partition
+from skdp.mixture._table._weights import RowCopies
 
 _FIRST_CAPACITY = 16
 _THREE = 3
@@ -204,6 +205,11 @@ class ClusterSampler(Part):
     def names(self) -> Places:
         """The known labels in ascending order, (C,)."""
         return self._rows.names
+
+    @property
+    def copies(self) -> RowCopies | None:
+        """The rows of X that the rows are copies of, in a fit with weights."""
+        return self._rows.copies
 
     @property
     def _kernels(self) -> Any:

@@ -5,28 +5,25 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_array, check_count, check_jobs, check_memory
+from skdp._checks import check_count, check_memory
 from skdp._fit import FitState
-from skdp._numeric._bayes import log_posterior
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import check_no_lengths, split
 from skdp.mixture._base import BaseMixture
-from skdp.mixture._hdp._model import HDPMixtureModel, split_groups
+from skdp.mixture._hdp._model import HDPMixtureModel, score_completions, sum_scores
 from skdp.mixture._hdp._sampler import HDPMixtureSampler
-from skdp.mixture._labels import LabeledRows, check_agreement, check_labels_of_groups
+from skdp.mixture._labels import LabeledRows, check_labels_of_groups, first_labels_of_groups
+from skdp.mixture._table._cells import complete_groups
+from skdp.mixture._table._format import TableFormat
+from skdp.mixture._table._weights import RowCopies, check_weights_of_groups, weighted_mean
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
-
-_LEAST = 1e-200
-"""Smallest total probability of the known components that is used as a divisor."""
 
 
 class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture):
@@ -288,38 +285,22 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         for name in self._learned:
             self._concentration(name)
 
-    def _check_input(self, X: Any, y: Any = None) -> LabeledRows:
+    def _check_input(self, X: Any, y: Any = None, sample_weight: Any = None) -> LabeledRows:
         coded = self._with_codes(X, reset=True)
         panel, is_single = check_panel(self, coded, reset=True, ensure_all_finite=self._finite)
         check_no_lengths(y, panel, is_single, "group")
         rows = check_labels_of_groups(panel, is_single, y if self.use_y else None)
         self._is_single = is_single
-        return rows
+        is_whole = is_single or isinstance(X, SequencePanel)
+        self._format = TableFormat.of(X if is_whole else next(iter(X)))
+        if sample_weight is None:
+            return rows
+        weights = check_weights_of_groups(sample_weight, panel.ptr, is_single)
+        return self._copy_rows(rows, weights)
 
     def _first_labels(self, rows: LabeledRows) -> Places | None:
         """Return the given first partition with labels without gaps, or None if none is given."""
-        if isinstance(self.init, str):
-            return None
-        assert rows.ptr is not None
-        lengths = np.diff(rows.ptr)
-        parts = self.init if isinstance(self.init, list | tuple) else [self.init]
-        arrays = [as_array(part, "init") for part in parts]
-        if len(lengths) == 1 and all(array.ndim == 0 for array in arrays):
-            arrays = [as_array(self.init, "init")]
-        if len(arrays) != len(lengths):
-            raise ValueError(
-                f"init must be 'sequential' or a list of {len(lengths)} arrays of int, one per "
-                f"group of X; got {len(arrays)}."
-            )
-        for j, (array, length) in enumerate(zip(arrays, lengths, strict=True)):
-            if array.dtype.kind not in "iu" or array.shape != (length,):
-                raise ValueError(
-                    f"init must hold integers, a label per row: {length} for group {j}, got "
-                    f"{array.dtype} of shape {array.shape}."
-                )
-        first = np.unique(np.concatenate(arrays), return_inverse=True)[1].astype(np.int64)
-        check_agreement(first, rows)
-        return first
+        return None if isinstance(self.init, str) else first_labels_of_groups(self.init, rows)
 
     # Chains
 
@@ -348,15 +329,19 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         model: HDPMixtureModel = sampler.model_of(labels, **learned, rng=rng)
         return model
 
+    def _find_components(self, model: HDPMixtureModel, rows: Places, copies: RowCopies) -> Places:
+        return model.find_components(rows, copies)
+
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
         trace, labels = attributes["trace_"], attributes["labels_"]
         sampler, model = state.runs[0].sampler, attributes["_representative"]
         indicators = np.eye(len(model.weights))[model.labels]
+        ptr = sampler.ptr if sampler.copies is None else sampler.copies.ptr
         return {
             **attributes,
             "_key": derive_stream(state.root, Role.TRANSFORM),
-            "labels_": split(labels, sampler.ptr, self._is_single),
+            "labels_": split(labels, ptr, self._is_single),
             "group_weights_": model.shares(sampler.ptr, indicators)[:, :-1],
             "top_concentration_": float(trace["top_concentration"].mean()),
         }
@@ -364,7 +349,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     # Public methods
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the mixture to groups of rows.
 
         Parameters
@@ -381,6 +366,10 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             holds classes of groups. Sizes of groups are refused, and y does not define groups:
             pass ``SequencePanel.from_frame(df, by="group")``, or
             ``[X[names == name] for name in np.unique(names)]``, as X.
+        sample_weight : list of (n_rows_j,) arrays, default=None
+            How many rows each row stands for, >= 0, for each group an array, or None if all its
+            weights are 1; for a single array X, one array. Weights are repetitions, and fractions
+            powers of the likelihood, as in `DPMixture`.
 
         Returns
         -------
@@ -389,8 +378,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Raises
         ------
         ValueError, TypeError
-            If X, y or a parameter is invalid, a group has no rows, y holds the sizes of groups, or
-            `init` contradicts y. The estimator is left unchanged.
+            If X, y, sample_weight or a parameter is invalid, a group has no rows, y holds the sizes
+            of groups, or `init` contradicts y. The estimator is left unchanged.
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. It is fitted with the samples so far,
             in the burn-in with the current state unless it was fitted before; another `fit` with
@@ -403,7 +392,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             or there are fewer than 12 sweeps after the burn-in; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
-        return self._fit(X, y)
+        return self._fit(X, y, sample_weight=sample_weight)
 
     def predict(self, X: Any) -> Any:
         """Return the most probable component of each row, given its group.
@@ -496,9 +485,9 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             Natural logarithms, summed over the scored rows of a group; 0 for a group of one row.
             For a single array, one value per row, (n_rows,): 0 for rows that are not scored.
         """
-        return self._score_rows(X)[0]
+        return sum_scores(*self._score_rows(X))
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log predictive density (or probability) of a scored row.
 
         Parameters
@@ -506,6 +495,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         X : as in `fit`
         y : ignored
             Sizes of groups are refused, as in `fit`.
+        sample_weight : as in `fit`
+            Weights of the scored rows in the mean.
 
         Returns
         -------
@@ -515,18 +506,30 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Raises
         ------
         ValueError
-            If every group has only one row, or X is invalid.
+            If every group has only one row, all scored rows have weight 0, or X is invalid.
         """
-        logs, n_scored, panel, is_single = self._score_rows(X)
+        logs, scored, panel, is_single = self._score_rows(X)
         check_no_lengths(y, panel, is_single, "group")
-        if n_scored == 0:
+        weights = np.ones(len(panel.values))
+        if sample_weight is not None:
+            weights = check_weights_of_groups(sample_weight, panel.ptr, is_single)
+        if not weights[scored].any():
             raise ValueError(
                 "X has no rows to score: half of the rows of each group are scored given the "
-                "others, and every group has only one row."
+                "others, and every group has only one row, or these rows have weight 0."
             )
-        return float(logs.sum() / n_scored)
+        if sample_weight is not None:
+            return weighted_mean(logs, weights[scored])
+        return float(sum_scores(logs, scored, panel, is_single).sum() / len(scored))
 
-    def sample(self, n_rows: int, n_groups: int = 1, *, random_state: Any = None) -> SequencePanel:
+    def sample(
+        self,
+        n_rows: int,
+        n_groups: int = 1,
+        *,
+        as_frame: str | bool = "auto",
+        random_state: Any = None,
+    ) -> Any:
         """Draw new groups, each given a random stored sample.
 
         Parameters
@@ -534,15 +537,18 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         n_rows : int
             Number of rows of a group, >= 1.
         n_groups : int, default=1
+        as_frame : "auto" or bool, default="auto"
+            Whether to return data frames, as in `DPMixture`.
         random_state : int, RandomState, Generator or None, default=None
 
         Returns
         -------
-        SequencePanel
+        SequencePanel, or list of data frames or arrays of objects
             Given its shares of the components, the rows of a group are independent draws of the
             components' predictive distributions.
         """
         check_is_fitted(self)
+        self._wants_frame(as_frame)
         n_rows = check_count(n_rows, "n_rows", at_least=1)
         n_groups = check_count(n_groups, "n_groups", at_least=1)
         check_memory(
@@ -550,7 +556,9 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         )
         rng = np.random.default_rng(make_seed_sequence(random_state))
         chosen = rng.integers(len(self._models), size=n_groups)
-        return SequencePanel.from_sequences([self._models[s].sample(n_rows, rng) for s in chosen])
+        groups = [self._models[s].sample(n_rows, rng) for s in chosen]
+        parts = [self._in_format(group, as_frame) for group in groups]
+        return SequencePanel.from_sequences(parts) if parts[0] is groups[0] else parts
 
     # Predictions of the stored samples
 
@@ -559,40 +567,30 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         coded = self._with_codes(X, reset=False)
         return check_panel(self, coded, reset=False, ensure_all_finite=self._finite)
 
+    def _read_table(self, X: Any) -> tuple[Floats, Places | None]:
+        panel, is_single = self._check_groups(X)
+        return panel.values, None if is_single else panel.ptr
+
+    def _complete(
+        self, values: Floats, ptr: Places | None, rng: np.random.Generator | None
+    ) -> Floats:
+        ptr = np.array([0, len(values)]) if ptr is None else ptr
+        return complete_groups(self._models, ptr, values, self._key, rng)
+
     def _responsibilities(self, X: Any) -> tuple[Floats, Floats, SequencePanel, bool]:
         """Return component and novelty probabilities of rows under the representative partition.
 
         Component probabilities, (N, K), are given that the row is of a known component.
         """
         panel, is_single = self._check_groups(X)
-        model = self._representative
-        found = model.responsibilities(panel.ptr, panel.values, self._key)
-        known, new = found[:, :-1], found[:, -1].copy()
-        totals = known.sum(axis=1, keepdims=True)
-        far = np.flatnonzero(totals[:, 0] < _LEAST)
-        known = known / np.maximum(totals, _LEAST)
-        if len(far):  # only new components were drawn, up to rounding
-            groups = np.searchsorted(panel.ptr, far, side="right") - 1
-            log_shares = np.log(model.shares(panel.ptr, found)[groups, :-1])
-            logs = model.log_obs(panel.values[far])[:, :-1] + log_shares
-            known[far] = np.exp(log_posterior(logs, log_shares))
+        known, new = self._representative.known_and_new(panel.ptr, panel.values, self._key)
         return known, new, panel, is_single
 
-    def _score_rows(self, X: Any) -> tuple[Floats, int, SequencePanel, bool]:
-        """Return log densities of samples, the number of scored rows, the panel, and is_single."""
+    def _score_rows(self, X: Any) -> tuple[Floats, Places, SequencePanel, bool]:
+        """Return the log densities of the scored rows, their indices, the panel, and is_single."""
         panel, is_single = self._check_groups(X)
-        given, scored = split_groups(panel.ptr, panel.values)
-        halves = panel.values[given], panel.values[scored]
-        parts: Any = Parallel(n_jobs=check_jobs(self.n_jobs), prefer="threads")(
-            delayed(model.log_completions)(panel.ptr, *halves, self._key + np.uint64(m))
-            for m, model in enumerate(self._models)
-        )
-        logs = logsumexp(parts, axis=0) - np.log(len(parts))
-        # In a single array each row is a sample; otherwise each group is.
-        samples = scored if is_single else np.searchsorted(panel.ptr, scored, side="right") - 1
-        sums = np.zeros(len(panel.values) if is_single else len(panel))
-        np.add.at(sums, samples, logs)
-        return sums, len(scored), panel, is_single
+        found = score_completions(self._models, panel.ptr, panel.values, self._key, self.n_jobs)
+        return *found, panel, is_single
 
     @property
     def _n_features_out(self) -> int:

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdp._checks import MAX_INTEGER, check_known, is_list_like, shorten
+from skdp._checks import MAX_INTEGER, as_array, check_known, is_list_like, shorten
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
+from skdp.mixture._table._weights import RowCopies
 
 
 class LabeledRows(NamedTuple):
@@ -26,6 +27,8 @@ class LabeledRows(NamedTuple):
         Offsets of groups of rows. None: rows are not in groups.
     powers : (N,) array or None
         Powers of the likelihoods of rows, in (0, 1]. None: all are 1.
+    copies : RowCopies or None
+        The rows of X that these are copies of, in a fit with weights.
     """
 
     values: Floats
@@ -33,6 +36,7 @@ class LabeledRows(NamedTuple):
     names: Places = np.empty(0, dtype=np.int64)
     ptr: Places | None = None
     powers: Floats | None = None
+    copies: RowCopies | None = None
 
     def take(self, rows: Places) -> LabeledRows:
         """Return some of the rows."""
@@ -41,6 +45,13 @@ class LabeledRows(NamedTuple):
         if self.known is None or (self.known[rows] < 0).all():
             return LabeledRows(values, powers=powers)
         return label_rows(values, self.known[rows])._replace(powers=powers)
+
+    def copied(self, values: Floats, sources: Places) -> LabeledRows:
+        """Return copies of the rows with the given indices and values, with their labels."""
+        if self.known is None:
+            return LabeledRows(values)
+        known = self.known[sources]
+        return _label_known(values, np.where(known >= 0, self.names[known], -1))
 
 
 def label_rows(values: Floats, labels: Places) -> LabeledRows:
@@ -96,6 +107,38 @@ def check_labels_of_groups(panel: SequencePanel, is_single: bool, y: Any) -> Lab
         for j, (part, n) in enumerate(zip(parts, np.diff(panel.ptr), strict=True))
     ]
     return _label_known(panel.values, np.concatenate(labels))._replace(ptr=panel.ptr)
+
+
+def first_labels_of_groups(init: Any, rows: LabeledRows) -> Places:
+    """Return a first partition that is given by group, labeled without gaps, or raise."""
+    ptr = rows.ptr if rows.copies is None else rows.copies.ptr
+    assert ptr is not None
+    labels = _join_labels(init, np.diff(ptr))
+    if rows.copies is not None:
+        labels = labels[rows.copies.sources]
+    first = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    check_agreement(first, rows)
+    return first
+
+
+def _join_labels(init: Any, sizes: Places) -> Places:
+    """Return labels in one array, or raise ValueError if there is not an array for each group."""
+    parts = init if isinstance(init, list | tuple) else [init]
+    arrays = [as_array(part, "init") for part in parts]
+    if len(sizes) == 1 and all(array.ndim == 0 for array in arrays):
+        arrays = [as_array(init, "init")]
+    if len(arrays) != len(sizes):
+        raise ValueError(
+            f"init must be 'sequential' or a list of {len(sizes)} arrays of int, one per group of "
+            f"X; got {len(arrays)}."
+        )
+    for j, (array, size) in enumerate(zip(arrays, sizes, strict=True)):
+        if array.dtype.kind not in "iu" or array.shape != (size,):
+            raise ValueError(
+                f"init must hold integers, a label per row: {size} for group {j}, got "
+                f"{array.dtype} of shape {array.shape}."
+            )
+    return np.concatenate(arrays)
 
 
 def check_agreement(init: Places, rows: LabeledRows) -> None:

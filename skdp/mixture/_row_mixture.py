@@ -24,6 +24,9 @@ from skdp.mixture._hyper import PartitionPrior
 from skdp.mixture._labels import LabeledRows, check_agreement, check_labels
 from skdp.mixture._model import MixtureModel
 from skdp.mixture._sampler import MixtureSampler
+from skdp.mixture._table._cells import complete_rows
+from skdp.mixture._table._format import TableFormat
+from skdp.mixture._table._weights import RowCopies, check_weights, weighted_mean
 
 _FIRST_DISCOUNT, _FIRST_CONCENTRATION = 0.1, 1.0
 """Initial values of a drawn discount and concentration."""
@@ -67,21 +70,29 @@ class RowMixture(BaseMixture):
     def _check_hyper(self) -> None:
         self._concentration_and_prior(self._discount_and_prior()[0])
 
-    def _check_input(self, X: Any, y: Any = None) -> LabeledRows:
+    def _check_input(self, X: Any, y: Any = None, sample_weight: Any = None) -> LabeledRows:
         coded = self._with_codes(X, reset=True)
         values = check_rows(self, coded, reset=True, ensure_all_finite=self._finite)
-        return check_labels(values, y if self.use_y else None)
+        self._format = TableFormat.of(X)
+        rows = check_labels(values, y if self.use_y else None)
+        if sample_weight is None:
+            return rows
+        weights = check_weights(sample_weight, len(values))
+        return self._copy_rows(rows, weights)
 
     def _first_labels(self, rows: LabeledRows) -> NDArray[np.int64] | None:
         """Return the given first partition with labels without gaps, or None if none is given."""
         if isinstance(self.init, str):
             return None
-        n_samples, labels = len(rows.values), as_array(self.init, "init")
+        n_samples = len(rows.values if rows.copies is None else rows.copies.values)
+        labels = as_array(self.init, "init")
         if labels.shape != (n_samples,) or labels.dtype.kind not in "iu":
             raise ValueError(
                 f"init must be 'sequential' or {n_samples} integers, a label per row of X; got "
                 f"{labels.dtype} of shape {labels.shape}."
             )
+        if rows.copies is not None:
+            labels = labels[rows.copies.sources]
         first = np.unique(labels, return_inverse=True)[1].astype(np.int64)
         check_agreement(first, rows)
         return first
@@ -119,10 +130,14 @@ class RowMixture(BaseMixture):
         model: MixtureModel = sampler.model_of(labels, **learned)
         return model
 
+    def _find_components(self, model: MixtureModel, rows: Places, copies: RowCopies) -> Places:
+        log_joint = model.log_joint_with(copies.values[rows])[:, :-1]
+        return np.argmax(log_posterior(log_joint, model.log_weights[:-1]), axis=1)
+
     # Public methods
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the mixture to the rows of X.
 
         Parameters
@@ -133,6 +148,13 @@ class RowMixture(BaseMixture):
             the same label are always of the same component, and rows with different labels never
             are; the other rows may join any of these components or open new ones. None, or
             ``use_y=False``: all are unknown.
+        sample_weight : (n_samples,) array-like or None, default=None
+            How many rows each row stands for, >= 0. A row of weight 3 is fitted as three equal
+            rows: the fit is that to ``np.repeat(X, sample_weight, axis=0)``, and the row has the
+            label of most of the three. A row of weight 0 is left out, and has the label of the most
+            probable component. The fraction of a weight is one more row, the likelihood of which
+            has this power: with weight 0.2, a row counts as a row in the sizes of components, but
+            its values as a fifth of a row. None: all weights are 1.
 
         Returns
         -------
@@ -141,8 +163,8 @@ class RowMixture(BaseMixture):
         Raises
         ------
         ValueError, TypeError
-            If X, y or a parameter is invalid, or `init` contradicts y. The estimator is left
-            unchanged.
+            If X, y, sample_weight or a parameter is invalid, or `init` contradicts y. The estimator
+            is left unchanged.
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. It is fitted with the samples so far,
             in the burn-in with the current state unless it was fitted before; another `fit` with
@@ -155,7 +177,7 @@ class RowMixture(BaseMixture):
             or there are fewer than 12 sweeps after the burn-in; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
-        return self._fit(X, y)
+        return self._fit(X, y, sample_weight=sample_weight)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the most probable component of each row under the representative partition.
@@ -226,40 +248,68 @@ class RowMixture(BaseMixture):
         )
         return np.asarray(logsumexp(parts, axis=0) - np.log(len(parts)))
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log predictive density (or probability) of a row; higher is better.
 
         Parameters
         ----------
         X : (n_samples, n_features) array-like
         y : ignored
+        sample_weight : (n_samples,) array-like or None, default=None
+            Weights of the rows in the mean, >= 0. None: all are 1.
 
         Returns
         -------
         float
         """
-        return float(self.score_samples(X).mean())
+        logs = self.score_samples(X)
+        if sample_weight is None:
+            return float(logs.mean())
+        return weighted_mean(logs, check_weights(sample_weight, len(logs)))
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Floats:
-        """Draw rows from the predictive density of `score_samples`.
+    def sample(
+        self, n_samples: int = 1, *, as_frame: str | bool = "auto", random_state: Any = None
+    ) -> Any:
+        """Draw rows from the predictive density of `score_samples`: a synthetic table.
 
         Parameters
         ----------
         n_samples : int, default=1
+        as_frame : "auto" or bool, default="auto"
+            Whether to return a data frame with the column names and types of X in `fit`. "auto": if
+            X was a data frame whose columns are not all numbers of one type. False: an array of
+            numbers, in which codes stand for categories.
         random_state : int, RandomState, Generator or None, default=None
 
         Returns
         -------
-        (n_samples, n_features) array
-            Independent rows, each given a stored sample at random.
+        (n_samples, n_features) array or data frame
+            Independent rows, each given a stored sample at random. Categories are those of
+            `categories_`; numbers in columns of integers are rounded. If X was an array of objects
+            with text, so is the result, unless ``as_frame=False``.
+
+        Raises
+        ------
+        ValueError
+            If `n_samples` is not positive, or ``as_frame=True`` and X was no data frame.
         """
         check_is_fitted(self)
-        return draw_rows(self._models, n_samples, self.n_features_in_, random_state)
+        self._wants_frame(as_frame)
+        drawn = draw_rows(self._models, n_samples, self.n_features_in_, random_state)
+        return self._in_format(drawn, as_frame)
 
     def _check_rows(self, X: Any) -> Floats:
         check_is_fitted(self)
         coded = self._with_codes(X, reset=False)
         return check_rows(self, coded, reset=False, ensure_all_finite=self._finite)
+
+    def _read_table(self, X: Any) -> tuple[Floats, Places | None]:
+        return self._check_rows(X), None
+
+    def _complete(
+        self, values: Floats, ptr: Places | None, rng: np.random.Generator | None
+    ) -> Floats:
+        return complete_rows(self._models, values, rng)
 
     def _log_proba(self, X: Any) -> Floats:
         """Return the log probabilities of the known components for each row."""

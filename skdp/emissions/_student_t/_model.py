@@ -19,7 +19,12 @@ from skdp.emissions._gaussian._model import (
     factorize_precisions,
     log_determinants,
 )
-from skdp.emissions._marginals import draw_by_regression, fill_by_means, fill_by_regression
+from skdp.emissions._marginals import (
+    draw_by_regression,
+    fill_by_means,
+    fill_by_regression,
+    log_student,
+)
 from skdp.emissions._student_t import _kernels as kernels
 
 _LOWEST = -60.0
@@ -225,6 +230,16 @@ class ScaleMixtureMarginals:
         for scale, weight in zip(scales, weights, strict=True):
             out += weight * stdtr(self.freedoms[:, column], away / scale)
         return out
+
+    def log_density(self, x: Floats, column: int) -> Floats:
+        """Return the log densities of numbers, (..., J)."""
+        scales, weights = self._spread(column)
+        away = x[..., np.newaxis] - self.locations[:, column]
+        logs = np.full(away.shape, -np.inf)
+        for scale, weight in zip(scales, weights, strict=True):
+            own = log_student(away / scale, self.freedoms[:, column])
+            logs = np.logaddexp(logs, own + np.log(weight / scale))
+        return logs
 
     def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
         """Return bounds of the quantiles of all states, a little wider than they are."""

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from skdp._checks import check_jobs
+from skdp._numeric._bayes import log_posterior
 from skdp._numeric._random import find_second_halves
 from skdp._numeric._typing import Floats, Places
+from skdp.data import SequencePanel
 from skdp.data._ragged import offsets
 from skdp.mixture._hdp._kernels_fold_in import fold_in_groups
+from skdp.mixture._table._weights import RowCopies
 
 N_SWEEPS, BURN_IN = 100, 20
 """Numbers of sweeps of a fold-in and of its discarded first sweeps."""
 
 _WORK = 20_000_000
 """Approximate rows times components times sweeps of a call: a tenth of a second."""
+
+_LEAST = 1e-200
+"""Smallest total probability of the known components that is used as a divisor."""
 
 _BLOCK = 10_000
 """Number of rows per block, which limits the memory for densities."""
@@ -84,6 +93,34 @@ class HDPMixtureModel:
             )  # fmt: skip
         return out / (N_SWEEPS - BURN_IN)
 
+    def known_and_new(
+        self, ptr: Places, values: Floats, key: NDArray[np.uint64]
+    ) -> tuple[Floats, Floats]:
+        """Return the probabilities of known components, (N, K), and of a new one, (N,).
+
+        Those of known components are given that the row is of one of them.
+        """
+        found = self.responsibilities(ptr, values, key)
+        known, new = found[:, :-1], found[:, -1].copy()
+        totals = known.sum(axis=1, keepdims=True)
+        far = np.flatnonzero(totals[:, 0] < _LEAST)
+        known = known / np.maximum(totals, _LEAST)
+        if len(far):  # only new components were drawn, up to rounding
+            groups = np.searchsorted(ptr, far, side="right") - 1
+            log_shares = np.log(self.shares(ptr, found)[groups, :-1])
+            logs = self.log_obs(values[far])[:, :-1] + log_shares
+            known[far] = np.exp(log_posterior(logs, log_shares))
+        return known, new
+
+    def find_components(self, rows: Places, copies: RowCopies) -> Places:
+        """Return the most probable known components of rows of X, given their groups' shares."""
+        assert copies.ptr is not None
+        groups = np.searchsorted(copies.ptr, np.arange(len(copies.values)), side="right") - 1
+        ptr = offsets(np.bincount(groups[copies.sources], minlength=len(copies.ptr) - 1))
+        log_shares = np.log(self.shares(ptr, np.eye(len(self.weights))[self.labels]))[:, :-1]
+        logs = self.log_obs(copies.values[rows])[:, :-1] + log_shares[groups[rows]]
+        return np.argmax(log_posterior(logs, log_shares[groups[rows]]), axis=1)
+
     def shares(self, ptr: Places, responsibilities: Floats) -> Floats:
         """Return the posterior mean shares of new groups, (J, K + 1)."""
         sums = np.zeros((len(ptr) - 1, len(self.weights)))
@@ -115,6 +152,37 @@ class HDPMixtureModel:
         shares = rng.dirichlet(np.maximum(self.prior, 1e-12))
         components = rng.choice(len(shares), n_rows, p=shares)
         return np.asarray(self.emission.sample(components, rng))
+
+
+def score_completions(
+    models: Sequence[HDPMixtureModel], ptr: Places, values: Floats, key: Any, n_jobs: Any
+) -> tuple[Floats, Places]:
+    """Return log densities of the second halves of groups, averaged over samples, and their rows.
+
+    Parameters
+    ----------
+    models : sequence of HDPMixtureModel
+    ptr : (J + 1,) array
+        Offsets of the groups.
+    values : (N, D) array
+    key : (4,) array
+    n_jobs : int or None
+        Number of threads.
+    """
+    given, scored = split_groups(ptr, values)
+    parts: Any = Parallel(n_jobs=check_jobs(n_jobs), prefer="threads")(
+        delayed(model.log_completions)(ptr, values[given], values[scored], key + np.uint64(m))
+        for m, model in enumerate(models)
+    )
+    return logsumexp(parts, axis=0) - np.log(len(parts)), scored
+
+
+def sum_scores(logs: Floats, scored: Places, panel: SequencePanel, is_single: bool) -> Floats:
+    """Return the sums over samples: in a single array each row, otherwise each group."""
+    samples = scored if is_single else np.searchsorted(panel.ptr, scored, side="right") - 1
+    sums = np.zeros(len(panel.values) if is_single else len(panel))
+    np.add.at(sums, samples, logs)
+    return sums
 
 
 def split_groups(ptr: Places, values: Floats) -> tuple[Places, Places]:

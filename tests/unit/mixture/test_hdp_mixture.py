@@ -141,7 +141,7 @@ class TestNewGroups:
         assert np.all(np.isfinite(far))
         np.testing.assert_allclose(far.sum(axis=1), 1.0)
         usual = model.predict_proba(GROUPS[:1])[0]
-        monkeypatch.setattr("skdp.mixture._hdp_mixture._LEAST", 2.0)
+        monkeypatch.setattr("skdp.mixture._hdp._model._LEAST", 2.0)
         np.testing.assert_allclose(model.predict_proba(GROUPS[:1])[0], usual, atol=0.05)
 
     def test_a_group_is_drawn_alike_in_few_or_many_calls(self, model, monkeypatch):

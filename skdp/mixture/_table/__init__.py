@@ -1,0 +1,1 @@
+"""Mixtures of tables: weights of rows, data frames, imputation, and explanations of clusters."""

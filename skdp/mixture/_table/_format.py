@@ -1,0 +1,272 @@
+"""The format of a table: its columns' types, and rows of numbers and codes in that format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numeric._typing import Floats
+from skdp.data._coding import Categories
+from skdp.data._columns import as_objects, columns_of, is_frame, is_missing, names_of
+
+
+@dataclass(frozen=True, eq=False)
+class TableFormat:
+    """The kind of a table, and the types of its columns.
+
+    Attributes
+    ----------
+    empty : data frame, array or None
+        The table without its rows, if it is a data frame or an array of objects. None: another
+        array, or a list.
+    elements : tuple of type or None
+        For each column of objects that are all bool or all int this type. None: another column.
+    """
+
+    empty: Any
+    elements: tuple[type | None, ...] = ()
+
+    @classmethod
+    def of(cls, X: Any) -> TableFormat:
+        """Return the format of a table; that of a list of tables is that of its first."""
+        if is_frame(X):
+            return cls(_without_rows(X), tuple(map(_element, columns_of(X))))
+        array = _as_objects_array(X)
+        if array is None:
+            return cls(None)
+        return cls(array[:0], tuple(map(_element, np.atleast_2d(array.T))))
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether the table is a data frame."""
+        return self.empty is not None and is_frame(self.empty)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether the table is a data frame whose columns are not all numbers of one type."""
+        if not self.is_frame:
+            return False
+        kinds = {str(getattr(column, "dtype", "")) for column in columns_of(self.empty)}
+        types = {str(kind) for kind in _types(self.empty)}
+        return len(types) > 1 or any(kind in ("object", "bool", "str") for kind in kinds)
+
+    def make(self, values: Floats, categories: Categories | None) -> Any:
+        """Return rows in the format of the table.
+
+        Parameters
+        ----------
+        values : (N, D) array
+            Numbers, and codes of categories.
+        categories : list of (arrays or None), or None
+            Categories of the columns that hold text.
+        """
+        columns = [
+            self.native(values[:, d], d, None if categories is None else categories[d])
+            for d in range(values.shape[1])
+        ]
+        if self.is_frame:
+            return _build(self.empty, columns)
+        if self.empty is None and categories is None:
+            return values
+        out = np.empty(values.shape, dtype=object)
+        for d, column in enumerate(columns):
+            out[:, d] = as_objects(column.tolist())
+        return out
+
+    def native(self, values: Floats, d: int, categories: NDArray[Any] | None) -> NDArray[Any]:
+        """Return numbers or codes as values of the type of column d."""
+        if categories is not None:
+            return as_objects(categories[values.astype(np.int64)].tolist())
+        kind = self.elements[d] if d < len(self.elements) else None
+        number: Any = None
+        if self.is_frame:
+            number = _number_type(self.empty, d)
+        if kind is bool or number == np.dtype(bool):
+            return np.asarray(values >= 0.5)
+        if number is not None and number.kind in "iu":
+            ends = np.iinfo(number)
+            return np.clip(np.rint(values), ends.min, ends.max).astype(number)
+        if kind is int:
+            return as_objects(int(value) for value in np.rint(values))
+        if number is not None and number.kind == "f":
+            return values.astype(number)
+        return values
+
+    def with_cells(
+        self, X: Any, hidden: NDArray[np.bool_], values: Floats, categories: Categories | None
+    ) -> Any:
+        """Return a copy of a table of this format with other values in some cells.
+
+        Parameters
+        ----------
+        X : table
+        hidden : (N, D) array of bool
+            The cells to set.
+        values : (N, D) array
+            Numbers, and codes of categories; only those of these cells are read.
+        categories : as in `make`
+        """
+        cells = {
+            int(d): (
+                np.flatnonzero(hidden[:, d]),
+                self.native(
+                    values[hidden[:, d], d], int(d), None if categories is None else categories[d]
+                ),
+            )
+            for d in np.flatnonzero(hidden.any(axis=0))
+        }
+        if self.is_frame:
+            return _set_in_frame(X, cells)
+        array = _as_objects_array(X)
+        out = np.array(X if array is None else array)
+        if out.dtype.kind in "US":
+            out = out.astype(object)
+        for d, (rows, column) in cells.items():
+            out[rows if out.ndim == 1 else (rows, d)] = column
+        return out
+
+
+def _as_objects_array(X: Any) -> NDArray[Any] | None:
+    """Return a table that is or becomes an array of objects or text, or None for numbers."""
+    if isinstance(X, list | tuple):
+        try:
+            array = np.asarray(X)
+        except ValueError:
+            return None
+        if array.dtype.kind not in "USTO" or array.ndim != 2:
+            return None
+        out = np.empty(array.shape, dtype=object)
+        for i, row in enumerate(X):
+            out[i] = row
+        return out
+    if isinstance(X, np.ndarray) and X.dtype.kind in "USTO" and X.ndim == 2:
+        return X.astype(object)
+    return None
+
+
+def _element(column: NDArray[Any]) -> type | None:
+    """Return bool or int if all observed objects of a column are of this type."""
+    if column.dtype != object:
+        return None
+    kinds = {
+        bool
+        if isinstance(value, bool | np.bool_)
+        else int
+        if isinstance(value, int | np.integer)
+        else object
+        for value in column.tolist()
+        if not is_missing(value)
+    }
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return kind if kind in (bool, int) else None
+
+
+# Data frames of pandas and polars, and Arrow tables
+
+
+def _without_rows(frame: Any) -> Any:
+    if hasattr(frame, "iloc"):
+        return frame.iloc[:0].copy().reset_index(drop=True)
+    return frame.slice(0, 0)
+
+
+def _types(frame: Any) -> list[Any]:
+    """Return the types of the columns of a data frame, as its library represents them."""
+    if hasattr(frame, "iloc"):
+        return list(frame.dtypes)
+    if hasattr(frame, "set_column"):
+        return list(frame.schema.types)
+    return list(frame.dtypes)
+
+
+def _number_type(frame: Any, d: int) -> np.dtype[Any] | None:
+    """Return the numpy type of a column of numbers or bools; None: another type."""
+    kind = _types(frame)[d]
+    if hasattr(frame, "iloc"):
+        found = getattr(kind, "numpy_dtype", kind)
+        return found if isinstance(found, np.dtype) and found.kind in "biuf" else None
+    if hasattr(frame, "set_column"):
+        try:
+            found = np.dtype(kind.to_pandas_dtype())
+        except (NotImplementedError, TypeError):
+            return None
+    else:
+        found = frame[names_of(frame)[d]].to_numpy().dtype
+        if str(kind) == "Boolean":
+            found = np.dtype(bool)
+    return found if found.kind in "biuf" else None
+
+
+def _build(empty: Any, columns: Sequence[NDArray[Any]]) -> Any:
+    """Return a data frame with the names and types of another, and other columns."""
+    if hasattr(empty, "iloc"):
+        import pandas as pd  # installed: the table is its data frame
+
+        parts = [
+            pd.Series(_for_pandas(column, kind)).astype(kind)
+            for column, kind in zip(columns, empty.dtypes, strict=True)
+        ]
+        frame = pd.concat(parts, axis=1)
+        frame.columns = empty.columns
+        return frame
+    types, names = _types(empty), names_of(empty)
+    if hasattr(empty, "set_column"):
+        return type(empty).from_arrays(
+            [_arrow_array(c.tolist(), k) for c, k in zip(columns, types, strict=True)],
+            schema=empty.schema,
+        )
+    return type(empty)(
+        [
+            type(empty[name])(name, column.tolist(), dtype=kind)
+            for name, column, kind in zip(names, columns, types, strict=True)
+        ]
+    )
+
+
+def _for_pandas(column: NDArray[Any], kind: Any) -> NDArray[Any]:
+    """Return the values of a column that pandas converts to a type of categories."""
+    categories = getattr(kind, "categories", None)
+    if categories is None or column.dtype == object:
+        return column
+    known = np.asarray(categories)  # numbers, which are their own codes
+    places = np.abs(known.astype(np.float64)[np.newaxis] - column[:, np.newaxis]).argmin(axis=1)
+    return np.asarray(known[places])
+
+
+def _arrow_array(values: list[Any], kind: Any) -> Any:
+    import pyarrow as pa  # installed: the table is its own
+
+    if pa.types.is_dictionary(kind):
+        return pa.array(values, type=kind.value_type).dictionary_encode().cast(kind)
+    return pa.array(values, type=kind)
+
+
+def _set_in_frame(frame: Any, cells: dict[int, tuple[NDArray[np.intp], NDArray[Any]]]) -> Any:
+    """Return a copy of a data frame with other values in some cells."""
+    if hasattr(frame, "iloc"):
+        out = frame.copy()
+        for d, (rows, column) in cells.items():
+            series = frame.iloc[:, d].copy()
+            if hasattr(series.dtype, "categories"):
+                column = _for_pandas(column, series.dtype)
+                new = [v for v in dict.fromkeys(column.tolist()) if v not in series.cat.categories]
+                if new:
+                    series = series.cat.add_categories(new)
+            series.iloc[rows] = column
+            out.isetitem(d, series)
+        return out
+    names, types = names_of(frame), _types(frame)
+    for d, (rows, column) in cells.items():
+        old = frame[names[d]]
+        values = old.to_list() if hasattr(old, "to_list") else old.to_pylist()
+        for row, value in zip(rows.tolist(), column.tolist(), strict=True):
+            values[row] = value
+        if hasattr(frame, "set_column"):
+            frame = frame.set_column(d, frame.schema.field(d), _arrow_array(values, types[d]))
+        else:
+            frame = frame.with_columns(type(old)(names[d], values, dtype=types[d]))
+    return frame

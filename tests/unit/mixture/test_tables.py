@@ -1,0 +1,331 @@
+"""Tables of mixed columns in mixtures: data frames, gaps, imputation and synthetic rows."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from skdp.data import SequencePanel
+from skdp.emissions import GaussianEmission, IndependentEmissions
+from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+RNG = np.random.default_rng(3)
+N = 120
+KIND = RNG.integers(0, 2, N)
+FULL = pd.DataFrame(
+    {
+        "age": RNG.normal(np.array([25.0, 60.0])[KIND], 3.0).round().astype(np.int64),
+        "income": RNG.normal(np.array([1.0, 5.0])[KIND], 0.5),
+        "kids": RNG.poisson(np.array([0.2, 3.0])[KIND]),
+        "job": np.array(["student", "retired"], dtype=object)[
+            np.where(RNG.random(N) < 0.9, KIND, 1 - KIND)
+        ],
+        "owner": RNG.random(N) < np.array([0.1, 0.9])[KIND],
+    }
+)
+HIDDEN = RNG.random(FULL.shape) < 0.2
+EMISSION = IndependentEmissions(
+    [
+        ("numbers", GaussianEmission("diag"), ["age", "income"]),
+        ("kids", "poisson", ["kids"]),
+        ("job", "categorical", ["job"]),
+        ("owner", "bernoulli", ["owner"]),
+    ]
+)
+BY_INDEX = IndependentEmissions(
+    [
+        ("numbers", GaussianEmission("diag"), [0, 1]),
+        ("kids", "poisson", [2]),
+        ("job", "categorical", [3]),
+        ("owner", "bernoulli", [4]),
+    ]
+)
+
+
+def with_gaps(frame=FULL):
+    typed = frame.astype({"age": "Int64", "kids": "Int64", "owner": "boolean", "job": "category"})
+    return typed.mask(HIDDEN)
+
+
+GAPS = with_gaps()
+
+
+def make(cls=DPMixture, emission=EMISSION, **params):
+    return cls(emission, **{"max_iter": 30, "random_state": 0, **params})
+
+
+@pytest.fixture(scope="module")
+def model():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return make().fit(GAPS)
+
+
+def pandas_kinds():
+    yield "typed", GAPS
+    objects = GAPS.astype(object).where(~HIDDEN, None)
+    yield "objects", objects
+    yield "text", GAPS.astype({"job": "str"})
+    yield "ordered", GAPS.astype({"job": pd.CategoricalDtype(["x", "student", "retired"], True)})
+    numpy_types = GAPS.astype({"age": float, "kids": float, "owner": object})
+    yield "numpy types", numpy_types
+    yield "labels of rows", GAPS.set_axis(np.arange(N) * 3 + 7)
+
+
+@pytest.mark.parametrize(("name", "frame"), list(pandas_kinds()))
+def test_frames_of_pandas(model, name, frame):
+    fitted = make().fit(frame)
+    assert fitted.categories_[3].tolist() == ["retired", "student"]
+    assert np.array_equal(fitted.labels_, model.labels_)
+    before = frame.copy()
+    imputed = fitted.impute(frame)
+    assert (imputed.dtypes == frame.dtypes).all()
+    assert imputed.index.equals(frame.index)
+    assert not imputed.isna().to_numpy().any()
+    pd.testing.assert_frame_equal(frame, before)
+    for d, column in enumerate(frame.columns):
+        seen = ~HIDDEN[:, d]
+        pd.testing.assert_series_equal(imputed[column][seen], frame[column][seen])
+    assert set(imputed["job"]) == {"student", "retired"}
+    assert (imputed["kids"].astype(float) == imputed["kids"].astype(float).round()).all()
+
+
+def test_frames_of_arrow_types_in_pandas(model):
+    pyarrow = pytest.importorskip("pyarrow")
+    frame = GAPS.convert_dtypes(dtype_backend="pyarrow").astype(
+        {"job": pd.ArrowDtype(pyarrow.string())}
+    )
+    fitted = make().fit(frame)
+    assert np.array_equal(fitted.labels_, model.labels_)
+    imputed = fitted.impute(frame)
+    assert (imputed.dtypes == frame.dtypes).all()
+    assert not imputed.isna().to_numpy().any()
+    assert (fitted.sample(3, random_state=0).dtypes == frame.dtypes).all()
+
+
+def test_frames_of_polars(model):
+    polars = pytest.importorskip("polars")
+    frame = polars.from_pandas(GAPS)
+    fitted = make().fit(frame)
+    assert np.array_equal(fitted.labels_, model.labels_)
+    imputed = fitted.impute(frame)
+    assert imputed.schema == frame.schema
+    assert sum(imputed.null_count().row(0)) == 0
+    expected = model.impute(GAPS)
+    for column in frame.columns:
+        assert imputed[column].to_list() == expected[column].tolist()
+    drawn = fitted.sample(4, random_state=1)
+    assert drawn.schema == frame.schema
+    assert drawn["job"].to_list() == model.sample(4, random_state=1)["job"].tolist()
+
+
+def test_arrow_tables(model):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.Table.from_pandas(GAPS)
+    fitted = make().fit(table)
+    assert np.array_equal(fitted.labels_, model.labels_)
+    imputed = fitted.impute(table)
+    assert imputed.schema.equals(table.schema)
+    assert imputed["job"].to_pylist() == model.impute(GAPS)["job"].tolist()
+    assert fitted.sample(2, random_state=0).schema.equals(table.schema)
+
+
+def test_arrays_of_objects_and_lists(model):
+    rows = GAPS.astype(object).where(~HIDDEN, None).to_numpy()
+    fitted = make(emission=BY_INDEX).fit(rows)
+    assert np.array_equal(fitted.labels_, model.labels_)
+    imputed = fitted.impute(rows)
+    assert imputed.dtype == object
+    assert imputed[~HIDDEN].tolist() == rows[~HIDDEN].tolist()
+    assert imputed[:, 3].tolist() == model.impute(GAPS)["job"].tolist()
+    assert {type(value) for value in imputed[:, 0]} <= {int, np.int64}
+    assert {type(value) for value in imputed[:, 4]} <= {bool, np.bool_}
+    again = fitted.impute(rows.tolist())
+    assert again.tolist() == imputed.tolist()
+    drawn = fitted.sample(3, random_state=0)
+    assert drawn.dtype == object
+    assert set(drawn[:, 3]) <= {"student", "retired"}
+    assert fitted.sample(3, as_frame=False, random_state=0).dtype == np.float64
+
+
+def test_codes(model):
+    """A table of numbers, in which the category is its code."""
+    codes = GAPS.assign(job=GAPS["job"].map({"retired": 0, "student": 1}).astype(float))
+    values = codes.astype(float).to_numpy(na_value=np.nan)
+    fitted = make(emission=BY_INDEX).fit(values)
+    assert not hasattr(fitted, "categories_")
+    assert np.array_equal(fitted.labels_, model.labels_)
+    imputed = fitted.impute(values)
+    assert imputed.dtype == np.float64
+    assert np.array_equal(imputed[~HIDDEN], values[~HIDDEN])
+    assert set(imputed[:, 3]) == {0.0, 1.0}
+    single = values.astype(np.float32)
+    assert fitted.impute(single).dtype == np.float32
+    assert np.array_equal(fitted.impute(single)[~HIDDEN], single[~HIDDEN])
+    drawn = fitted.sample(5, random_state=0)
+    assert isinstance(drawn, np.ndarray)
+    with pytest.raises(ValueError, match="needs a fit to a data frame"):
+        fitted.sample(5, as_frame=True)
+
+
+def test_imputed_cells_are_close(model):
+    imputed = model.impute(GAPS)
+    for d, column in enumerate(FULL.columns):
+        found, truth = imputed[column][HIDDEN[:, d]], FULL[column][HIDDEN[:, d]]
+        if column in ("job", "owner"):
+            common = truth.mode()[0]
+            assert (found.astype(object) == truth).mean() > (truth == common).mean()
+        else:
+            away = np.sqrt(np.mean((found.astype(float) - truth) ** 2))
+            assert away < 0.9 * truth.std()
+
+
+def test_complete_tables_come_back_the_same(model):
+    typed = FULL.astype(GAPS.dtypes.drop("job").to_dict() | {"job": "category"})
+    pd.testing.assert_frame_equal(model.impute(typed), typed)
+    integers = np.arange(6).reshape(3, 2)
+    fitted = DPMixture("poisson", max_iter=5, random_state=0).fit(integers)
+    assert fitted.impute(integers).dtype == integers.dtype
+
+
+def test_rows_without_any_observed_cell(model):
+    nothing = GAPS[:2].mask(np.ones((2, 5), dtype=bool))
+    imputed = model.impute(nothing)
+    assert not imputed.isna().to_numpy().any()
+    assert imputed.iloc[0].tolist() == imputed.iloc[1].tolist()
+
+
+def test_new_categories_of_a_type_are_added(model):
+    """A new table whose type of categories lacks the label that is imputed."""
+    few = GAPS.loc[(KIND == 1) & ~HIDDEN[:, 3]][:5]
+    few = few.assign(job=pd.Categorical([None] * len(few), categories=["student"]))
+    assert set(model.impute(few)["job"]) <= {"student", "retired"}
+
+
+def test_unknown_categories_are_named(model):
+    other = GAPS.astype({"job": object})
+    other.loc[other.index[0], "job"] = "pilot"
+    with pytest.raises(ValueError, match=r"column 'job', holds 'pilot'.*categories of fit"):
+        model.impute(other)
+
+
+def test_draws_of_missing_cells(model):
+    one = model.sample_missing(GAPS, random_state=0)
+    assert (one.dtypes == GAPS.dtypes).all()
+    pd.testing.assert_frame_equal(one, model.sample_missing(GAPS, random_state=0))
+    other = model.sample_missing(GAPS, random_state=1)
+    seen = ~HIDDEN[:, 1]
+    assert (one["income"][seen] == other["income"][seen]).all()
+    assert (one["income"][~seen] != other["income"][~seen]).all()
+    means = np.mean(
+        [model.sample_missing(GAPS, random_state=s)["income"].to_numpy() for s in range(60)],
+        axis=0,
+    )
+    np.testing.assert_allclose(means, model.impute(GAPS)["income"], atol=0.9)
+
+
+def test_synthetic_tables(model):
+    drawn = model.sample(300, random_state=0)
+    assert (drawn.dtypes == GAPS.dtypes).all()
+    assert drawn.columns.tolist() == GAPS.columns.tolist()
+    shares = pd.crosstab(drawn["age"] > 42, drawn["job"], normalize="index")
+    assert shares.loc[True, "retired"] > 0.6 > shares.loc[False, "retired"]
+    codes = model.sample(300, as_frame=False, random_state=0)
+    assert isinstance(codes, np.ndarray)
+    labels = model.categories_[3][codes[:, 3].astype(int)]
+    assert labels.tolist() == drawn["job"].tolist()
+    with pytest.raises(ValueError, match="as_frame must be 'auto' or a bool"):
+        model.sample(3, as_frame="yes")
+
+
+def test_frames_of_numbers_give_arrays():
+    """As ever; a frame only if it is asked for."""
+    frame = pd.DataFrame(RNG.normal(size=(20, 2)), columns=["a", "b"])
+    fitted = DPMixture(max_iter=5, random_state=0).fit(frame)
+    assert isinstance(fitted.sample(4), np.ndarray)
+    drawn = fitted.sample(4, as_frame=True)
+    assert drawn.columns.tolist() == ["a", "b"]
+    whole = DPMixture("poisson", max_iter=5, random_state=0).fit(FULL[["kids"]])
+    assert whole.sample(4, as_frame=True).dtypes.tolist() == [np.dtype(np.int64)]
+
+
+def test_names_of_columns_may_be_in_another_order():
+    turned = FULL[["job", "kids", "owner", "income", "age"]]
+    fitted = make(PitmanYorMixture).fit(turned)
+    assert fitted.sample(2, random_state=0).columns.tolist() == turned.columns.tolist()
+    assert fitted.categories_[0].tolist() == ["retired", "student"]
+
+
+GROUPS = [GAPS[:40], GAPS[40:45], GAPS[45:]]
+
+
+@pytest.fixture(scope="module")
+def grouped():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return make(HDPMixture).fit(GROUPS)
+
+
+def test_groups(grouped):
+    imputed = grouped.impute(GROUPS)
+    assert [len(part) for part in imputed] == [40, 5, 75]
+    for part, group in zip(imputed, GROUPS, strict=True):
+        assert (part.dtypes == group.dtypes).all()
+        assert not part.isna().to_numpy().any()
+    one = grouped.impute(GROUPS[0])
+    pd.testing.assert_frame_equal(one, imputed[0])
+    drawn = grouped.sample_missing(GROUPS, random_state=0)
+    assert not drawn[1].isna().to_numpy().any()
+    tables = grouped.sample(3, 2, random_state=0)
+    assert [len(table) for table in tables] == [3, 3]
+    assert (tables[0].dtypes == GAPS.dtypes).all()
+    assert isinstance(grouped.sample(3, 2, as_frame=False), SequencePanel)
+
+
+def test_panels():
+    values = np.array([[0.0], [np.nan], [9.0], [8.5], [0.5], [np.nan]])
+    panel = SequencePanel(values, [0, 3, 6])
+    fitted = HDPMixture(GaussianEmission("diag"), max_iter=20, random_state=0).fit(panel)
+    imputed = fitted.impute(panel)
+    assert isinstance(imputed, SequencePanel)
+    assert np.isfinite(imputed.values).all()
+    flat = [values[:3, 0], values[3:, 0]]
+    assert [part.shape for part in fitted.impute(flat)] == [(3,), (3,)]
+
+
+def test_groups_help_their_rows():
+    """A group's rows share components: a row without cells is like the others of its group."""
+    rng = np.random.default_rng(0)
+    groups = [rng.normal(m, 0.5, (30, 1)) for m in (0.0, 8.0)]
+    fitted = HDPMixture(GaussianEmission("diag"), max_iter=40, random_state=0).fit(groups)
+    for mean, group in zip((0.0, 8.0), groups, strict=True):
+        rows = np.vstack([group, [[np.nan]]])
+        assert abs(fitted.impute([rows])[0][-1, 0] - mean) < 3.0
+
+
+def test_copies_keep_the_format(model):
+    again = pickle.loads(pickle.dumps(model))
+    pd.testing.assert_frame_equal(again.sample(3, random_state=0), model.sample(3, random_state=0))
+
+
+def test_before_a_fit():
+    for method in ("impute", "sample_missing"):
+        with pytest.raises(NotFittedError):
+            getattr(make(), method)(GAPS)
+    with pytest.raises(NotFittedError):
+        make().sample(2)
+    with pytest.raises(NotFittedError):
+        make().explain()
+
+
+def test_an_arrow_dictionary_with_gaps_keeps_them():
+    pyarrow = pytest.importorskip("pyarrow")
+    from skdp.data._columns import columns_of
+
+    column = pyarrow.array(["a", None, "b"]).dictionary_encode()
+    assert columns_of(pyarrow.table({"w": column}))[0].tolist() == ["a", None, "b"]
