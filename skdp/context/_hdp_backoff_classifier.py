@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_concentration, check_discount, check_gamma_prior
+from skdp._checks import (
+    check_beta_prior,
+    check_concentration,
+    check_discount,
+    check_gamma_prior,
+    shorten,
+)
 from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, derive_stream
-from skdp._numeric._typing import Floats
+from skdp._numeric._typing import Floats, Ints
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.context._backoff._explain import CountedModel
+from skdp.context._backoff._explain import BackoffStep, CountedModel
+from skdp.context._backoff._pool import (
+    ChainPool,
+    PoolAverages,
+    PoolPredictor,
+    PoolSample,
+    PoolSampler,
+    PoolWeights,
+)
 from skdp.context._backoff._state import BackoffSampler
 from skdp.context._backoff._tree import ContextTree
 from skdp.context._base import BackoffClassifier
+from skdp.context._columns import read_columns
+from skdp.data._categories import Values
 from skdp.processes._by_depth import check_by_depth
 from skdp.processes._franchise import FranchisePriors
-from skdp.processes._franchise_sampler import LawAverages
+from skdp.processes._franchise_sampler import LawAverages, TableSample
 
 
 class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
@@ -147,9 +164,13 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     ['base', 'root', 'column 0', 'column 1']
     """
 
+    _optional_attributes: ClassVar[frozenset[str]] = frozenset(
+        ["chains_", "chain_weights_", "chain_scores_", "_pool_weights"]
+    )
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ChainEstimator._parameter_constraints,
-        "levels": ["array-like", None],
+        "levels": ["array-like", StrOptions({"auto"}), None],
         "root": ["boolean"],
         "discount": [Interval(Real, 0, 1, closed="left"), "array-like", StrOptions({"auto"})],
         "discount_prior": [tuple, list],
@@ -163,7 +184,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
 
     def __init__(
         self,
-        levels: Any = None,
+        levels: Any = "auto",
         *,
         root: bool = True,
         discount: Any = "auto",
@@ -221,46 +242,134 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
             by_node=self.concentration_scope == "context" and concentration is None,
         )
 
-    def _check_input(self, X: Any, y: Any = None, sample_weight: Any = None) -> ContextTree:
-        tree = self._index(X, y, sample_weight)
-        self._priors(len(tree.levels))
-        return tree
+    def _check_input(
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> ContextTree | ChainPool:
+        if not self._is_auto():
+            tree = self._index(X, y, sample_weight)
+            self._priors(len(tree.levels))
+            return tree
+        for name in ("discount", "concentration"):
+            if not isinstance(getattr(self, name), str | Real):
+                raise ValueError(
+                    f"{name} must be a number or 'auto' with levels='auto', whose chains differ in "
+                    f"their numbers of levels; got {shorten(getattr(self, name))}."
+                )
+        self._priors(1)
+        events = self._read_events(X, y, sample_weight)
+        columns, codes = events.encode(range(len(events.values)))
+        return ChainPool.of(
+            columns, codes, events.outcomes, events.counts, events.classes,
+            has_root=bool(self.root),
+        )  # fmt: skip
+
+    def _is_auto(self) -> bool:
+        return isinstance(self.levels, str)
 
     # Chains
 
     def _start_sampler(
-        self, tree: ContextTree, root: np.random.SeedSequence, c: int
-    ) -> BackoffSampler:
-        base = np.full(tree.n_outcomes, 1.0 / tree.n_outcomes)
-        rng = derive_stream(root, Role.SWEEP, c)
-        return BackoffSampler(tree, base, self._priors(len(tree.levels)), rng)
+        self, data: ContextTree | ChainPool, root: np.random.SeedSequence, c: int
+    ) -> BackoffSampler | PoolSampler:
+        if isinstance(data, ChainPool):
+            return PoolSampler(
+                data, lambda tree, k: self._start_tree(tree, derive_stream(root, Role.SWEEP, c, k))
+            )
+        return self._start_tree(data, derive_stream(root, Role.SWEEP, c))
 
-    def _make_averages(self) -> LawAverages:
-        return LawAverages()
+    def _start_tree(self, tree: ContextTree, rng: NDArray[np.uint64]) -> BackoffSampler:
+        priors = self._priors(tree.layout.n_depths - bool(self.root))
+        return BackoffSampler(tree, _uniform(tree.n_outcomes), priors, rng)
+
+    def _make_averages(self) -> LawAverages | PoolAverages:
+        return PoolAverages() if self._is_auto() else LawAverages()
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
         best = state.runs[attributes["_best_chain"]]
-        discounts, concentrations, n_tables = best.averages.means()
-        tree, franchise = best.sampler.context_index, best.sampler.franchise
-        layout = tree.layout
-        if franchise.priors.by_node:
-            concentrations = np.split(concentrations, layout.node_ptr[1:-1])
+        if isinstance(best.sampler, PoolSampler):
+            return {**attributes, **self._pool_attributes(best, attributes["_models"])}
+        tree, means = best.sampler.context_index, best.averages.means()
+        by_node = best.sampler.franchise.priors.by_node
         return {
             **attributes,
+            **_attributes_of_tree(tree, means, by_node=by_node),
             "classes_": tree.classes,
-            "discounts_": discounts,
-            "concentrations_": concentrations,
-            "n_tables_": n_tables,
-            "n_contexts_": np.diff(layout.node_ptr),
             "_tree": tree,
+            "_pool": None,
         }
 
+    def _pool_attributes(self, best: Any, models: list[PoolSample]) -> dict[str, Any]:
+        pool, samplers = best.sampler.pool, best.sampler.samplers
+        base = _uniform(len(pool.classes))
+        weights = PoolWeights.of(pool, models, base)
+        by_chain = [
+            _attributes_of_tree(tree, means, by_node=each.franchise.priors.by_node)
+            for tree, each, means in zip(pool.trees, samplers, best.averages.means(), strict=True)
+        ]
+        names = getattr(self, "feature_names_in_", None)
+        return {
+            **{name: [each[name] for each in by_chain[1:]] for name in by_chain[0]},
+            "classes_": pool.classes,
+            "chains_": [
+                [j if names is None else str(names[j]) for j in chain] for chain in pool.chains[1:]
+            ],
+            "chain_weights_": weights.weights,
+            "chain_scores_": weights.evidence[1:],
+            "_tree": None,
+            "_pool": pool.without_events(),
+            "_pool_weights": weights,
+        }
+
+    # Predictions
+
+    def _find(self, X: Any) -> Any:
+        check_is_fitted(self)
+        if self._pool is None:
+            return super()._find(X)
+        return self._pool.find(read_columns(self, X, reset=False))
+
+    def _predictor(self) -> PoolPredictor:
+        base = _uniform(len(self.classes_))
+        return PoolPredictor(self._pool, self._models, self._pool_weights, base)
+
+    def _distributions(self, contexts: Any) -> Floats:
+        if self._pool is None:
+            return super()._distributions(contexts)
+        return self._predictor().distributions(contexts)
+
+    def _probabilities(self, contexts: Any, outcomes: Ints) -> Floats:
+        if self._pool is None:
+            return super()._probabilities(contexts, outcomes)
+        predictor, found = self._predictor(), np.empty(len(outcomes))
+        for i in range(0, len(outcomes), predictor.step):
+            part = slice(i, i + predictor.step)
+            mine = outcomes[part]
+            found[part] = predictor.distributions(contexts[part])[np.arange(len(mine)), mine]
+        return found
+
+    def _explain(self, contexts: Any, values: list[Values]) -> list[list[BackoffStep]]:
+        if self._pool is None:
+            return super()._explain(contexts, values)
+        names = getattr(self, "feature_names_in_", None)
+        shown = [f"column {j}" if names is None else str(names[j]) for j in range(len(values))]
+        return self._predictor().explain(
+            contexts, self._most_probable(contexts), values, shown, self._models_of_chain
+        )
+
+    def _models_of_chain(self, k: int) -> Iterator[CountedModel]:
+        return self._models_of(self._pool.trees[k], (sample[k] for sample in self._models))
+
     def _counted_models(self) -> Iterator[CountedModel]:
-        base: Floats = np.full(len(self.classes_), 1.0 / len(self.classes_))
-        for sample in self._models:
-            franchise = sample.franchise(self._tree, base)
-            model = sample.interpolated(self._tree, base)
+        return self._models_of(self._tree, self._models)
+
+    def _models_of(
+        self, tree: ContextTree, samples: Iterable[TableSample]
+    ) -> Iterator[CountedModel]:
+        base = _uniform(len(self.classes_))
+        for sample in samples:
+            franchise = sample.franchise(tree, base)
+            model = sample.interpolated(tree, base)
             yield CountedModel(model, franchise.node_customers, franchise.node_tables)
 
     # Public methods
@@ -328,3 +437,21 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
             At the call, before the first sweep, if `fit` would raise it.
         """
         return self._iter_sweeps(X, y, sample_weight=sample_weight)
+
+
+def _uniform(n: int) -> Floats:
+    """Return the uniform distribution of n outcomes."""
+    return np.full(n, 1.0 / n)
+
+
+def _attributes_of_tree(tree: ContextTree, means: Any, *, by_node: bool) -> dict[str, Any]:
+    """Return the attributes of a tree from the means of its laws and tables."""
+    discounts, concentrations, n_tables = means
+    if by_node:
+        concentrations = np.split(concentrations, tree.layout.node_ptr[1:-1])
+    return {
+        "discounts_": discounts,
+        "concentrations_": concentrations,
+        "n_tables_": n_tables,
+        "n_contexts_": np.diff(tree.layout.node_ptr),
+    }
