@@ -25,8 +25,8 @@ _MOST_COLUMNS = 12
 _MOST_SINGLES = 24
 _MOST_LONGER = 16
 _MOST_CANDIDATES = 48
-_LEAST_GAIN = 4.0
-"""Nats that a longer chain must gain; about half the logarithm of some thousand events."""
+_LEAST_GAIN = 0.2
+"""Nats that a longer chain must gain."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,8 @@ class _Candidate(NamedTuple):
     ----------
     chain : Chain
     node : (n_events,) int64
+    broader : (n_sampled, n_outcomes) array
+        Distributions in the contexts one column shorter, which count tables.
     distributions : (n_sampled, n_outcomes) array
     evidence : float
         Mean log probability of the outcomes.
@@ -94,16 +96,47 @@ class _Candidate(NamedTuple):
 
     chain: Chain
     node: Places
+    broader: Floats
     distributions: Floats
     evidence: float
+
+
+class _Cells(NamedTuple):
+    """The cells of contexts: the outcomes observed in each.
+
+    Attributes
+    ----------
+    node, of_event : (n_events,) int64
+        The context and the cell of each event.
+    n_nodes : int
+    node_of, outcome : (n_cells,) int64
+        The context and the outcome of each cell.
+    """
+
+    node: Places
+    of_event: Places
+    n_nodes: int
+    node_of: Places
+    outcome: Places
+
+    @classmethod
+    def of(cls, node: Places, n_nodes: int, events: Events) -> _Cells:
+        """Return the cells of the contexts of all events."""
+        key = node * events.n_outcomes + events.outcomes
+        found, cell = np.unique(key, return_inverse=True)
+        return cls(node, cell, n_nodes, found // events.n_outcomes, found % events.n_outcomes)
+
+    def in_cell(self, customers: Floats) -> Floats:
+        """Return the sum over the events of each cell."""
+        return np.bincount(self.of_event, customers, len(self.node_of))
 
 
 class Screening:
     """Greedy choice of chains whose weighted product predicts left-out events.
 
     Distributions interpolate the counts of nested contexts without the event that is predicted,
-    as in a franchise with one discount and one concentration for each level and one table in each
-    cell. The chains chosen are then fitted by the exact sampler.
+    like a franchise with one table in each cell, so that a broad context counts the narrower
+    contexts with an outcome. The chains chosen are then fitted by the exact sampler.
 
     Parameters
     ----------
@@ -175,43 +208,66 @@ class Screening:
         events = self._events
         none = np.zeros(len(events.counts), np.int64)
         uniform = np.full((len(self._sampled), events.n_outcomes), 1.0 / events.n_outcomes)
-        return self._add_level(_Candidate((), none, uniform, 0.0), (), none, 1)
+        return self._add_level((), none, 1, uniform)
 
     def _extend(self, above: _Candidate, column: int) -> _Candidate:
         """Return a chain with one more column."""
         events = self._events
         key = above.node * int(events.sizes[column]) + events.codes[:, column]
         found, node = np.unique(key, return_inverse=True)
-        return self._add_level(above, (*above.chain, column), node, len(found))
+        cells = _Cells.of(node, len(found), events)
+        # A table for each cell below: these are the customers of the contexts above.
+        opens = cells.in_cell(events.counts)[cells.of_event[self._sampled]] == 1.0
+        first_of_cell = np.zeros(len(events.counts))
+        first_of_cell[np.unique(cells.of_event, return_index=True)[1]] = 1.0
+        upper = _Cells.of(above.node, int(above.node.max()) + 1, events)
+        broader, _ = self._interpolate(above.broader, upper, first_of_cell, opens)
+        return self._add_level((*above.chain, column), node, len(found), broader)
 
-    def _add_level(self, above: _Candidate, chain: Chain, node: Places, n_nodes: int) -> _Candidate:
-        events, mine = self._events, self._outcomes
-        cell_key, cell = np.unique(node * events.n_outcomes + events.outcomes, return_inverse=True)
-        in_cell = np.bincount(cell, weights=events.counts)
-        cell_node = cell_key // events.n_outcomes
-        in_node = np.bincount(node, weights=events.counts, minlength=n_nodes)
-        of_node = np.bincount(cell_node, minlength=n_nodes)
-        own = in_cell[cell[self._sampled]] - 1.0
-        customers = in_node[node[self._sampled]] - 1.0
-        tables = of_node[node[self._sampled]] - (own == 0.0)
-        rows = np.arange(len(mine))
-        before = above.distributions[rows, mine].astype(float)
+    def _add_level(self, chain: Chain, node: Places, n_nodes: int, broader: Floats) -> _Candidate:
+        """Return a chain that ends in the contexts `node`, given the distributions above them."""
+        events = self._events
+        cells = _Cells.of(node, n_nodes, events)
+        leaves = np.ones(len(self._sampled), bool)
+        found, score = self._interpolate(broader, cells, events.counts, leaves)
+        return _Candidate(chain, node, broader, found, score / self._weights.sum())
+
+    def _interpolate(
+        self, broader: Floats, cells: _Cells, customers: Floats, leaves: NDArray[np.bool_]
+    ) -> tuple[Floats, float]:
+        """Return distributions of the sampled events' contexts, and the score of the best law.
+
+        Parameters
+        ----------
+        broader : (n_sampled, n_outcomes) array
+            Distributions above.
+        cells : _Cells
+        customers : (n_events,) array
+            Customers of each event's cell that are due to the event.
+        leaves : (n_sampled,) bool
+            Whether a customer of the cell leaves with the event. The law is chosen for these.
+        """
+        mine, rows = self._outcomes, np.arange(len(self._outcomes))
+        in_cell = cells.in_cell(customers)
+        node = cells.node[self._sampled]
+        own = in_cell[cells.of_event[self._sampled]] - leaves
+        n_customers = np.bincount(cells.node_of, in_cell, cells.n_nodes)[node] - leaves
+        n_tables = np.bincount(cells.node_of, minlength=cells.n_nodes)[node] - (own == 0.0)
+        before = broader[rows, mine]
+        weights = self._weights * leaves if leaves.any() else self._weights
         best = (-np.inf, 0.0, 1.0)
         for d in _DISCOUNTS:
             for theta in _CONCENTRATIONS:
-                p = np.maximum(own - d, 0.0) + (theta + d * tables) * before
-                score = float(self._weights @ np.log(p / (theta + customers)))
-                best = max(best, (score, d, theta))
+                p = np.maximum(own - d, 0.0) + (theta + d * n_tables) * before
+                best = max(best, (float(weights @ np.log(p / (theta + n_customers))), d, theta))
         score, d, theta = best
-        total = theta + customers
+        first = np.searchsorted(cells.node_of, np.arange(cells.n_nodes + 1))
         counts = csr_matrix(
-            (in_cell - d, cell_key % events.n_outcomes, np.searchsorted(
-                cell_node, np.arange(n_nodes + 1)
-            )),
-            shape=(n_nodes, events.n_outcomes),
-        )  # fmt: skip
-        found = np.asarray(counts[node[self._sampled]].toarray(), float)
-        found += (theta + d * tables)[:, None] * above.distributions
-        found[rows, mine] = np.maximum(own - d, 0.0) + (theta + d * tables) * before
-        found /= total[:, None]
-        return _Candidate(chain, node, found, score / self._weights.sum())
+            (in_cell - d, cells.outcome, first), shape=(cells.n_nodes, broader.shape[1])
+        )
+        found = np.asarray(counts[node].toarray(), float)
+        back = theta + d * n_tables
+        found += back[:, None] * broader
+        found[rows, mine] = np.maximum(own - d, 0.0) + back * before
+        found /= (theta + n_customers)[:, None]
+        return found, score
