@@ -89,7 +89,7 @@ class BackoffClassifier(ClassifierMixin):
         values = read_columns(self, X, reset=True)
         labels = check_labels(y)
         check_consistent_length(values[0], labels)
-        counts = _check_counts(sample_weight, len(labels))
+        counts = check_counts(sample_weight, len(labels))
         classes = check_classes(labels, self.classes)
         _check_all_possible(labels, classes)
         is_counted = counts > 0
@@ -284,7 +284,7 @@ def _check_all_possible(labels: NDArray[Any], classes: NDArray[Any]) -> None:
         raise ValueError(f"classes must hold all labels of y; it lacks {shorten(lacks.tolist())}.")
 
 
-def _check_counts(sample_weight: Any, n_samples: int) -> Places:
+def check_counts(sample_weight: Any, n_samples: int) -> Places:
     """Return how often each event occurred."""
     if sample_weight is None:
         return np.ones(n_samples, np.int64)
