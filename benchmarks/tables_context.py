@@ -208,6 +208,14 @@ class Codes(OrdinalEncoder):
         return (super().transform(X) + 1).astype(int)
 
 
+class ChosenFeatures(HDPBackoffFeatures):
+    """Features of the chains that the classifier chooses on the training rows."""
+
+    def fit_transform(self, X, y):
+        self.chains = HDPBackoffClassifier(max_iter=24, random_state=0).fit(X, y).chains_
+        return super().fit_transform(X, y)
+
+
 def make_models(n_columns, classes, seed):
     """Yield names and classifiers."""
     chain = {"random_state": seed, "classes": classes}
@@ -221,9 +229,7 @@ def make_models(n_columns, classes, seed):
         )
     yield (
         "target encoder, logistic regression",
-        make_pipeline(
-            TargetEncoder(random_state=seed), StandardScaler(), LogisticRegression(max_iter=300)
-        ),
+        make_pipeline(TargetEncoder(), StandardScaler(), LogisticRegression(max_iter=300)),
     )
     yield (
         "histogram gradient boosting",
@@ -238,12 +244,17 @@ def make_models(n_columns, classes, seed):
     yield "Collins, columns in order", CollinsBackoffClassifier(classes=classes)
     yield "back-off, columns in order", HDPBackoffClassifier(None, **chain)
     yield "back-off, levels='auto'", HDPBackoffClassifier(**chain)
-    for chains in ("single", "pairs"):
-        features = HDPBackoffFeatures(chains, random_state=seed)
-        for C in (0.003, 0.01):
+    for chains in ("single", "pairs", "chosen"):
+        if chains == "pairs" and n_columns > 10:
+            continue
+        kind = ChosenFeatures if chains == "chosen" else HDPBackoffFeatures
+        options = {} if chains == "chosen" else {"chains": chains}
+        for C in (0.003, 0.01, 0.1):
             yield (
                 f"back-off features, {chains}, logistic regression, C={C:g}",
-                make_pipeline(features, LogisticRegression(C=C, max_iter=300)),
+                make_pipeline(
+                    kind(**options, random_state=seed), LogisticRegression(C=C, max_iter=300)
+                ),
             )
 
 
@@ -254,6 +265,7 @@ def measure(name, model, train, test):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="The least populated class")
+        warnings.filterwarnings("ignore", category=FutureWarning, module="sklearn")
         proba = model.fit(X, y).predict_proba(X_test)
     seconds = time.process_time() - begin
     places = np.minimum(np.searchsorted(model.classes_, y_test), len(model.classes_) - 1)

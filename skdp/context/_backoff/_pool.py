@@ -39,7 +39,7 @@ class ChainPool:
     chains : list of Chain
         The columns of each tree.
     columns : list of Column
-        All columns of X that some chain uses, by index.
+        All columns of X.
     classes : (n_outcomes,) array
     codes : (n, n_columns) int64
         The events that the weights depend on.
@@ -98,11 +98,8 @@ class ChainPool:
 
     def find(self, values: list[Values]) -> Places:
         """Return the codes of rows in all columns, -1 for unseen categories."""
-        used = {j for chain in self.chains for j in chain}
-        codes = np.zeros((len(values[0]), len(self.columns)), np.int64)
-        for j in sorted(used):
-            codes[:, j] = self.columns[j].find(values[j])
-        return codes
+        found = [column.find(those) for column, those in zip(self.columns, values, strict=True)]
+        return np.column_stack(found)
 
     def contexts(self, k: int, codes: Places) -> Ints:
         """Return the contexts of rows in tree k."""
