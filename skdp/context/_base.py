@@ -245,6 +245,12 @@ class BackoffClassifier(ClassifierMixin):
             counts in the prediction; weights sum to 1) and ``probability`` (the contribution of
             these counts; contributions sum to the probability of the predicted class). Values are
             means over the stored samples. The frame also has a column ``row``.
+
+            With ``levels="auto"`` of `HDPBackoffClassifier` there is a step for the chain without
+            columns, "root", and for each other chain: the narrowest context that was seen,
+            ``weight`` is the chain's exponent in the weighted product, and ``probability`` that of
+            the predicted class under this chain. The exponents sum to 1; the root's may be
+            negative.
         """
         contexts = self._find(X)
         rows = self._explain(contexts, read_columns(self, X, reset=False))

@@ -49,23 +49,27 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     ``discount=0.0``). So frequent contexts have probabilities of their own, and rare or unseen
     contexts borrow them from broader contexts, to a degree that is learned for each level.
 
+    By default the fit chooses several chains of columns, each a model of this kind, and predicts by
+    their weighted product. The weights are those that predict left-out training events best.
+
     Parameters
     ----------
-    levels : list of columns or of groups of columns, or None, default=None
-        The columns that each level of contexts adds, the most important first: column indices, or
-        names if X is a data frame. The context of a level consists of the values of its columns and
-        of those of all preceding levels. Columns that are in no level are not used. None: every
-        column is a level.
+    levels : "auto", list of columns or of groups of columns, or None, default="auto"
+        "auto": several chains of columns are chosen and weighted. None: every column is a level, in
+        the given order. Otherwise the columns that each level of contexts adds, the most important
+        first: column indices, or names if X is a data frame. The context of a level consists of the
+        values of its columns and of those of all preceding levels. Columns that are in no level are
+        not used.
     root : bool, default=True
         Whether a context without columns is above all others. If not, contexts whose first level
         was not seen have uniform probabilities.
     discount : "auto", float or (n_levels [+ 1],) array-like, default="auto"
         Discounts d_m, in [0, 1), of the root, if there is one, and of each level. "auto": drawn.
-        0.0: hierarchical Dirichlet processes, the model of the source.
+        0.0: hierarchical Dirichlet processes, the model of the source. Arrays need given levels.
     discount_prior : tuple of two floats, default=(1.0, 1.0)
         Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
     concentration : "auto", float or (n_levels [+ 1],) array-like, default="auto"
-        Concentrations theta_m, > 0 (the source's alpha). "auto": drawn.
+        Concentrations theta_m, > 0 (the source's alpha). "auto": drawn. Arrays need given levels.
     concentration_prior : tuple of two floats, default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     concentration_scope : {"level", "context"}, default="level"
@@ -101,8 +105,18 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     Attributes
     ----------
     classes_ : (n_classes,) array
+    chains_ : list of lists
+        With ``levels="auto"`` the columns of each chain, the most important first: names if X has
+        names, else indices. Chains of one column come first. The list is empty if no column helps.
+    chain_weights_ : (n_chains,) array
+        With ``levels="auto"`` the weight w_k >= 0 of each chain in the product. A chain with the
+        weight 0 only replaces others in rows with unseen categories.
+    chain_scores_ : (n_chains,) array
+        With ``levels="auto"`` the mean log probability of a training event under each chain alone,
+        given all other events.
     discounts_ : (n_levels [+ 1],) array
-        Posterior means of d_m, the root's first, or the given values.
+        Posterior means of d_m, the root's first, or the given values. With ``levels="auto"`` this
+        attribute and the next three are lists with an entry for each chain.
     concentrations_ : (n_levels [+ 1],) array, or list of such arrays
         Posterior means of theta_m, or the given values. With ``concentration_scope="context"`` a
         list with an array for each level, a value for each of its contexts.
@@ -112,7 +126,9 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         Mean number of tables of each level, which count as customers of the broader contexts.
     trace_ : Trace
         Scalars of every kept sweep of every chain: log_joint and, for the root and each level m,
-        discount_m, concentration_m (the mean if contexts have their own) and tables_m.
+        discount_m, concentration_m (the mean if contexts have their own) and tables_m. With
+        ``levels="auto"`` log_joint, the sum over chains, and log_joint_k: 0 is the chain without
+        columns, k the k-th chain.
     n_iter_ : int
         Number of sweeps done.
     convergence_ : dict
@@ -124,6 +140,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     See Also
     --------
     CollinsBackoffClassifier : Fast approximation without sampling.
+    HDPBackoffFeatures : Probabilities under chains as features of another classifier.
     skdp.language.HierarchicalPitmanYorLM : The same model for words in sentences.
 
     Notes
@@ -135,6 +152,19 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     concentrations are drawn by slice sampling. Events are sorted and counted first, so results do
     not depend on the order of rows, nor on whether equal rows are repeated or weighted (unless a
     column holds objects that cannot be sorted).
+
+    With ``levels="auto"`` the probability of class y in row x is proportional to
+
+        p_0(y) prod_k (p_k(y | x) / p_0(y))^w_k,
+
+    where p_k is the prediction of chain k and p_0 that of the chain without columns. So evidence
+    from different columns adds up, as in a logistic regression, and the interactions of columns are
+    in the chains. The weights maximize sum_i log p(y_i | x_i, all other events) - sum_k w_k, which
+    is concave. The predictions without an event follow exactly from samples given all events (see
+    `explain` for those of new rows). Chains are chosen greedily by a fast approximation of the same
+    sum: all columns, and then up to 16 longer chains that extend chosen ones as long as they help.
+    A chain with a category that was never seen is replaced by the best chain among those without
+    its column. The weights depend on at most 20,000 distinct events.
 
     There is no ``partial_fit``: new events would change the tables of all broader contexts, so the
     chain would have to be rerun on all events. Use ``warm_start`` for more sweeps.
@@ -160,7 +190,8 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     >>> model = HDPBackoffClassifier(random_state=0).fit(X, y)
     >>> model.predict([["the", "odd"], ["to", "odd"]]).tolist()
     ['noun', 'verb']
-    >>> [step.level for step in model.explain([["to", "odd"]])[0]]
+    >>> in_order = HDPBackoffClassifier([0, 1], random_state=0).fit(X, y)
+    >>> [step.level for step in in_order.explain([["to", "odd"]])[0]]
     ['base', 'root', 'column 0', 'column 1']
     """
 
@@ -430,6 +461,8 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
             and the iterator can continue from there. A state has lists with an array for each
             level, the root's first: ``tables``, ``customers``, ``contexts`` and ``outcomes``
             (indices in `classes_`) of cells; ``discounts``, ``concentrations`` and ``log_joint()``.
+            With ``levels="auto"`` it has ``chains``, a list of such states, and their ``columns``;
+            the first has no columns.
 
         Raises
         ------

@@ -133,6 +133,7 @@ OTHER_MEANING = {
     "end_probability": {"CollocationPitmanYorLM": "a price of new collocations"},
     "order": {"HierarchicalPitmanYorLM": "or without one"},
     "concentration_scope": {"HDPBackoffClassifier": "of contexts"},
+    "levels": {"HDPBackoffClassifier": "or chosen by the fit"},
     "topic_word_prior": {"HDPTopicModel": "gamma is the top concentration there"},
     "split_merge": {
         "HDPMixture": "of components that groups share",
