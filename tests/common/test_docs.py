@@ -82,6 +82,7 @@ OTHER_MEANING = {
         "FactorialHMM": "known bits of steps",
     },
     "max_iter": {
+        "HDPBackoffFeatures": "of each chain and fold, without burn_in",
         "HDPPCFG": "iterations of each start, not sweeps",
         "HDPPCFGRefiner": "iterations, not sweeps",
         "StateDetector": "for each step",
@@ -115,6 +116,7 @@ OTHER_MEANING = {
         "DistanceDependentCRPClassifier": "of links to oneself",
         "HierarchicalPitmanYorLM": "by length of contexts",
         "HDPBackoffClassifier": "by level of contexts",
+        "HDPBackoffFeatures": "one number for all levels",
         "NestedPitmanYorLM": "of words and of characters",
         "CollocationPitmanYorLM": "of collocations, words and characters",
     },
@@ -151,6 +153,7 @@ OTHER_MEANING = {
         "PitmanYorMixture": "of one process",
         "HierarchicalPitmanYorLM": "by length of contexts",
         "HDPBackoffClassifier": "by level of contexts",
+        "HDPBackoffFeatures": "one number for all levels",
         "KneserNeyLM": "formulas, not draws",
         "NestedPitmanYorLM": "of words and of characters",
         "CollocationPitmanYorLM": "of collocations, words and characters",
@@ -295,7 +298,7 @@ def test_one_text_for_one_parameter():
             for parameter, text in parameter_texts(found).items():
                 assert text, f"{name}: {parameter} has no text"
                 texts.setdefault(parameter, {})[name] = text
-    assert len(texts["random_state"]) == 22  # chains, both grammars, and windows
+    assert len(texts["random_state"]) == 23  # chains, both grammars, windows, and back-off features
     for parameter, by_class in texts.items():
         others = OTHER_MEANING.get(parameter, {})
         shared = {text for name, text in by_class.items() if name not in others}

@@ -128,7 +128,7 @@ class _Cells(NamedTuple):
 
     def in_cell(self, customers: Floats) -> Floats:
         """Return the sum over the events of each cell."""
-        return np.bincount(self.of_event, customers, len(self.node_of))
+        return np.asarray(np.bincount(self.of_event, customers, len(self.node_of)), float)
 
 
 class Screening:
@@ -217,7 +217,7 @@ class Screening:
         found, node = np.unique(key, return_inverse=True)
         cells = _Cells.of(node, len(found), events)
         # A table for each cell below: these are the customers of the contexts above.
-        opens = cells.in_cell(events.counts)[cells.of_event[self._sampled]] == 1.0
+        opens = cells.in_cell(events.counts.astype(float))[cells.of_event[self._sampled]] == 1.0
         first_of_cell = np.zeros(len(events.counts))
         first_of_cell[np.unique(cells.of_event, return_index=True)[1]] = 1.0
         upper = _Cells.of(above.node, int(above.node.max()) + 1, events)
@@ -229,7 +229,7 @@ class Screening:
         events = self._events
         cells = _Cells.of(node, n_nodes, events)
         leaves = np.ones(len(self._sampled), bool)
-        found, score = self._interpolate(broader, cells, events.counts, leaves)
+        found, score = self._interpolate(broader, cells, events.counts.astype(float), leaves)
         return _Candidate(chain, node, broader, found, score / self._weights.sum())
 
     def _interpolate(

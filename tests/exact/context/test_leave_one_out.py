@@ -9,7 +9,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from exact.context.backoff import Model, Posterior
+from exact.context.backoff import Model, Posterior, predictive
+from exact.language.franchise import stirling
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 from scipy.optimize import minimize
 
@@ -70,6 +71,77 @@ def test_left_out_predictions(law, root):
         p = Posterior(model, pairs).predictive(tuple(context))
         expected.append([1.0 / p[x], *(p / p[x])])
     assert_means(np.array(draws), expected, "left-out predictions")
+
+
+def removals(model, context, x, customers, tables, discounts):
+    """Yield what remains after an event has left, and its probability, from the bottom up."""
+    path = list(reversed(model.prefixes(context)))
+
+    def leave(i, customers, tables, chance):
+        if i == len(path):
+            yield customers, tables, chance
+            return
+        cell = path[i], x
+        c, t = customers[cell], tables[cell]
+        numbers = stirling(c, discounts[model.depth(path[i])])
+        closes = numbers[c - 1][t - 1] / numbers[c][t] if c > 1 else 1.0
+        fewer = {**customers, cell: c - 1}
+        if closes < 1.0:
+            yield fewer, tables, chance * (1.0 - closes)
+        if closes > 0.0:
+            yield from leave(i + 1, fewer, {**tables, cell: t - 1}, chance * closes)
+
+    yield from leave(0, customers, tables, 1.0)
+
+
+@pytest.mark.parametrize("root", [True, False])
+@pytest.mark.parametrize("law", ["fixed", "dirichlet"])
+def test_left_out_terms_of_a_sample(law, root):
+    """All ways in which an event can leave given tables, weighted by their probabilities."""
+    discounts, concentrations, _ = LAWS[law]
+    n = 2 + root
+    model = Model(
+        3, 2, root=root, discounts=discounts[:n], concentrations=concentrations[:n]
+    )  # fmt: skip
+    classifier = HDPBackoffClassifier(
+        None, root=root, discount=discounts[:n], concentration=concentrations[:n],
+        classes=CLASSES, random_state=0, max_iter=16, burn_in=4, n_samples=12,
+    ).fit([list(context) for context, _ in EVENTS], [x for _, x in EVENTS])  # fmt: skip
+    tree = classifier._tree
+    distinct = sorted(set(EVENTS))
+    outcomes = np.array([x for _, x in distinct], np.int32)
+    paths = classifier._find([list(context) for context, _ in distinct])
+    cells = tree.find_cells(outcomes, paths)
+    base = np.full(3, 1.0 / 3.0)
+    names = [
+        (tuple(context), int(x))
+        for m in range(n)
+        for context, x in zip(
+            tree.contexts_at(m)[
+                tree.layout.node[tree.layout.cells_at(m)] - tree.layout.nodes_at(m).start
+            ].tolist(),
+            tree.outcome[tree.layout.cells_at(m)], strict=True,
+        )
+    ]  # fmt: skip
+    several = 0
+    for sample in classifier._models:
+        franchise = sample.franchise(tree, base)
+        customers = dict(zip(names, franchise.customers.tolist(), strict=True))
+        tables = dict(zip(names, franchise.tables.tolist(), strict=True))
+        several += max(tables.values()) > 1
+        inverse, total = leave_one_out_terms(tree, [sample], cells, base)
+        theta = {u: concentrations[model.depth(u)] for u, _ in names}
+        for i, (context, x) in enumerate(distinct):
+            expected = np.zeros(3)
+            for rest in removals(model, tuple(context), x, customers, tables, discounts):
+                p = np.array([
+                    predictive(model, tuple(context), w, *rest[:2], discounts, theta)
+                    for w in CLASSES
+                ])  # fmt: skip
+                expected += rest[2] * p / p[x]
+            np.testing.assert_allclose(total[i], expected, rtol=1e-10)
+            np.testing.assert_allclose(inverse[i], expected.sum(), rtol=1e-10)
+    assert several > 3
 
 
 def make_distributions(n_chains=3, n=30, n_classes=4, seed=0):

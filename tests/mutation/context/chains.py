@@ -17,7 +17,7 @@ MUTATIONS = [
         "        n_tables -= 1\n",
         "",
         "A table that closes leaves its restaurant.",
-        f"{EXACT}::test_left_out_predictions[fixed-True]",
+        f"{EXACT}::test_left_out_terms_of_a_sample[fixed-True]",
     ),
     Mutation(
         "left-out-customer",
@@ -25,7 +25,7 @@ MUTATIONS = [
         "        own_customers -= 1\n",
         "",
         "The event must not predict itself.",
-        f"{EXACT}::test_left_out_predictions[fixed-True]",
+        f"{EXACT}::test_left_out_terms_of_a_sample[fixed-True]",
     ),
     Mutation(
         "left-out-weight",
@@ -33,7 +33,7 @@ MUTATIONS = [
         "weight = chance / row[mine]",
         "weight = chance",
         "Samples given the event are weighted by 1 / p(event | the rest of the sample).",
-        f"{EXACT}::test_left_out_predictions[fixed-True]",
+        f"{EXACT}::test_left_out_terms_of_a_sample[fixed-True]",
     ),
     Mutation(
         "left-out-reach",
@@ -41,7 +41,7 @@ MUTATIONS = [
         "            left *= drops\n",
         "",
         "A table above can close only if the one below does.",
-        f"{EXACT}::test_left_out_predictions[dirichlet-False]",
+        f"{EXACT}::test_left_out_terms_of_a_sample[fixed-True]",
     ),
     Mutation(
         "pool-penalty",
