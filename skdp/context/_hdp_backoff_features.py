@@ -220,9 +220,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         self._learn(X, y, sample_weight, out_of_fold=False)
         return self
 
-    def fit_transform(  # type: ignore[override]  # y is needed
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
-    ) -> Any:
+    def fit_transform(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Any:
         """Learn from all rows, and return out-of-fold features of the training rows.
 
         The features of a row come from models of the other folds, which were not given its class.
@@ -342,14 +340,12 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
                 strict=True,
             )
         )
-        features = None
+        features = np.empty((len(labels) if out_of_fold else 0, len(chains), len(classes)))
         if out_of_fold:
-            features = np.empty((len(labels), len(chains), len(classes)))
             for k, chain in enumerate(chains):
                 for fold, (_, test) in enumerate(splits, start=1):
-                    mine = codes[np.ix_(test, chain)]
+                    mine = codes[np.ix_(test, np.array(chain))]
                     features[test, k] = fitted[k, fold].log_probabilities(mine)
-            features = features.reshape(len(labels), -1)
         self.__dict__.pop("feature_names_in_", None)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(reader, name):
@@ -358,7 +354,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         self.chains_ = [[j if names is None else str(names[j]) for j in each] for each in chains]
         self._chains, self._columns = chains, columns
         self._fitted = [fitted[k, 0] for k in range(len(chains))]
-        return features
+        return features.reshape(len(features), len(chains) * len(classes))
 
     def _fit_chain(
         self,
@@ -378,12 +374,14 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
             has_root=True,
         )  # fmt: skip
         n = len(chain) + 1
-        laws = [
+        discount, concentration = (
             None if isinstance(value, str) else np.full(n, float(value))
             for value in (self.discount, self.concentration)
-        ]
+        )
         base = np.full(len(classes), 1.0 / len(classes))
-        sampler = BackoffSampler(tree, base, FranchisePriors(*laws, **priors), rng)
+        sampler = BackoffSampler(
+            tree, base, FranchisePriors(discount, concentration, **priors), rng
+        )
         samples = []
         for sweep in range(self.max_iter):
             sampler.sweep()

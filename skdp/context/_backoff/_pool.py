@@ -105,7 +105,7 @@ class ChainPool:
         """Return the contexts of rows in tree k."""
         return self.trees[k].find_codes([codes[:, j] for j in self.chains[k]], len(codes))
 
-    def left_out(self, samples: list[PoolSample], base: Floats) -> Floats:
+    def left_out(self, samples: list[PoolSample], base: Floats) -> NDArray[np.floating]:
         """Return the distributions of the left-out events, (n_trees, n, n_outcomes)."""
         found = np.empty((len(self.trees), len(self.outcomes), len(self.classes)), np.float32)
         for k, tree in enumerate(self.trees):
@@ -152,7 +152,10 @@ class PoolWeights:
 
 
 def replace_unknown(
-    distributions: Floats, chains: list[Chain], evidence: Floats, is_unknown: NDArray[np.bool_]
+    distributions: NDArray[np.floating],
+    chains: list[Chain],
+    evidence: Floats,
+    is_unknown: NDArray[np.bool_],
 ) -> Floats:
     """Return distributions by chain in which unknown columns of rows are dropped.
 
@@ -238,7 +241,7 @@ class PoolPredictor:
             customers, tables = _mean_counts(counts(k))
             level = " > ".join(names[j] for j in chain) if chain else "root"
             n_seen = depth + 1 - pool.trees[k].has_root
-            for i in rows:
+            for i in range(len(codes)):
                 place, is_seen = narrowest[i], depth[i] >= 0
                 steps[i].append(BackoffStep(
                     level, tuple(values[j][i] for j in chain[: n_seen[i]]),
