@@ -105,7 +105,7 @@ class ChainPool:
         """Return the contexts of rows in tree k."""
         return self.trees[k].find_codes([codes[:, j] for j in self.chains[k]], len(codes))
 
-    def left_out(self, samples: list[PoolSample], base: Floats) -> NDArray[np.floating]:
+    def left_out(self, samples: list[PoolSample], base: Floats) -> NDArray[Any]:
         """Return the distributions of the left-out events, (n_trees, n, n_outcomes)."""
         found = np.empty((len(self.trees), len(self.outcomes), len(self.classes)), np.float32)
         for k, tree in enumerate(self.trees):
@@ -152,11 +152,11 @@ class PoolWeights:
 
 
 def replace_unknown(
-    distributions: NDArray[np.floating],
+    distributions: NDArray[Any],
     chains: list[Chain],
     evidence: Floats,
     is_unknown: NDArray[np.bool_],
-) -> Floats:
+) -> NDArray[Any]:
     """Return distributions by chain in which unknown columns of rows are dropped.
 
     A chain with unknown columns is replaced by the chain with the highest evidence among those
