@@ -25,6 +25,7 @@ from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import (
     JOBS,
     EstimatorMixin,
+    HasMethods,
     Interval,
     StrOptions,
     validate_parameters,
@@ -82,8 +83,9 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
     chains : {"pairs", "single"} or list of lists of columns, default="pairs"
         The chains. "single": each column; "pairs": each column and each ordered pair of columns;
         otherwise column indices, or names if X is a data frame, the most important first.
-    cv : int, splitter or iterable, default=5
-        Folds of `fit_transform`. int: that many stratified folds of shuffled rows.
+    cv : int, splitter or list of splits, default=5
+        Folds of `fit_transform`. int: that many stratified folds of shuffled rows. Otherwise each
+        row must be in the test part of exactly one fold.
     discount : "auto" or float, default="auto"
         Discounts of all levels, in [0, 1). "auto": drawn for each level.
     discount_prior : tuple of two floats, default=(1.0, 1.0)
@@ -149,7 +151,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "chains": [StrOptions({"pairs", "single"}), "array-like"],
-        "cv": ["cv_object"],
+        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split"]), list, tuple],
         "discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "discount_prior": [tuple, list],
         "concentration": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
