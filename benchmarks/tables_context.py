@@ -12,8 +12,8 @@ Three tables of categories, each split into rows to learn from and rows to score
 - events: the labels of modifiers in a treebank, as in `benchmarks/context.py` (``--data``).
 
 Rows are ours and scikit-learn's; times are CPU seconds of fit and prediction together. Features are
-those of `HDPBackoffFeatures`: of single columns, of these and all ordered pairs (up to 10 columns and 50,000 rows),
-or of the chains that ``levels="auto"`` chooses on the training rows.
+those of `HDPBackoffFeatures`: of single columns, of these and all ordered pairs (up to 10 columns
+and 50,000 rows), or of the chains that ``levels="auto"`` chooses on the training rows.
 
     python benchmarks/tables_context.py
     python benchmarks/tables_context.py --data DATA --bif alarm.bif.gz --target VENTLUNG

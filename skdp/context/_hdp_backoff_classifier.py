@@ -185,8 +185,8 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     Examples
     --------
     >>> from skdp.context import HDPBackoffClassifier
-    >>> X = [["the", "big"], ["the", "red"], ["a", "big"], ["to", "big"], ["to", "red"]]
-    >>> y = ["noun", "noun", "noun", "verb", "verb"]
+    >>> X = [["the", "big"], ["the", "red"], ["a", "big"], ["to", "big"], ["to", "red"]] * 4
+    >>> y = ["noun", "noun", "noun", "verb", "verb"] * 4
     >>> model = HDPBackoffClassifier(random_state=0).fit(X, y)
     >>> model.predict([["the", "odd"], ["to", "odd"]]).tolist()
     ['noun', 'verb']
