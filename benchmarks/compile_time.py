@@ -169,6 +169,7 @@ def other_models():
     yield make_sentences, HierarchicalPitmanYorLM()
     yield make_sentences, KneserNeyLM()
     yield make_events, HDPBackoffClassifier()
+    yield make_events, HDPBackoffClassifier(None)
     yield make_events, HDPBackoffClassifier(concentration_scope="context")
     yield make_events, CollinsBackoffClassifier()
     yield make_strings, NestedPitmanYorLM(anneal=None)

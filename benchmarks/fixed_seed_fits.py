@@ -241,8 +241,9 @@ def language_models():
 
 def context_models():
     n = {"max_iter": 24}
+    yield make_events, HDPBackoffClassifier(None, **n)
+    yield make_events, HDPBackoffClassifier(None, concentration_scope="context", n_chains=2, **n)
     yield make_events, HDPBackoffClassifier(**n)
-    yield make_events, HDPBackoffClassifier(concentration_scope="context", n_chains=2, **n)
     yield make_events, CollinsBackoffClassifier()
     yield make_events, DistanceDependentCRPClassifier(**n)
     yield make_events, DistanceDependentCRPClassifier(outcome_model="dirichlet", **n)

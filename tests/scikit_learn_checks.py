@@ -45,6 +45,10 @@ def expected_failures(estimator):
         gaps = "predict_proba returns an array of gaps for each document"
         for kind in ("array", "matrix"):
             failures[f"check_estimator_sparse_{kind}"] = gaps
+    if type(estimator).__name__ == "HDPBackoffFeatures":
+        folds = "training rows have out-of-fold features, as with scikit-learn's TargetEncoder"
+        failures["check_transformer_general"] = folds
+        failures["check_transformer_data_not_an_array"] = folds
     if type(estimator).__name__ == "HDPPCFG":
         failures.update(dict.fromkeys(COMPARE_PREDICTIONS, "They subtract predictions: trees"))
     if type(estimator).__name__ == "PanelTransformer":

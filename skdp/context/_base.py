@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,10 +17,43 @@ from skdp.context._backoff._levels import check_levels
 from skdp.context._backoff._tree import ContextTree
 from skdp.context._columns import describe_column, read_columns
 from skdp.context._labels import check_classes, check_labels
-from skdp.data._categories import Column
+from skdp.data._categories import Column, Values
 
 _CELLS_AT_ONCE = 2**24
 """Largest number of probabilities that `predict` keeps in memory."""
+
+
+class _Events(NamedTuple):
+    """Training events: all columns of X, and what occurred in the rows with a positive weight.
+
+    Attributes
+    ----------
+    values : list of (n_rows,) arrays
+    is_counted : (n_rows,) bool
+        The rows with a positive weight.
+    outcomes, counts : (n,) int64
+        Of these rows.
+    classes : (n_classes,) array
+    names : (n_features,) array or None
+        Names of the columns of X.
+    """
+
+    values: list[Values]
+    is_counted: NDArray[np.bool_]
+    outcomes: Places
+    counts: Places
+    classes: NDArray[Any]
+    names: NDArray[Any] | None
+
+    def encode(self, places: Iterable[int]) -> tuple[list[Column], list[Places]]:
+        """Return columns of X by index, and the codes of the events in each."""
+        columns, codes = [], []
+        for place in places:
+            name = describe_column(place, self.names)
+            column, code = Column.of(self.values[place][self.is_counted], name)
+            columns.append(column)
+            codes.append(code)
+        return columns, codes
 
 
 class BackoffClassifier(ClassifierMixin):
@@ -47,8 +80,8 @@ class BackoffClassifier(ClassifierMixin):
 
     # Input
 
-    def _index(self, X: Any, y: Any, sample_weight: Any) -> ContextTree:
-        """Return the contexts of the training events."""
+    def _read_events(self, X: Any, y: Any, sample_weight: Any) -> _Events:
+        """Return the columns of X, outcomes, counts and classes of training events."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -56,25 +89,25 @@ class BackoffClassifier(ClassifierMixin):
         values = read_columns(self, X, reset=True)
         labels = check_labels(y)
         check_consistent_length(values[0], labels)
-        counts = _check_counts(sample_weight, len(labels))
+        counts = check_counts(sample_weight, len(labels))
         classes = check_classes(labels, self.classes)
         _check_all_possible(labels, classes)
-        names = getattr(self, "feature_names_in_", None)
-        levels = check_levels(self.levels, len(values), names)
         is_counted = counts > 0
-        columns, codes = [], []
-        for level in levels:
-            for place in level:
-                name = describe_column(place, names)
-                column, code = Column.of(values[place][is_counted], name)
-                columns.append(column)
-                codes.append(code)
+        names = getattr(self, "feature_names_in_", None)
+        outcomes = np.searchsorted(classes, labels[is_counted])
+        return _Events(values, is_counted, outcomes, counts[is_counted], classes, names)
+
+    def _index(self, X: Any, y: Any, sample_weight: Any) -> ContextTree:
+        """Return the contexts of the training events."""
+        events = self._read_events(X, y, sample_weight)
+        levels = check_levels(self.levels, len(events.values), events.names)
+        columns, codes = events.encode([place for level in levels for place in level])
         return ContextTree.of(
-            columns, codes, levels, np.searchsorted(classes, labels[is_counted]),
-            counts[is_counted], classes, has_root=bool(self.root),
+            columns, codes, levels, events.outcomes, events.counts, events.classes,
+            has_root=bool(self.root),
         )  # fmt: skip
 
-    def _find(self, X: Any) -> Ints:
+    def _find(self, X: Any) -> Any:
         """Return the contexts of the rows of X, by depth."""
         check_is_fitted(self)
         return self._tree.find(read_columns(self, X, reset=False))
@@ -98,7 +131,16 @@ class BackoffClassifier(ClassifierMixin):
             )
         return places.astype(np.int32)
 
-    def _distributions(self, contexts: Ints) -> Floats:
+    def _probabilities(self, contexts: Any, outcomes: Ints) -> Floats:
+        """Return the probabilities of outcomes at the ends of paths."""
+        cells = self._tree.find_cells(outcomes, contexts)
+        total, n_models = np.zeros(len(outcomes)), 0
+        for model, _, _ in self._counted_models():
+            model.add_to_probabilities(outcomes, contexts, cells, total)
+            n_models += 1
+        return np.asarray(total / n_models)
+
+    def _distributions(self, contexts: Any) -> Floats:
         """Return the distributions at the ends of paths."""
         total, n_models = np.zeros((len(contexts), len(self.classes_))), 0
         for model, _, _ in self._counted_models():
@@ -158,7 +200,7 @@ class BackoffClassifier(ClassifierMixin):
         places = self._most_probable(self._find(X))
         return np.asarray(self.classes_[places])
 
-    def _most_probable(self, contexts: Ints) -> Ints:
+    def _most_probable(self, contexts: Any) -> Ints:
         step = max(_CELLS_AT_ONCE // len(self.classes_), 1)
         parts = [contexts[i : i + step] for i in range(0, len(contexts), step)]
         found = [np.argmax(self._distributions(part), axis=1) for part in parts]
@@ -184,12 +226,7 @@ class BackoffClassifier(ClassifierMixin):
         contexts = self._find(X)
         outcomes = self._most_probable(contexts) if y is None else self._find_outcomes(y)
         check_consistent_length(contexts, outcomes)
-        cells = self._tree.find_cells(outcomes, contexts)
-        total, n_models = np.zeros(len(outcomes)), 0
-        for model, _, _ in self._counted_models():
-            model.add_to_probabilities(outcomes, contexts, cells, total)
-            n_models += 1
-        return np.log(total / n_models)
+        return np.log(self._probabilities(contexts, outcomes))
 
     def explain(self, X: Any, *, as_frame: bool = False) -> Any:
         """Return the contributions of all levels to the prediction for each row.
@@ -208,20 +245,35 @@ class BackoffClassifier(ClassifierMixin):
             counts in the prediction; weights sum to 1) and ``probability`` (the contribution of
             these counts; contributions sum to the probability of the predicted class). Values are
             means over the stored samples. The frame also has a column ``row``.
+
+            With ``levels="auto"`` of `HDPBackoffClassifier` there is a step for the chain without
+            columns, "root", and for each other chain: the narrowest context that was seen,
+            ``weight`` is the chain's exponent in the weighted product, and ``probability`` that of
+            the predicted class under this chain. The exponents sum to 1; the root's may be
+            negative.
         """
         contexts = self._find(X)
+        rows = self._explain(contexts, read_columns(self, X, reset=False))
+        if not as_frame:
+            return rows
+        import pandas as pd
+
+        lines = [(i, *step) for i, row in enumerate(rows) for step in row]
+        return pd.DataFrame(lines, columns=["row", *BackoffStep._fields])
+
+    def _explain(self, contexts: Any, values: list[Values]) -> list[list[BackoffStep]]:
+        """Return the steps of the explanation of each row."""
         tree = self._tree
         outcomes = self._most_probable(contexts)
         cells = tree.find_cells(outcomes, contexts)
         found = explain_paths(self._counted_models(), contexts, cells)
         base = 1.0 / len(self.classes_)
         found[3, :, 0] = found[2, :, 0] * base
-        values = read_columns(self, X, reset=False)
         names = name_levels(tree, getattr(self, "feature_names_in_", None))
         shown = [column for level in tree.levels for column in level]
         width = [0] * (1 + tree.has_root)
         width += np.cumsum([len(level) for level in tree.levels]).tolist()
-        rows = [
+        return [
             [
                 BackoffStep(
                     name, tuple(values[j][i] for j in shown[:n]), *found[:, i, m].tolist()
@@ -230,12 +282,6 @@ class BackoffClassifier(ClassifierMixin):
             ]
             for i in range(len(contexts))
         ]  # fmt: skip
-        if not as_frame:
-            return rows
-        import pandas as pd
-
-        lines = [(i, *step) for i, row in enumerate(rows) for step in row]
-        return pd.DataFrame(lines, columns=["row", *BackoffStep._fields])
 
 
 def _check_all_possible(labels: NDArray[Any], classes: NDArray[Any]) -> None:
@@ -244,7 +290,7 @@ def _check_all_possible(labels: NDArray[Any], classes: NDArray[Any]) -> None:
         raise ValueError(f"classes must hold all labels of y; it lacks {shorten(lacks.tolist())}.")
 
 
-def _check_counts(sample_weight: Any, n_samples: int) -> Places:
+def check_counts(sample_weight: Any, n_samples: int) -> Places:
     """Return how often each event occurred."""
     if sample_weight is None:
         return np.ones(n_samples, np.int64)

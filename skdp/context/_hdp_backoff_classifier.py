@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_concentration, check_discount, check_gamma_prior
+from skdp._checks import (
+    check_beta_prior,
+    check_concentration,
+    check_discount,
+    check_gamma_prior,
+    shorten,
+)
 from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, derive_stream
-from skdp._numeric._typing import Floats
+from skdp._numeric._typing import Floats, Ints
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.context._backoff._explain import CountedModel
+from skdp.context._backoff._explain import BackoffStep, CountedModel
+from skdp.context._backoff._pool import (
+    ChainPool,
+    PoolAverages,
+    PoolPredictor,
+    PoolSample,
+    PoolSampler,
+    PoolWeights,
+)
 from skdp.context._backoff._state import BackoffSampler
 from skdp.context._backoff._tree import ContextTree
 from skdp.context._base import BackoffClassifier
+from skdp.context._columns import read_columns
+from skdp.data._categories import Values
 from skdp.processes._by_depth import check_by_depth
 from skdp.processes._franchise import FranchisePriors
-from skdp.processes._franchise_sampler import LawAverages
+from skdp.processes._franchise_sampler import LawAverages, TableSample
 
 
 class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
@@ -32,23 +49,27 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     ``discount=0.0``). So frequent contexts have probabilities of their own, and rare or unseen
     contexts borrow them from broader contexts, to a degree that is learned for each level.
 
+    By default the fit chooses several chains of columns, each a model of this kind, and predicts by
+    their weighted product. The weights are those that predict left-out training events best.
+
     Parameters
     ----------
-    levels : list of columns or of groups of columns, or None, default=None
-        The columns that each level of contexts adds, the most important first: column indices, or
-        names if X is a data frame. The context of a level consists of the values of its columns and
-        of those of all preceding levels. Columns that are in no level are not used. None: every
-        column is a level.
+    levels : "auto", list of columns or of groups of columns, or None, default="auto"
+        "auto": several chains of columns are chosen and weighted. None: every column is a level, in
+        the given order. Otherwise the columns that each level of contexts adds, the most important
+        first: column indices, or names if X is a data frame. The context of a level consists of the
+        values of its columns and of those of all preceding levels. Columns that are in no level are
+        not used.
     root : bool, default=True
         Whether a context without columns is above all others. If not, contexts whose first level
         was not seen have uniform probabilities.
     discount : "auto", float or (n_levels [+ 1],) array-like, default="auto"
         Discounts d_m, in [0, 1), of the root, if there is one, and of each level. "auto": drawn.
-        0.0: hierarchical Dirichlet processes, the model of the source.
+        0.0: hierarchical Dirichlet processes, the model of the source. Arrays need given levels.
     discount_prior : tuple of two floats, default=(1.0, 1.0)
         Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
     concentration : "auto", float or (n_levels [+ 1],) array-like, default="auto"
-        Concentrations theta_m, > 0 (the source's alpha). "auto": drawn.
+        Concentrations theta_m, > 0 (the source's alpha). "auto": drawn. Arrays need given levels.
     concentration_prior : tuple of two floats, default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     concentration_scope : {"level", "context"}, default="level"
@@ -84,8 +105,18 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     Attributes
     ----------
     classes_ : (n_classes,) array
+    chains_ : list of lists
+        With ``levels="auto"`` the columns of each chain, the most important first: names if X has
+        names, else indices. Chains of one column come first. The list is empty if no column helps.
+    chain_weights_ : (n_chains,) array
+        With ``levels="auto"`` the weight w_k >= 0 of each chain in the product. A chain with the
+        weight 0 only replaces others in rows with unseen categories.
+    chain_scores_ : (n_chains,) array
+        With ``levels="auto"`` the mean log probability of a training event under each chain alone,
+        given all other events.
     discounts_ : (n_levels [+ 1],) array
-        Posterior means of d_m, the root's first, or the given values.
+        Posterior means of d_m, the root's first, or the given values. With ``levels="auto"`` this
+        attribute and the next three are lists with an entry for each chain.
     concentrations_ : (n_levels [+ 1],) array, or list of such arrays
         Posterior means of theta_m, or the given values. With ``concentration_scope="context"`` a
         list with an array for each level, a value for each of its contexts.
@@ -95,7 +126,9 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         Mean number of tables of each level, which count as customers of the broader contexts.
     trace_ : Trace
         Scalars of every kept sweep of every chain: log_joint and, for the root and each level m,
-        discount_m, concentration_m (the mean if contexts have their own) and tables_m.
+        discount_m, concentration_m (the mean if contexts have their own) and tables_m. With
+        ``levels="auto"`` log_joint, the sum over chains, and log_joint_k: 0 is the chain without
+        columns, k the k-th chain.
     n_iter_ : int
         Number of sweeps done.
     convergence_ : dict
@@ -107,6 +140,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     See Also
     --------
     CollinsBackoffClassifier : Fast approximation without sampling.
+    HDPBackoffFeatures : Probabilities under chains as features of another classifier.
     skdp.language.HierarchicalPitmanYorLM : The same model for words in sentences.
     DistanceDependentCRPClassifier : Columns without an order, compared by their similarity.
     LexicalizedEventModel : Trees whose events such a classifier predicts.
@@ -120,6 +154,19 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     concentrations are drawn by slice sampling. Events are sorted and counted first, so results do
     not depend on the order of rows, nor on whether equal rows are repeated or weighted (unless a
     column holds objects that cannot be sorted).
+
+    With ``levels="auto"`` the probability of class y in row x is proportional to
+
+        p_0(y) prod_k (p_k(y | x) / p_0(y))^w_k,
+
+    where p_k is the prediction of chain k and p_0 that of the chain without columns. So evidence
+    from different columns adds up, as in a logistic regression, and the interactions of columns are
+    in the chains. The weights maximize sum_i log p(y_i | x_i, all other events) - sum_k w_k, which
+    is concave. The predictions without an event follow exactly from samples given all events (see
+    `explain` for those of new rows). Chains are chosen greedily by a fast approximation of the same
+    sum: all columns, and then up to 16 longer chains that extend chosen ones as long as they help.
+    A chain with a category that was never seen is replaced by the best chain among those without
+    its column. The weights depend on at most 20,000 distinct events.
 
     There is no ``partial_fit``: new events would change the tables of all broader contexts, so the
     chain would have to be rerun on all events. Use ``warm_start`` for more sweeps.
@@ -140,18 +187,23 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     Examples
     --------
     >>> from skdp.context import HDPBackoffClassifier
-    >>> X = [["the", "big"], ["the", "red"], ["a", "big"], ["to", "big"], ["to", "red"]]
-    >>> y = ["noun", "noun", "noun", "verb", "verb"]
+    >>> X = [["the", "big"], ["the", "red"], ["a", "big"], ["to", "big"], ["to", "red"]] * 4
+    >>> y = ["noun", "noun", "noun", "verb", "verb"] * 4
     >>> model = HDPBackoffClassifier(random_state=0).fit(X, y)
     >>> model.predict([["the", "odd"], ["to", "odd"]]).tolist()
     ['noun', 'verb']
-    >>> [step.level for step in model.explain([["to", "odd"]])[0]]
+    >>> in_order = HDPBackoffClassifier([0, 1], random_state=0).fit(X, y)
+    >>> [step.level for step in in_order.explain([["to", "odd"]])[0]]
     ['base', 'root', 'column 0', 'column 1']
     """
 
+    _optional_attributes: ClassVar[frozenset[str]] = frozenset(
+        ["chains_", "chain_weights_", "chain_scores_", "_pool_weights"]
+    )
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ChainEstimator._parameter_constraints,
-        "levels": ["array-like", None],
+        "levels": ["array-like", StrOptions({"auto"}), None],
         "root": ["boolean"],
         "discount": [Interval(Real, 0, 1, closed="left"), "array-like", StrOptions({"auto"})],
         "discount_prior": [tuple, list],
@@ -165,7 +217,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
 
     def __init__(
         self,
-        levels: Any = None,
+        levels: Any = "auto",
         *,
         root: bool = True,
         discount: Any = "auto",
@@ -223,46 +275,134 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
             by_node=self.concentration_scope == "context" and concentration is None,
         )
 
-    def _check_input(self, X: Any, y: Any = None, sample_weight: Any = None) -> ContextTree:
-        tree = self._index(X, y, sample_weight)
-        self._priors(len(tree.levels))
-        return tree
+    def _check_input(
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> ContextTree | ChainPool:
+        if not self._is_auto():
+            tree = self._index(X, y, sample_weight)
+            self._priors(len(tree.levels))
+            return tree
+        for name in ("discount", "concentration"):
+            if not isinstance(getattr(self, name), str | Real):
+                raise ValueError(
+                    f"{name} must be a number or 'auto' with levels='auto', whose chains differ in "
+                    f"their numbers of levels; got {shorten(getattr(self, name))}."
+                )
+        self._priors(1)
+        events = self._read_events(X, y, sample_weight)
+        columns, codes = events.encode(range(len(events.values)))
+        return ChainPool.of(
+            columns, codes, events.outcomes, events.counts, events.classes,
+            has_root=bool(self.root),
+        )  # fmt: skip
+
+    def _is_auto(self) -> bool:
+        return isinstance(self.levels, str)
 
     # Chains
 
     def _start_sampler(
-        self, tree: ContextTree, root: np.random.SeedSequence, c: int
-    ) -> BackoffSampler:
-        base = np.full(tree.n_outcomes, 1.0 / tree.n_outcomes)
-        rng = derive_stream(root, Role.SWEEP, c)
-        return BackoffSampler(tree, base, self._priors(len(tree.levels)), rng)
+        self, data: ContextTree | ChainPool, root: np.random.SeedSequence, c: int
+    ) -> BackoffSampler | PoolSampler:
+        if isinstance(data, ChainPool):
+            return PoolSampler(
+                data, lambda tree, k: self._start_tree(tree, derive_stream(root, Role.SWEEP, c, k))
+            )
+        return self._start_tree(data, derive_stream(root, Role.SWEEP, c))
 
-    def _make_averages(self) -> LawAverages:
-        return LawAverages()
+    def _start_tree(self, tree: ContextTree, rng: NDArray[np.uint64]) -> BackoffSampler:
+        priors = self._priors(tree.layout.n_depths - bool(self.root))
+        return BackoffSampler(tree, _uniform(tree.n_outcomes), priors, rng)
+
+    def _make_averages(self) -> LawAverages | PoolAverages:
+        return PoolAverages() if self._is_auto() else LawAverages()
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
         best = state.runs[attributes["_best_chain"]]
-        discounts, concentrations, n_tables = best.averages.means()
-        tree, franchise = best.sampler.context_index, best.sampler.franchise
-        layout = tree.layout
-        if franchise.priors.by_node:
-            concentrations = np.split(concentrations, layout.node_ptr[1:-1])
+        if isinstance(best.sampler, PoolSampler):
+            return {**attributes, **self._pool_attributes(best, attributes["_models"])}
+        tree, means = best.sampler.context_index, best.averages.means()
+        by_node = best.sampler.franchise.priors.by_node
         return {
             **attributes,
+            **_attributes_of_tree(tree, means, by_node=by_node),
             "classes_": tree.classes,
-            "discounts_": discounts,
-            "concentrations_": concentrations,
-            "n_tables_": n_tables,
-            "n_contexts_": np.diff(layout.node_ptr),
             "_tree": tree,
+            "_pool": None,
         }
 
+    def _pool_attributes(self, best: Any, models: list[PoolSample]) -> dict[str, Any]:
+        pool, samplers = best.sampler.pool, best.sampler.samplers
+        base = _uniform(len(pool.classes))
+        weights = PoolWeights.of(pool, models, base)
+        by_chain = [
+            _attributes_of_tree(tree, means, by_node=each.franchise.priors.by_node)
+            for tree, each, means in zip(pool.trees, samplers, best.averages.means(), strict=True)
+        ]
+        names = getattr(self, "feature_names_in_", None)
+        return {
+            **{name: [each[name] for each in by_chain[1:]] for name in by_chain[0]},
+            "classes_": pool.classes,
+            "chains_": [
+                [j if names is None else str(names[j]) for j in chain] for chain in pool.chains[1:]
+            ],
+            "chain_weights_": weights.weights,
+            "chain_scores_": weights.evidence[1:],
+            "_tree": None,
+            "_pool": pool.without_events(),
+            "_pool_weights": weights,
+        }
+
+    # Predictions
+
+    def _find(self, X: Any) -> Any:
+        check_is_fitted(self)
+        if self._pool is None:
+            return super()._find(X)
+        return self._pool.find(read_columns(self, X, reset=False))
+
+    def _predictor(self) -> PoolPredictor:
+        base = _uniform(len(self.classes_))
+        return PoolPredictor(self._pool, self._models, self._pool_weights, base)
+
+    def _distributions(self, contexts: Any) -> Floats:
+        if self._pool is None:
+            return super()._distributions(contexts)
+        return self._predictor().distributions(contexts)
+
+    def _probabilities(self, contexts: Any, outcomes: Ints) -> Floats:
+        if self._pool is None:
+            return super()._probabilities(contexts, outcomes)
+        predictor, found = self._predictor(), np.empty(len(outcomes))
+        for i in range(0, len(outcomes), predictor.step):
+            part = slice(i, i + predictor.step)
+            mine = outcomes[part]
+            found[part] = predictor.distributions(contexts[part])[np.arange(len(mine)), mine]
+        return found
+
+    def _explain(self, contexts: Any, values: list[Values]) -> list[list[BackoffStep]]:
+        if self._pool is None:
+            return super()._explain(contexts, values)
+        names = getattr(self, "feature_names_in_", None)
+        shown = [f"column {j}" if names is None else str(names[j]) for j in range(len(values))]
+        return self._predictor().explain(
+            contexts, self._most_probable(contexts), values, shown, self._models_of_chain
+        )
+
+    def _models_of_chain(self, k: int) -> Iterator[CountedModel]:
+        return self._models_of(self._pool.trees[k], (sample[k] for sample in self._models))
+
     def _counted_models(self) -> Iterator[CountedModel]:
-        base: Floats = np.full(len(self.classes_), 1.0 / len(self.classes_))
-        for sample in self._models:
-            franchise = sample.franchise(self._tree, base)
-            model = sample.interpolated(self._tree, base)
+        return self._models_of(self._tree, self._models)
+
+    def _models_of(
+        self, tree: ContextTree, samples: Iterable[TableSample]
+    ) -> Iterator[CountedModel]:
+        base = _uniform(len(self.classes_))
+        for sample in samples:
+            franchise = sample.franchise(tree, base)
+            model = sample.interpolated(tree, base)
             yield CountedModel(model, franchise.node_customers, franchise.node_tables)
 
     # Public methods
@@ -323,6 +463,8 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
             and the iterator can continue from there. A state has lists with an array for each
             level, the root's first: ``tables``, ``customers``, ``contexts`` and ``outcomes``
             (indices in `classes_`) of cells; ``discounts``, ``concentrations`` and ``log_joint()``.
+            With ``levels="auto"`` it has ``chains``, a list of such states, and their ``columns``;
+            the first has no columns.
 
         Raises
         ------
@@ -330,3 +472,21 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
             At the call, before the first sweep, if `fit` would raise it.
         """
         return self._iter_sweeps(X, y, sample_weight=sample_weight)
+
+
+def _uniform(n: int) -> Floats:
+    """Return the uniform distribution of n outcomes."""
+    return np.full(n, 1.0 / n)
+
+
+def _attributes_of_tree(tree: ContextTree, means: Any, *, by_node: bool) -> dict[str, Any]:
+    """Return the attributes of a tree from the means of its laws and tables."""
+    discounts, concentrations, n_tables = means
+    if by_node:
+        concentrations = np.split(concentrations, tree.layout.node_ptr[1:-1])
+    return {
+        "discounts_": discounts,
+        "concentrations_": concentrations,
+        "n_tables_": n_tables,
+        "n_contexts_": np.diff(tree.layout.node_ptr),
+    }

@@ -42,8 +42,8 @@ class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
     classifier : estimator
         Classifier with ``predict_proba`` of rows of categories (an object array of str), for
         instance a pipeline that begins with an encoder. One clone is fitted per kind of event. If
-        it has a parameter `levels`, which must be None, the clones are given the levels of their
-        events.
+        it has a parameter `levels`, which must be None or "auto", the clones are given the levels
+        of their events instead.
     head_rules : {"collins", "first", "last"} or dict, default="collins"
         Rules for the head child of a phrase, see :func:`skdp.grammar.head_children`.
 
@@ -138,9 +138,11 @@ class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
                 f"LexicalizedEventModel({self.classifier.__name__}(...))."
             )
         validate_parameters(self)
-        if self.classifier.get_params(deep=False).get("levels") is not None:
+        levels = self.classifier.get_params(deep=False).get("levels")
+        if levels is not None and not (isinstance(levels, str) and levels == "auto"):
             raise ValueError(
-                "The parameter levels of classifier must be None: each kind of event has its own."
+                "The parameter levels of classifier must be None or 'auto': each kind of event has "
+                "its own."
             )
         trees = self._read(X)
         fitted = {}

@@ -222,6 +222,10 @@ class Franchise(Part):
         concentration = self.concentration if by_node else self.concentration[laws]
         return Laws(self.discount[laws], concentration, by_node, self._base, *self._ratios)
 
+    def nodes_and_laws(self) -> tuple[Nodes, Laws]:
+        """Return counts of restaurants and laws, for kernels that only read them."""
+        return self._nodes(), self._laws()
+
     def _make_ratios(self) -> _Ratios:
         """Return the concatenated ratios of all laws with the bounds for each depth; also rows.
 

@@ -88,7 +88,7 @@ def _rare_ratio(laws, m, n, t):
 
 
 @njit_forceinline
-def _drop_chance(laws, m, c, t):
+def drop_chance(laws, m, c, t):
     """Return the probability S^{c-1}_{t-1} / S^c_t that one of c >= 1 customers sits alone."""
     if t == 1:
         return 1.0 if c == 1 else 0.0
@@ -134,7 +134,7 @@ def _leave(m, cells, nodes, laws, path, rng):
     for j in range(m, -1, -1):
         x = path[j]
         u = cells.node[x]
-        drops = _drop_chance(laws, j, cells.customers[x], cells.tables[x])
+        drops = drop_chance(laws, j, cells.customers[x], cells.tables[x])
         cells.customers[x] -= 1
         nodes.customers[u] -= 1
         if drops == 0.0 or (drops < 1.0 and next_double(rng) >= drops):
@@ -177,7 +177,7 @@ def _visit_customers(x, m, cells, nodes, laws, path, chance, rng):
     left = c
     while left > 0:
         t = cells.tables[x]
-        drops = _drop_chance(laws, m, c, t)
+        drops = drop_chance(laws, m, c, t)
         joins = c - 1 - d * t
         opens = (theta + d * nodes.tables[u]) * chance[m]
         if drops < 1.0:

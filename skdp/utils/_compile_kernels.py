@@ -190,7 +190,8 @@ def _events_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
     laws = (getattr(estimator, name, "auto") for name in ("discount", "concentration"))
     sizes = [len(law) for law in laws if hasattr(law, "__len__") and not isinstance(law, str)]
     n_levels = max(sizes) - bool(estimator.root) if sizes else 1
-    levels = range(n_levels) if estimator.levels is None else estimator.levels
+    is_open = estimator.levels is None or isinstance(estimator.levels, str)
+    levels = range(n_levels) if is_open else estimator.levels
     columns = [column for group in levels for column in np.ravel(group)]
     if any(isinstance(column, str) for column in columns):
         import pandas as pd
@@ -284,6 +285,7 @@ def _all_estimators() -> Iterable[Any]:
     yield KneserNeyLM()
     for scope in ("level", "context"):
         yield HDPBackoffClassifier(concentration_scope=scope)
+        yield HDPBackoffClassifier(None, concentration_scope=scope)
     yield CollinsBackoffClassifier()
     for outcome_model in ("shared", "dirichlet"):
         for n_columns in (2, 8):  # sets of columns, and a table of pairs

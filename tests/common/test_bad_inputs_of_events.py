@@ -166,7 +166,7 @@ def heads(rules):
         "its own levels",
         lambda: model(classifier=Levels([[0]])),
         ValueError,
-        "parameter levels of classifier must be None",
+        "parameter levels of classifier must be None or 'auto'",
     ),
     ("rules", lambda: model(head_rules="frist"), ValueError, "'head_rules' parameter.*frist"),
     ("rules", lambda: model(head_rules={"S": 1}), ValueError, "head rule of 'S' must be"),

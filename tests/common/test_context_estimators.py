@@ -6,12 +6,15 @@ from skdp.context import (
     CollinsBackoffClassifier,
     DistanceDependentCRPClassifier,
     HDPBackoffClassifier,
+    HDPBackoffFeatures,
 )
 
 
 @scikit_learn_checks(
     [
         HDPBackoffClassifier(max_iter=20),
+        HDPBackoffClassifier(None, max_iter=20),
+        HDPBackoffFeatures(max_iter=6, cv=2, random_state=0),
         HDPBackoffClassifier(root=False, concentration_scope="context", max_iter=20),
         CollinsBackoffClassifier(),
         DistanceDependentCRPClassifier(max_iter=20),

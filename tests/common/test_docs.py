@@ -86,6 +86,7 @@ OTHER_MEANING = {
         "FactorialHMM": "known bits of steps",
     },
     "max_iter": {
+        "HDPBackoffFeatures": "of each chain and fold, without burn_in",
         "HDPPCFG": "iterations of each start, not sweeps",
         "HDPPCFGRefiner": "iterations, not sweeps",
         "StateDetector": "for each step",
@@ -119,6 +120,7 @@ OTHER_MEANING = {
         "DistanceDependentCRPClassifier": "of links to oneself",
         "HierarchicalPitmanYorLM": "by length of contexts",
         "HDPBackoffClassifier": "by level of contexts",
+        "HDPBackoffFeatures": "one number for all levels",
         "NestedPitmanYorLM": "of words and of characters",
         "CollocationPitmanYorLM": "of collocations, words and characters",
     },
@@ -137,6 +139,7 @@ OTHER_MEANING = {
     "end_probability": {"CollocationPitmanYorLM": "a price of new collocations"},
     "order": {"HierarchicalPitmanYorLM": "or without one"},
     "concentration_scope": {"HDPBackoffClassifier": "of contexts"},
+    "levels": {"HDPBackoffClassifier": "or chosen by the fit"},
     "topic_word_prior": {"HDPTopicModel": "gamma is the top concentration there"},
     "split_merge": {
         "HDPMixture": "of components that groups share",
@@ -154,6 +157,7 @@ OTHER_MEANING = {
         "PitmanYorMixture": "of one process",
         "HierarchicalPitmanYorLM": "by length of contexts",
         "HDPBackoffClassifier": "by level of contexts",
+        "HDPBackoffFeatures": "one number for all levels",
         "KneserNeyLM": "formulas, not draws",
         "NestedPitmanYorLM": "of words and of characters",
         "CollocationPitmanYorLM": "of collocations, words and characters",
@@ -298,7 +302,7 @@ def test_one_text_for_one_parameter():
             for parameter, text in parameter_texts(found).items():
                 assert text, f"{name}: {parameter} has no text"
                 texts.setdefault(parameter, {})[name] = text
-    assert len(texts["random_state"]) == 22  # chains, both grammars, and windows
+    assert len(texts["random_state"]) == 23  # chains, both grammars, windows, and back-off features
     for parameter, by_class in texts.items():
         others = OTHER_MEANING.get(parameter, {})
         shared = {text for name, text in by_class.items() if name not in others}

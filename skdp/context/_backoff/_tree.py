@@ -79,7 +79,7 @@ class ContextTree(ContextIndex):
         observed = np.bincount(cell, weights=counts, minlength=len(cell_key)).astype(np.int64)
         nodes, dishes = [cell_key // n_outcomes], [cell_key % n_outcomes]
         parents: list[Places] = []
-        n_nodes = [len(keys[-1])]
+        n_nodes = [len(keys[-1]) if keys else 1]
         for up in _parents(columns, keys, levels, has_root=has_root):  # from the deepest level on
             n_nodes.insert(0, int(up.max(initial=-1)) + 1)
             cell_key, above = np.unique(
@@ -118,14 +118,20 @@ class ContextTree(ContextIndex):
         values : list of (n_rows,) arrays
             All columns of X.
         """
-        n_rows = len(values[0])
+        places = [place for level in self.levels for place in level]
+        codes = [
+            column.find(values[place]) for column, place in zip(self.columns, places, strict=True)
+        ]
+        return self.find_codes(codes, len(values[0]))
+
+    def find_codes(self, codes: list[Places], n_rows: int) -> Ints:
+        """Return the contexts of rows like `find`, given the codes in the columns of the levels."""
         contexts = np.full((n_rows, self.layout.n_depths), -1, np.int32)
         contexts[:, 0] = 0  # the root; without one it is overwritten below
         node, step = np.zeros(n_rows, np.int64), 0
         for m, level in enumerate(self.levels, start=int(self.has_root)):
-            for place in level:
-                column, keys = self.columns[step], self.keys[step]
-                code = column.find(values[place])
+            for _ in level:
+                column, keys, code = self.columns[step], self.keys[step], codes[step]
                 wanted = node * len(column.values) + code
                 found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
                 is_seen = (node >= 0) & (code >= 0) & (keys[found] == wanted)

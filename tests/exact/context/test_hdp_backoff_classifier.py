@@ -57,7 +57,7 @@ def problem(events, root, hyper, **priors):
     model = Model(3, n_levels, root=root, discounts=d, concentrations=theta,
                   by_context=by_context, **priors)  # fmt: skip
     classifier = HDPBackoffClassifier(
-        root=root, discount="auto" if d is None else d,
+        None, root=root, discount="auto" if d is None else d,
         concentration="auto" if theta is None else theta,
         concentration_scope="context" if by_context else "level",
         classes=CLASSES, random_state=0, **priors,
@@ -154,7 +154,7 @@ def test_concentrations_that_differ_between_contexts(root):
     cells = sorted(states[0], key=lambda cell: (len(cell[0]), cell))
     means = [weights @ [tables[cell] for tables in states] / weights.sum() for cell in cells]
 
-    classifier = HDPBackoffClassifier(root=root, classes=CLASSES)
+    classifier = HDPBackoffClassifier(None, root=root, classes=CLASSES)
     tree = classifier._index([list(u) for u, _ in pairs], [x for _, x in pairs], None)
     restaurants = [tuple(u) for m in range(model.n_depths) for u in tree.contexts_at(m).tolist()]
     priors = FranchisePriors(
@@ -243,7 +243,12 @@ def test_one_context_is_a_restaurant():
     counts = [7, 3, 1]
     y = np.repeat([0, 1, 2], counts)
     classifier = HDPBackoffClassifier(
-        root=False, discount=0.4, concentration=1.5, random_state=0, max_iter=BURN_IN + N_SWEEPS
+        None,
+        root=False,
+        discount=0.4,
+        concentration=1.5,
+        random_state=0,
+        max_iter=BURN_IN + N_SWEEPS,
     )
     X = np.zeros((len(y), 1), int)
     draws = np.array([state.tables[0].copy() for state in classifier.iter_sweeps(X, y)])[BURN_IN:]
@@ -271,7 +276,7 @@ def test_one_column_is_a_bigram_model(discount):
     ]
     X, y = np.array(pairs)[:, :1], np.array(pairs)[:, 1]
     classifier = HDPBackoffClassifier(
-        discount=discount, n_chains=2, max_iter=20, random_state=0, classes=range(n_words + 1)
+        None, discount=discount, n_chains=2, max_iter=20, random_state=0, classes=range(n_words + 1)
     ).fit(X, y)
     np.testing.assert_array_equal(classifier.discounts_, lm.discounts_)
     np.testing.assert_array_equal(classifier.concentrations_, lm.concentrations_)

@@ -25,13 +25,24 @@ from skdp.utils._checking import same_fit
 
 FEW = {"max_iter": 8, "random_state": 0}
 MODELS = [
-    HDPBackoffClassifier(**FEW),
-    HDPBackoffClassifier(root=False, concentration_scope="context", **FEW),
-    HDPBackoffClassifier(discount=0.0, n_chains=2, **FEW),
+    HDPBackoffClassifier(None, **FEW),
+    HDPBackoffClassifier(None, root=False, concentration_scope="context", **FEW),
+    HDPBackoffClassifier(None, discount=0.0, n_chains=2, **FEW),
     CollinsBackoffClassifier(),
+    HDPBackoffClassifier(**FEW),
+    HDPBackoffClassifier(root=False, concentration_scope="context", n_chains=2, **FEW),
 ]
 every_model = pytest.mark.parametrize(
-    "model", MODELS, ids=["levels", "contexts, no root", "Dirichlet, two chains", "Collins"]
+    "model",
+    MODELS,
+    ids=[
+        "levels",
+        "contexts, no root",
+        "Dirichlet, two chains",
+        "Collins",
+        "auto",
+        "auto, contexts, no root",
+    ],
 )
 
 
@@ -271,7 +282,7 @@ def test_scores():
 def test_explanations_add_up():
     X, y = make_events()
     X[:5] += 100  # not seen
-    for model in MODELS:
+    for model in MODELS[:4]:
         fitted = clone(model).fit(X[5:], y[5:])
         frame = fitted.explain(X[:20], as_frame=True)
         n_levels = 4 + fitted.root

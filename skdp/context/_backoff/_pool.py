@@ -1,0 +1,385 @@
+"""Chains of columns, each a tree of contexts with a franchise of its own, and their product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numeric._typing import Floats, Ints, Places
+from skdp._part import Part
+from skdp.context._backoff._explain import BackoffStep, CountedModel
+from skdp.context._backoff._leave_one_out import leave_one_out
+from skdp.context._backoff._pooling import PoolObjective, fit_pool_weights, log_pool
+from skdp.context._backoff._screening import Chain, Events, Screening
+from skdp.context._backoff._state import BackoffSampler, BackoffState
+from skdp.context._backoff._tree import ContextTree
+from skdp.data._categories import Column, Values
+from skdp.processes._franchise_sampler import LawAverages, TableSample
+from skdp.processes._interpolated import InterpolatedModel
+
+_CELLS = 2**23
+"""Largest number of probabilities of left-out events, over all chains, that weights depend on."""
+_FEWEST_EVENTS, _MOST_EVENTS = 500, 20_000
+_CELLS_AT_ONCE = 2**22
+"""Largest number of probabilities of all chains that a prediction keeps in memory."""
+
+
+@dataclass(frozen=True)
+class ChainPool:
+    """The trees of all chains and the left-out events that determine their weights.
+
+    Attributes
+    ----------
+    trees : list of ContextTree
+        The first has no columns; its distribution is the reference of all others.
+    chains : list of Chain
+        The columns of each tree.
+    columns : list of Column
+        All columns of X.
+    classes : (n_outcomes,) array
+    codes : (n, n_columns) int64
+        The events that the weights depend on.
+    is_single : (n, n_columns) bool
+        Whether no other event has the same category.
+    outcomes, counts : (n,) int64
+    """
+
+    trees: list[ContextTree]
+    chains: list[Chain]
+    columns: list[Column]
+    classes: NDArray[Any]
+    codes: Places
+    is_single: NDArray[np.bool_]
+    outcomes: Places
+    counts: Places
+
+    @classmethod
+    def of(
+        cls,
+        columns: list[Column],
+        codes: list[Places],
+        outcomes: Places,
+        counts: Places,
+        classes: NDArray[Any],
+        *,
+        has_root: bool,
+    ) -> ChainPool:
+        """Choose chains and build their trees."""
+        sizes = np.array([len(column.values) for column in columns])
+        events = Events.of(codes, sizes, outcomes, counts, len(classes))
+        chains: list[Chain] = [(), *Screening(events).choose()]
+        trees = [
+            ContextTree.of(
+                [columns[j] for j in chain], [events.codes[:, j] for j in chain],
+                tuple((j,) for j in chain), events.outcomes, events.counts, classes,
+                has_root=has_root or not chain,
+            )
+            for chain in chains
+        ]  # fmt: skip
+        most = np.clip(_CELLS // (len(classes) * len(chains)), _FEWEST_EVENTS, _MOST_EVENTS)
+        sampled = events.sample(int(most))
+        return cls(
+            trees, chains, columns, classes, events.codes[sampled],
+            events.columns_seen_once(sampled), events.outcomes[sampled], events.counts[sampled],
+        )  # fmt: skip
+
+    def without_events(self) -> ChainPool:
+        """Return what predictions need."""
+        n = len(self.columns)
+        none = np.empty(0, np.int64)
+        return replace(
+            self, codes=np.empty((0, n), np.int64), is_single=np.empty((0, n), bool),
+            outcomes=none, counts=none,
+        )  # fmt: skip
+
+    def find(self, values: list[Values]) -> Places:
+        """Return the codes of rows in all columns, -1 for unseen categories."""
+        found = [column.find(those) for column, those in zip(self.columns, values, strict=True)]
+        return np.column_stack(found)
+
+    def contexts(self, k: int, codes: Places) -> Ints:
+        """Return the contexts of rows in tree k."""
+        return self.trees[k].find_codes([codes[:, j] for j in self.chains[k]], len(codes))
+
+    def left_out(self, samples: list[PoolSample], base: Floats) -> NDArray[Any]:
+        """Return the distributions of the left-out events, (n_trees, n, n_outcomes)."""
+        found = np.empty((len(self.trees), len(self.outcomes), len(self.classes)), np.float32)
+        for k, tree in enumerate(self.trees):
+            cells = tree.find_cells(
+                self.outcomes.astype(np.int32), self.contexts(k, self.codes)
+            )  # fmt: skip
+            found[k] = leave_one_out(tree, [sample[k] for sample in samples], cells, base)
+        return found
+
+
+PoolSample = tuple[TableSample, ...]
+"""A sample of each tree of a pool."""
+
+
+@dataclass(frozen=True)
+class PoolWeights:
+    """The weights of chains, and the evidence that replaces a chain with unknown columns.
+
+    Attributes
+    ----------
+    weights : (n_chains,) array
+        Of all chains except the one without columns.
+    evidence : (n_trees,) array
+        Mean log probability of left-out events of each tree, beginning with the one without
+        columns.
+    """
+
+    weights: Floats
+    evidence: Floats
+
+    @classmethod
+    def of(cls, pool: ChainPool, samples: list[PoolSample], base: Floats) -> PoolWeights:
+        """Return the weights given the stored samples."""
+        left_out = pool.left_out(samples, base)
+        rows = np.arange(len(pool.outcomes))
+        counts = pool.counts.astype(float)
+        own = np.log(left_out[:, rows, pool.outcomes].astype(float))
+        evidence = own @ counts / counts.sum()
+        replaced = replace_unknown(left_out, pool.chains, evidence, pool.is_single)
+        objective = PoolObjective.of(
+            replaced[0].astype(float), list(replaced[1:]), pool.outcomes, counts
+        )
+        return cls(fit_pool_weights(objective), evidence)
+
+
+def replace_unknown(
+    distributions: NDArray[Any],
+    chains: list[Chain],
+    evidence: Floats,
+    is_unknown: NDArray[np.bool_],
+) -> NDArray[Any]:
+    """Return distributions by chain in which unknown columns of rows are dropped.
+
+    A chain with unknown columns is replaced by the chain with the highest evidence among those
+    whose columns are a part of its known ones, so that what follows an unknown column still counts.
+
+    Parameters
+    ----------
+    distributions : (n_trees, n, n_outcomes) array, not changed
+    chains : list of Chain
+        Columns of each tree.
+    evidence : (n_trees,) array
+    is_unknown : (n, n_columns) bool
+    """
+    found = distributions.copy()
+    for k, chain in enumerate(chains):
+        if not chain:
+            continue
+        patterns, of_row = np.unique(is_unknown[:, chain], axis=0, return_inverse=True)
+        for number, pattern in enumerate(patterns):
+            if not pattern.any():
+                continue
+            known = {j for j, unknown in zip(chain, pattern, strict=True) if not unknown}
+            others = [i for i, other in enumerate(chains) if other and known.issuperset(other)]
+            if others:
+                rows = np.flatnonzero(of_row.ravel() == number)
+                found[k, rows] = distributions[max(others, key=lambda i: evidence[i]), rows]
+    return found
+
+
+class PoolPredictor:
+    """The predictive distribution of a fitted pool.
+
+    Parameters
+    ----------
+    pool : ChainPool
+    samples : list of PoolSample
+    weights : PoolWeights
+    base : (n_outcomes,) array
+    """
+
+    def __init__(
+        self, pool: ChainPool, samples: list[PoolSample], weights: PoolWeights, base: Floats
+    ):
+        self._pool = pool
+        self._weights = weights
+        self._models = [
+            [sample[k].interpolated(tree, base) for sample in samples]
+            for k, tree in enumerate(pool.trees)
+        ]
+        self.step = max(_CELLS_AT_ONCE // (len(pool.classes) * len(pool.trees)), 1)
+
+    def by_chain(self, codes: Places) -> Floats:
+        """Return the distribution under each tree, (n_trees, n, n_outcomes)."""
+        pool = self._pool
+        found = np.zeros((len(pool.trees), len(codes), len(pool.classes)))
+        for k, models in enumerate(self._models):
+            add_all(models, pool.contexts(k, codes), found[k])
+        return replace_unknown(found, pool.chains, self._weights.evidence, codes < 0)
+
+    def explain(
+        self,
+        codes: Places,
+        outcomes: Ints,
+        values: list[Values],
+        names: list[str],
+        counts: Callable[[int], Iterator[CountedModel]],
+    ) -> list[list[BackoffStep]]:
+        """Return a step for the tree without columns and for each chain, row by row."""
+        pool = self._pool
+        rows = np.arange(len(codes))
+        chances = np.empty((len(pool.trees), len(codes)))
+        for i in range(0, len(codes), self.step):
+            part = slice(i, i + self.step)
+            by_chain = self.by_chain(codes[part])
+            chances[:, part] = by_chain[:, rows[: by_chain.shape[1]], outcomes[part]]
+        weights = [1.0 - self._weights.weights.sum(), *self._weights.weights]
+        steps: list[list[BackoffStep]] = [[] for _ in rows]
+        for k, chain in enumerate(pool.chains):
+            paths = pool.contexts(k, codes)
+            depth = (paths >= 0).sum(axis=1) - 1
+            narrowest = paths[rows, np.maximum(depth, 0)]
+            customers, tables = _mean_counts(counts(k))
+            level = " > ".join(names[j] for j in chain) if chain else "root"
+            n_seen = depth + 1 - pool.trees[k].has_root
+            for i in range(len(codes)):
+                place, is_seen = narrowest[i], depth[i] >= 0
+                steps[i].append(BackoffStep(
+                    level, tuple(values[j][i] for j in chain[: n_seen[i]]),
+                    float(customers[place]) if is_seen else 0.0,
+                    float(tables[place]) if is_seen else 0.0,
+                    float(weights[k]), float(chances[k, i]),
+                ))  # fmt: skip
+        return steps
+
+    def distributions(self, codes: Places) -> Floats:
+        """Return the distributions of rows, (n, n_outcomes)."""
+        parts = [self._pooled(codes[i : i + self.step]) for i in range(0, len(codes), self.step)]
+        return np.concatenate(parts)
+
+    def _pooled(self, codes: Places) -> Floats:
+        logs = np.log(self.by_chain(codes))
+        return np.exp(log_pool(logs[0], logs[1:] - logs[0], self._weights.weights))
+
+
+def _mean_counts(models: Iterator[CountedModel]) -> tuple[Floats, Floats]:
+    """Return the mean customers and tables of each restaurant."""
+    pairs = [(each.customers, each.tables) for each in models]
+    customers, tables = (np.mean(part, axis=0) for part in zip(*pairs, strict=True))
+    return customers, tables
+
+
+def add_all(models: list[InterpolatedModel], contexts: Ints, total: Floats) -> None:
+    """Write the mean of the models' distributions to `total`, which is zero."""
+    for model in models:
+        model.add_to_distributions(contexts, total)
+    total /= len(models)
+
+
+class PoolState:
+    """The state of the chains of columns after a sweep: a live, read-only view.
+
+    Attributes
+    ----------
+    columns : list of tuples of int
+        The columns of each chain; the first has none.
+    chains : list of BackoffState
+        The state of each chain's franchise, with tables, customers, contexts and outcomes.
+    """
+
+    def __init__(self, sampler: PoolSampler):
+        self._sampler = sampler
+
+    @property
+    def columns(self) -> list[Chain]:
+        """The columns of each chain; the first has none."""
+        return list(self._sampler.pool.chains)
+
+    @property
+    def chains(self) -> list[BackoffState]:
+        """The state of each chain's franchise."""
+        return [each.state() for each in self._sampler.samplers]
+
+    def log_joint(self) -> float:
+        """Return the sum of the chains' log p(outcomes, tables, discounts, concentrations)."""
+        return self._sampler.log_joint()
+
+    def copy(self) -> PoolState:
+        """Return a copy of the state that later sweeps do not change."""
+        return PoolState(self._sampler.copy())
+
+
+class PoolSampler(Part):
+    """Markov chains of all franchises of a pool, which share only the data.
+
+    Parameters
+    ----------
+    pool : ChainPool
+    start : callable
+        ``start(tree, k)`` returns the sampler of tree k.
+    """
+
+    _data_attributes = ("pool",)
+
+    def __init__(self, pool: ChainPool, start: Callable[[ContextTree, int], BackoffSampler]):
+        self.pool = pool
+        self.samplers = [start(tree, k) for k, tree in enumerate(pool.trees)]
+
+    def copy(self) -> PoolSampler:
+        """Return a sampler with arrays of its own; data are shared."""
+        other = super().copy()
+        other.samplers = [each.copy() for each in self.samplers]
+        return other
+
+    def attach(self, pool: ChainPool) -> None:
+        """Attach the data."""
+        self.pool = pool
+        for each, tree in zip(self.samplers, pool.trees, strict=True):
+            each.attach(tree)
+
+    def detach(self) -> None:
+        """Drop the data."""
+        super().detach()
+        for each in self.samplers:
+            each.detach()
+
+    def sweep(self) -> None:
+        """Draw all tables, discounts and concentrations of all chains once."""
+        for each in self.samplers:
+            each.sweep()
+
+    def log_joint(self) -> float:
+        """Return the sum of the log joints of the chains."""
+        return sum(each.log_joint() for each in self.samplers)
+
+    def scalars(self) -> dict[str, float]:
+        """Return the log joint and those of all chains."""
+        joints = [each.log_joint() for each in self.samplers]
+        named = {f"log_joint_{k}": joint for k, joint in enumerate(joints)}
+        return {"log_joint": sum(joints), **named}
+
+    def model(self) -> PoolSample:
+        """Return the current sample of each chain."""
+        return tuple(each.model() for each in self.samplers)
+
+    def state(self) -> PoolState:
+        """Return a read-only view of the state."""
+        return PoolState(self)
+
+
+class PoolAverages:
+    """Running means of discounts, concentrations and numbers of tables of each chain."""
+
+    def __init__(self) -> None:
+        self.chains: list[LawAverages] = []
+
+    def add(self, sampler: PoolSampler) -> None:
+        """Add the sampler's current state to the means."""
+        if not self.chains:
+            self.chains = [LawAverages() for _ in sampler.samplers]
+        for averages, each in zip(self.chains, sampler.samplers, strict=True):
+            averages.add(each)
+
+    def means(self) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """Yield the means of each chain: discounts, concentrations and tables."""
+        for averages in self.chains:
+            yield averages.means()

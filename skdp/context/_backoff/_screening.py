@@ -1,0 +1,273 @@
+"""Choice of chains of columns by a fast approximation of their leave-one-out evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from skdp._numeric._typing import Floats, Places
+from skdp.context._backoff._pooling import PoolObjective, fit_pool_weights
+
+Chain = tuple[int, ...]
+"""Columns in the order of their levels."""
+
+_DISCOUNTS = (0.0, 0.3, 0.6, 0.85)
+_CONCENTRATIONS = (0.1, 1.0, 10.0, 100.0, 1000.0)
+_CELLS = 2**18
+"""Number of probabilities of a chain, events times classes, that the choice is based on."""
+_FEWEST_EVENTS, _MOST_EVENTS = 500, 5000
+_MOST_COLUMNS = 12
+"""Number of columns that may follow another one; with more, the most informative ones."""
+_MOST_SINGLES = 24
+_MOST_LONGER = 16
+_MOST_CANDIDATES = 48
+_LEAST_GAIN = 0.2
+"""Nats that a longer chain must gain."""
+
+
+@dataclass(frozen=True)
+class Events:
+    """Distinct events in an order that does not depend on the order of rows.
+
+    Attributes
+    ----------
+    codes : (n_events, n_columns) int64
+    sizes : (n_columns,) int64
+        The number of categories of each column.
+    outcomes, counts : (n_events,) int64
+    n_outcomes : int
+    """
+
+    codes: Places
+    sizes: Places
+    outcomes: Places
+    counts: Places
+    n_outcomes: int
+
+    @classmethod
+    def of(
+        cls, codes: list[Places], sizes: Places, outcomes: Places, counts: Places, n_outcomes: int
+    ) -> Events:
+        """Return the distinct events of rows, in the order of their codes and outcomes."""
+        table = np.column_stack([*codes, outcomes])
+        order = np.lexsort(table.T[::-1])
+        table = table[order]
+        is_first = np.ones(len(table), bool)
+        is_first[1:] = np.any(table[1:] != table[:-1], axis=1)
+        begins = np.flatnonzero(is_first)
+        table = table[begins]
+        return cls(
+            table[:, :-1], sizes, table[:, -1], np.add.reduceat(counts[order], begins), n_outcomes
+        )
+
+    def sample(self, most: int) -> Places:
+        """Return at most `most` events, evenly spread over shuffled events, in order."""
+        n = len(self.counts)
+        if n <= most:
+            return np.arange(n)
+        return np.sort(np.random.default_rng(0).permutation(n)[:most])
+
+    def columns_seen_once(self, events: Places) -> NDArray[np.bool_]:
+        """Return whether no other event has the category of each column, (n, n_columns)."""
+        found = np.empty((len(events), self.codes.shape[1]), bool)
+        for j, size in enumerate(self.sizes):
+            seen = np.bincount(self.codes[:, j], weights=self.counts, minlength=int(size))
+            found[:, j] = seen[self.codes[events, j]] == 1.0
+        return found
+
+
+class _Candidate(NamedTuple):
+    """A chain, the contexts of all events, and the distributions of some events, left out.
+
+    Attributes
+    ----------
+    chain : Chain
+    node : (n_events,) int64
+    broader : (n_sampled, n_outcomes) array
+        Distributions in the contexts one column shorter, which count tables.
+    distributions : (n_sampled, n_outcomes) array
+    evidence : float
+        Mean log probability of the outcomes.
+    """
+
+    chain: Chain
+    node: Places
+    broader: Floats
+    distributions: Floats
+    evidence: float
+
+
+class _Cells(NamedTuple):
+    """The cells of contexts: the outcomes observed in each.
+
+    Attributes
+    ----------
+    node, of_event : (n_events,) int64
+        The context and the cell of each event.
+    n_nodes : int
+    node_of, outcome : (n_cells,) int64
+        The context and the outcome of each cell.
+    """
+
+    node: Places
+    of_event: Places
+    n_nodes: int
+    node_of: Places
+    outcome: Places
+
+    @classmethod
+    def of(cls, node: Places, n_nodes: int, events: Events) -> _Cells:
+        """Return the cells of the contexts of all events."""
+        key = node * events.n_outcomes + events.outcomes
+        found, cell = np.unique(key, return_inverse=True)
+        return cls(node, cell, n_nodes, found // events.n_outcomes, found % events.n_outcomes)
+
+    def in_cell(self, customers: Floats) -> Floats:
+        """Return the sum over the events of each cell."""
+        return np.asarray(np.bincount(self.of_event, customers, len(self.node_of)), float)
+
+
+class Screening:
+    """Greedy choice of chains whose weighted product predicts left-out events.
+
+    Distributions interpolate the counts of nested contexts without the event that is predicted,
+    like a franchise with one table in each cell, so that a broad context counts the narrower
+    contexts with an outcome. The chains chosen are then fitted by the exact sampler.
+
+    Parameters
+    ----------
+    events : Events
+    """
+
+    def __init__(self, events: Events):
+        self._events = events
+        most = int(np.clip(_CELLS // events.n_outcomes, _FEWEST_EVENTS, _MOST_EVENTS))
+        self._sampled = events.sample(most)
+        self._outcomes = events.outcomes[self._sampled]
+        self._weights = events.counts[self._sampled].astype(float)
+        self._root = self._find_root()
+
+    def choose(self) -> list[Chain]:
+        """Return chains of one column each, then longer ones, each in the order of choice."""
+        n_columns = self._events.codes.shape[1]
+        columns = [j for j in range(n_columns) if self._events.sizes[j] > 1]
+        singles = [self._extend(self._root, j) for j in columns]
+        by_evidence = sorted(singles, key=lambda each: -each.evidence)
+        singles = by_evidence[:_MOST_SINGLES]
+        if not singles:
+            return []
+        followers = [each.chain[0] for each in by_evidence[:_MOST_COLUMNS]]
+        chosen = list(singles)
+        objective = self._objective(chosen)
+        weights = fit_pool_weights(objective)
+        waiting = [
+            self._extend(each, j)
+            for each in by_evidence[:_MOST_COLUMNS]
+            for j in followers
+            if j != each.chain[0]
+        ]
+        for _ in range(_MOST_LONGER):
+            waiting = self._rank(waiting, objective, weights)
+            if not waiting:
+                break
+            best = waiting.pop(0)
+            chosen.append(best)
+            objective = self._objective(chosen)
+            weights = fit_pool_weights(objective, np.append(weights, 0.0))
+            waiting += [self._extend(best, j) for j in followers if j not in best.chain]
+        needed = {j for each, w in zip(chosen, weights, strict=True) if w > 0.0 for j in each.chain}
+        return [
+            each.chain
+            for each, weight in zip(chosen, weights, strict=True)
+            if weight > 0.0 or (len(each.chain) == 1 and each.chain[0] in needed)
+        ]
+
+    def _objective(self, chosen: list[_Candidate]) -> PoolObjective:
+        return PoolObjective.of(
+            self._root.distributions,
+            [each.distributions for each in chosen],
+            self._outcomes,
+            self._weights,
+        )
+
+    def _rank(
+        self, waiting: list[_Candidate], objective: PoolObjective, weights: Floats
+    ) -> list[_Candidate]:
+        """Return the candidates that help, the best first."""
+        gains = objective.gains(weights, [each.distributions for each in waiting])
+        scale = self._events.counts.sum() / self._weights.sum()
+        order = np.argsort(-gains, kind="stable")[:_MOST_CANDIDATES]
+        return [waiting[k] for k in order if gains[k] * scale > _LEAST_GAIN]
+
+    def _find_root(self) -> _Candidate:
+        """Return the chain without columns."""
+        events = self._events
+        none = np.zeros(len(events.counts), np.int64)
+        uniform = np.full((len(self._sampled), events.n_outcomes), 1.0 / events.n_outcomes)
+        return self._add_level((), none, 1, uniform)
+
+    def _extend(self, above: _Candidate, column: int) -> _Candidate:
+        """Return a chain with one more column."""
+        events = self._events
+        key = above.node * int(events.sizes[column]) + events.codes[:, column]
+        found, node = np.unique(key, return_inverse=True)
+        cells = _Cells.of(node, len(found), events)
+        # A table for each cell below: these are the customers of the contexts above.
+        opens = cells.in_cell(events.counts.astype(float))[cells.of_event[self._sampled]] == 1.0
+        first_of_cell = np.zeros(len(events.counts))
+        first_of_cell[np.unique(cells.of_event, return_index=True)[1]] = 1.0
+        upper = _Cells.of(above.node, int(above.node.max()) + 1, events)
+        broader, _ = self._interpolate(above.broader, upper, first_of_cell, opens)
+        return self._add_level((*above.chain, column), node, len(found), broader)
+
+    def _add_level(self, chain: Chain, node: Places, n_nodes: int, broader: Floats) -> _Candidate:
+        """Return a chain that ends in the contexts `node`, given the distributions above them."""
+        events = self._events
+        cells = _Cells.of(node, n_nodes, events)
+        leaves = np.ones(len(self._sampled), bool)
+        found, score = self._interpolate(broader, cells, events.counts.astype(float), leaves)
+        return _Candidate(chain, node, broader, found, score / self._weights.sum())
+
+    def _interpolate(
+        self, broader: Floats, cells: _Cells, customers: Floats, leaves: NDArray[np.bool_]
+    ) -> tuple[Floats, float]:
+        """Return distributions of the sampled events' contexts, and the score of the best law.
+
+        Parameters
+        ----------
+        broader : (n_sampled, n_outcomes) array
+            Distributions above.
+        cells : _Cells
+        customers : (n_events,) array
+            Customers of each event's cell that are due to the event.
+        leaves : (n_sampled,) bool
+            Whether a customer of the cell leaves with the event. The law is chosen for these.
+        """
+        mine, rows = self._outcomes, np.arange(len(self._outcomes))
+        in_cell = cells.in_cell(customers)
+        node = cells.node[self._sampled]
+        own = in_cell[cells.of_event[self._sampled]] - leaves
+        n_customers = np.bincount(cells.node_of, in_cell, cells.n_nodes)[node] - leaves
+        n_tables = np.bincount(cells.node_of, minlength=cells.n_nodes)[node] - (own == 0.0)
+        before = broader[rows, mine]
+        weights = self._weights * leaves if leaves.any() else self._weights
+        best = (-np.inf, 0.0, 1.0)
+        for d in _DISCOUNTS:
+            for theta in _CONCENTRATIONS:
+                p = np.maximum(own - d, 0.0) + (theta + d * n_tables) * before
+                best = max(best, (float(weights @ np.log(p / (theta + n_customers))), d, theta))
+        score, d, theta = best
+        first = np.searchsorted(cells.node_of, np.arange(cells.n_nodes + 1))
+        counts = csr_matrix(
+            (in_cell - d, cells.outcome, first), shape=(cells.n_nodes, broader.shape[1])
+        )
+        found = np.asarray(counts[node].toarray(), float)
+        back = theta + d * n_tables
+        found += back[:, None] * broader
+        found[rows, mine] = np.maximum(own - d, 0.0) + back * before
+        found /= (theta + n_customers)[:, None]
+        return found, score

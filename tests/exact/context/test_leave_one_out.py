@@ -1,0 +1,272 @@
+"""Leave-one-out predictions of franchises, and weights of chains, against brute force.
+
+The oracle removes the event from the data and enumerates all tables of the rest (see backoff.py);
+skdp has only draws of the tables of all events.
+"""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from exact.context.backoff import Model, Posterior, predictive
+from exact.language.franchise import stirling
+from exact.oracles.batch_means import N_SWEEPS, assert_means
+from scipy.optimize import minimize
+
+from skdp.context import HDPBackoffClassifier
+from skdp.context._backoff._leave_one_out import leave_one_out_terms
+from skdp.context._backoff._pool import replace_unknown
+from skdp.context._backoff._pooling import PoolObjective, fit_pool_weights, log_pool
+from skdp.context._backoff._screening import Events, Screening
+
+BURN_IN = 300
+CLASSES = [0, 1, 2]
+EVENTS = [("ap", 0), ("ap", 0), ("ap", 0), ("aq", 0), ("ap", 1), ("bp", 0), ("bq", 1)]
+LAWS = {
+    "fixed": ([0.2, 0.3, 0.5], [2.0, 1.5, 0.4], False),
+    "dirichlet": ([0.0, 0.0, 0.0], [2.0, 1.5, 0.4], False),
+    "learned": (None, None, False),
+    "by context": ([0.2, 0.3, 0.5], None, True),
+}
+
+
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(
+    ("law", "root"),
+    [("fixed", True), ("dirichlet", False), slow("learned", True), slow("by context", True)],
+)
+def test_left_out_predictions(law, root):
+    """1 / p(x | others) and p(. | others) / p(x | others) are means over the posterior."""
+    discounts, concentrations, by_context = LAWS[law]
+    n = 2 + root
+    d = None if discounts is None else discounts[:n]
+    theta = None if concentrations is None else concentrations[:n]
+    model = Model(3, 2, root=root, discounts=d, concentrations=theta, by_context=by_context)
+    classifier = HDPBackoffClassifier(
+        None, root=root, discount="auto" if d is None else d,
+        concentration="auto" if theta is None else theta,
+        concentration_scope="context" if by_context else "level", classes=CLASSES, random_state=0,
+        max_iter=BURN_IN + N_SWEEPS, burn_in=BURN_IN, n_samples=N_SWEEPS,
+    )  # fmt: skip
+    X, y = [list(context) for context, _ in EVENTS], [x for _, x in EVENTS]
+    classifier.fit(X, y)
+    distinct = sorted(set(EVENTS))
+    rows = classifier._find([list(context) for context, _ in distinct])
+    outcomes = np.array([x for _, x in distinct], np.int32)
+    cells = classifier._tree.find_cells(outcomes, rows)
+    base = np.full(3, 1.0 / 3.0)
+    draws = []
+    for sample in classifier._models:
+        inverse, total = leave_one_out_terms(classifier._tree, [sample], cells, base)
+        draws.append(np.column_stack([inverse, total]))
+    expected = []
+    for context, x in distinct:
+        rest = list(EVENTS)
+        rest.remove((context, x))
+        pairs = [(tuple(each), outcome) for each, outcome in rest]
+        p = Posterior(model, pairs).predictive(tuple(context))
+        expected.append([1.0 / p[x], *(p / p[x])])
+    assert_means(np.array(draws), expected, "left-out predictions")
+
+
+def removals(model, context, x, customers, tables, discounts):
+    """Yield what remains after an event has left, and its probability, from the bottom up."""
+    path = list(reversed(model.prefixes(context)))
+
+    def leave(i, customers, tables, chance):
+        if i == len(path):
+            yield customers, tables, chance
+            return
+        cell = path[i], x
+        c, t = customers[cell], tables[cell]
+        numbers = stirling(c, discounts[model.depth(path[i])])
+        closes = numbers[c - 1][t - 1] / numbers[c][t] if c > 1 else 1.0
+        fewer = {**customers, cell: c - 1}
+        if closes < 1.0:
+            yield fewer, tables, chance * (1.0 - closes)
+        if closes > 0.0:
+            yield from leave(i + 1, fewer, {**tables, cell: t - 1}, chance * closes)
+
+    yield from leave(0, customers, tables, 1.0)
+
+
+@pytest.mark.parametrize("root", [True, False])
+@pytest.mark.parametrize("law", ["fixed", "dirichlet"])
+def test_left_out_terms_of_a_sample(law, root):
+    """All ways in which an event can leave given tables, weighted by their probabilities."""
+    discounts, concentrations, _ = LAWS[law]
+    n = 2 + root
+    model = Model(
+        3, 2, root=root, discounts=discounts[:n], concentrations=concentrations[:n]
+    )  # fmt: skip
+    classifier = HDPBackoffClassifier(
+        None, root=root, discount=discounts[:n], concentration=concentrations[:n],
+        classes=CLASSES, random_state=0, max_iter=16, burn_in=4, n_samples=12,
+    ).fit([list(context) for context, _ in EVENTS], [x for _, x in EVENTS])  # fmt: skip
+    tree = classifier._tree
+    distinct = sorted(set(EVENTS))
+    outcomes = np.array([x for _, x in distinct], np.int32)
+    paths = classifier._find([list(context) for context, _ in distinct])
+    cells = tree.find_cells(outcomes, paths)
+    base = np.full(3, 1.0 / 3.0)
+    names = [
+        (tuple(context), int(x))
+        for m in range(n)
+        for context, x in zip(
+            tree.contexts_at(m)[
+                tree.layout.node[tree.layout.cells_at(m)] - tree.layout.nodes_at(m).start
+            ].tolist(),
+            tree.outcome[tree.layout.cells_at(m)], strict=True,
+        )
+    ]  # fmt: skip
+    several = 0
+    for sample in classifier._models:
+        franchise = sample.franchise(tree, base)
+        customers = dict(zip(names, franchise.customers.tolist(), strict=True))
+        tables = dict(zip(names, franchise.tables.tolist(), strict=True))
+        several += max(tables.values()) > 1
+        inverse, total = leave_one_out_terms(tree, [sample], cells, base)
+        theta = {u: concentrations[model.depth(u)] for u, _ in names}
+        for i, (context, x) in enumerate(distinct):
+            expected = np.zeros(3)
+            for rest in removals(model, tuple(context), x, customers, tables, discounts):
+                p = np.array([
+                    predictive(model, tuple(context), w, *rest[:2], discounts, theta)
+                    for w in CLASSES
+                ])  # fmt: skip
+                expected += rest[2] * p / p[x]
+            np.testing.assert_allclose(total[i], expected, rtol=1e-10)
+            np.testing.assert_allclose(inverse[i], expected.sum(), rtol=1e-10)
+    assert several > 3
+
+
+def make_distributions(n_chains=3, n=30, n_classes=4, seed=0):
+    rng = np.random.default_rng(seed)
+    distributions = rng.dirichlet(np.ones(n_classes), (n_chains + 1, n))
+    outcomes = np.array([rng.choice(n_classes, p=p) for p in distributions[1]])
+    return distributions, outcomes, rng.integers(1, 4, n)
+
+
+def pooled(distributions, weights, i):
+    """Return the weighted product for row i, from its definition."""
+    p = distributions[0, i].copy()
+    for k, weight in enumerate(weights, start=1):
+        p *= (distributions[k, i] / distributions[0, i]) ** weight
+    return p / p.sum()
+
+
+def test_weights_maximize_the_left_out_probability():
+    distributions, outcomes, counts = make_distributions()
+    objective = PoolObjective.of(
+        distributions[0], list(distributions[1:]), outcomes, counts.astype(float)
+    )
+
+    def loss(weights):
+        each = [np.log(pooled(distributions, weights, i)[x]) for i, x in enumerate(outcomes)]
+        return np.sum(weights) - counts @ each
+
+    found = fit_pool_weights(objective)
+    best = min(
+        (minimize(loss, start, bounds=[(0.0, None)] * 3) for start in np.eye(3)),
+        key=lambda each: each.fun,
+    )
+    np.testing.assert_allclose(found, best.x, atol=2e-3)
+    value, gradient = objective.loss(np.array([0.3, 0.1, 0.7]))
+    assert value == pytest.approx(loss(np.array([0.3, 0.1, 0.7])), rel=1e-5)
+    steps = np.eye(3) * 1e-5
+    at = np.array([0.3, 0.1, 0.7])
+    differences = [(loss(at + step) - loss(at - step)) / 2e-5 for step in steps]
+    np.testing.assert_allclose(gradient, differences, rtol=1e-3, atol=1e-3)
+
+
+def test_pool_is_a_weighted_product():
+    distributions, _, _ = make_distributions()
+    weights = np.array([0.5, 0.0, 0.9])
+    logs = np.log(distributions)
+    found = np.exp(log_pool(logs[0], logs[1:] - logs[0], weights))
+    expected = [pooled(distributions, weights, i) for i in range(distributions.shape[1])]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_unknown_columns_are_dropped():
+    """A chain is replaced by the best one among those with a part of its known columns."""
+    chains = [(), (0,), (1,), (2,), (0, 1), (0, 2, 1)]
+    evidence = np.array([-3.0, -1.0, -2.0, -2.5, -0.5, -0.2])
+    patterns = np.array(list(itertools.product([False, True], repeat=3)))
+    distributions = np.arange(6 * 8 * 2, dtype=float).reshape(6, 8, 2)
+    found = replace_unknown(distributions, chains, evidence, patterns)
+    for k, chain in enumerate(chains):
+        for i, unknown in enumerate(patterns):
+            source = k
+            if any(unknown[j] for j in chain):
+                known = {j for j in chain if not unknown[j]}
+                fits = [m for m, other in enumerate(chains) if other and set(other) <= known]
+                source = max(fits, key=lambda m: evidence[m]) if fits else k
+            np.testing.assert_array_equal(found[k, i], distributions[source, i])
+
+
+def test_left_out_weights_of_a_fit():
+    """The evidence and weights of a fit, from its own samples and definitions."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (120, 2))
+    y = np.where(rng.random(120) < 0.8, (X[:, 0] + X[:, 1]) % 3, rng.integers(0, 3, 120))
+    fitted = HDPBackoffClassifier(max_iter=24, random_state=0).fit(X, y)
+    pool, weights = fitted._pool, fitted._pool_weights
+    assert [0, 1] in fitted.chains_ or [1, 0] in fitted.chains_
+    events = Counter(map(tuple, np.column_stack([X, y]).tolist()))
+    listed = sorted(events)
+    outcomes = np.array([event[2] for event in listed], np.int32)
+    codes = np.array([event[:2] for event in listed])
+    logs, base = [], np.full(3, 1.0 / 3.0)
+    for k, tree in enumerate(pool.trees):
+        cells = tree.find_cells(outcomes, pool.contexts(k, codes))
+        samples = [sample[k] for sample in fitted._models]
+        inverse, total = leave_one_out_terms(tree, samples, cells, base)
+        logs.append(np.log(total / inverse[:, None]))
+    counts = np.array([events[event] for event in listed])
+    own = np.array(logs)[:, np.arange(len(listed)), outcomes]
+    np.testing.assert_allclose(fitted.chain_scores_, (own[1:] @ counts) / 120.0, rtol=1e-5)
+
+    def loss(w):
+        each = [
+            np.log(pooled(np.exp(np.array(logs)), w, i)[x]) for i, x in enumerate(outcomes)
+        ]  # no category occurs once
+        return np.sum(w) - counts @ each
+
+    at = weights.weights
+    np.testing.assert_allclose(at, fitted.chain_weights_)
+    step = np.eye(len(at)) * 0.02
+    for move in step:
+        assert loss(at) <= loss(at + move) + 1e-4
+        assert loss(at) <= loss(np.maximum(at - move, 0.0)) + 1e-4
+
+
+def test_screening_predicts_without_the_event():
+    """Distributions sum to one, and those of contexts with no other event are the ones above."""
+    rng = np.random.default_rng(1)
+    codes = [rng.integers(0, 6, 60), rng.integers(0, 4, 60)]
+    outcomes = rng.integers(0, 3, 60)
+    events = Events.of(codes, np.array([6, 4]), outcomes, np.ones(60, np.int64), 3)
+    screening = Screening(events)
+    single = screening._extend(screening._root, 0)
+    pair = screening._extend(single, 1)
+    for candidate in (screening._root, single, pair):
+        np.testing.assert_allclose(candidate.distributions.sum(axis=1), 1.0)
+    same = Counter(map(tuple, np.column_stack(codes).tolist()))
+    alone = np.array([same[tuple(code)] == 1 for code in events.codes.tolist()])
+    assert alone.any()
+    np.testing.assert_allclose(pair.distributions[alone], pair.broader[alone])
+
+
+def test_seen_once():
+    codes = [np.array([0, 0, 1, 2, 2]), np.array([0, 0, 1, 1, 0])]
+    outcomes, counts = np.array([1, 1, 0, 0, 1]), np.array([1, 1, 1, 2, 1])
+    events = Events.of(codes, np.array([3, 2]), outcomes, counts, 2)
+    assert events.codes.tolist() == [[0, 0], [1, 1], [2, 0], [2, 1]]
+    assert events.counts.tolist() == [2, 1, 1, 2]
+    once = events.columns_seen_once(np.arange(4))
+    assert once.tolist() == [[False, False], [True, False], [False, False], [False, False]]
