@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,12 @@ from skdp._part import Part
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._regression import _kernels_logistic as kernels
 from skdp.emissions._regression._columns import (
-    InputsNeeded,
     Roles,
     as_inputs,
-    fill_targets,
     to_regressors,
 )
-from skdp.emissions._regression._windows import write_states_of_windows
+from skdp.emissions._regression._model import RegressionModel
+from skdp.emissions._window_states import write_states_of_windows
 
 _MOST_STEPS, _CLIMBS, _TOLERANCE = 100, 5, 1e-9
 """Steps to a mode: their largest number, first steps that only climb, and size of the last one."""
@@ -205,7 +204,7 @@ class LogisticSampler(AugmentedRegression):
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticRegressionModel(InputsNeeded):
+class LogisticRegressionModel(RegressionModel):
     r"""Log odds of targets that are linear in the inputs, and the uncertainty of coefficients.
 
     The coefficients are Gaussian given the states and the Polya-Gamma variables of the sample. The
@@ -229,11 +228,6 @@ class LogisticRegressionModel(InputsNeeded):
     coefs: Floats
     intercepts: Floats
     coef_factors: Floats
-
-    @property
-    def target_columns(self) -> Places:  # type: ignore[override]
-        """Columns of the targets."""
-        return self.roles.targets
 
     def log_obs(self, values: Floats) -> Floats:
         """Return the log probability of the targets of every step given its inputs, (N, J).
@@ -297,23 +291,3 @@ class LogisticRegressionModel(InputsNeeded):
         inputs = as_inputs(self.roles, inputs, states)
         probs = self.predict(inputs)[np.arange(len(states)), states]
         return (rng.random(probs.shape) < probs).astype(np.float64)
-
-    def fill(self, values: Floats, weights: Floats) -> Floats:
-        """Return observations with missing targets replaced by their probabilities of 1.
-
-        Parameters
-        ----------
-        values : (N, n_features) array
-        weights : (N, J) array
-            Probabilities of the states.
-        """
-        return fill_targets(self.roles, self.predict, values, weights)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        return replace(
-            self,
-            coefs=self.coefs[order],
-            intercepts=self.intercepts[order],
-            coef_factors=self.coef_factors[order],
-        )

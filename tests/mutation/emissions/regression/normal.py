@@ -2,13 +2,14 @@
 
 from mutation.mutation import Mutation
 
+REGRESSIONS = "emissions/_autoregressive/_regressions.py"
 NORMAL = "emissions/_regression/_normal.py"
 TESTS = "tests/exact/emissions/test_regression.py"
 
 MUTATIONS = [
     Mutation(
         "targets-freedom-of-one-column",
-        NORMAL,
+        REGRESSIONS,
         "        freedoms = dofs - (n_dims - 1.0)\n",
         "        freedoms = dofs\n",
         "The degrees of freedom of a t distribution are nu_n - D + 1.",
@@ -16,7 +17,7 @@ MUTATIONS = [
     ),
     Mutation(
         "targets-in-units-of-the-prior",
-        NORMAL,
+        REGRESSIONS,
         "self._shift = -float(np.log(np.diag(prior.scale_root)).sum())",
         "self._shift = 0.0",
         "Densities are those of the targets in their own units.",
@@ -24,7 +25,7 @@ MUTATIONS = [
     ),
     Mutation(
         "targets-drawn-without-leverage",
-        NORMAL,
+        REGRESSIONS,
         "sizes = np.sqrt(1.0 + (leverages**2).sum(axis=1)) / roots",
         "sizes = 1.0 / roots",
         "The coefficients are uncertain.",
