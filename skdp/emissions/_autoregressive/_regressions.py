@@ -257,7 +257,8 @@ def _write_predictives(
     """Write the log posterior predictive densities of all rows in all states, (N, J)."""
     width, n_states = rows.shape[1], out.shape[1]
     scratch = np.empty((width, width, n_states)), np.empty((width, n_states))
+    rows = as_readonly(np.ascontiguousarray(rows))  # of one type: the kernel is compiled once
     kernels.weigh_matrix_students(
-        as_readonly(rows), first, inverses, log_dets, freedoms, shift, n_dims, *scratch,
+        rows, first, inverses, log_dets, freedoms, shift, n_dims, *scratch,
         np.empty((5, n_states)), out,
     )  # fmt: skip

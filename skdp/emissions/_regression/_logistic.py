@@ -26,6 +26,12 @@ _MOST_STEPS, _CLIMBS, _TOLERANCE = 100, 5, 1e-9
 """Steps to a mode: their largest number, first steps that only climb, and size of the last one."""
 
 
+def _as_rows(array: Floats) -> Floats:
+    """Return an array of one type, for which kernels are compiled once."""
+    rows: Floats = as_readonly(np.ascontiguousarray(array))
+    return rows
+
+
 class LogisticPrior(NamedTuple):
     """Parameters of the Gaussian prior, with the intercept first.
 
@@ -49,7 +55,7 @@ class LogisticData(NamedTuple):
 
     def take(self, steps: Places) -> LogisticData:
         """Return the data of some steps."""
-        return LogisticData(*(as_readonly(array[steps]) for array in self))
+        return LogisticData(*(_as_rows(array[steps]) for array in self))
 
 
 class AugmentedRegression(Part):
@@ -75,7 +81,7 @@ class AugmentedRegression(Part):
     def restrict(self, steps: Places, n_states: int) -> AugmentedRegression:
         """Return the regressions of some of the observations."""
         other = AugmentedRegression(n_states, *self.linears.shape[1:])
-        other._data, other._omegas = self._data.take(steps), as_readonly(self._omegas[steps])
+        other._data, other._omegas = self._data.take(steps), _as_rows(self._omegas[steps])
         return other
 
     def condition(self, states: Places) -> None:
@@ -130,14 +136,14 @@ class LogisticSampler(AugmentedRegression):
         halves = np.where(np.isnan(targets), 0.0, targets - 0.5)
         offsets = coefs[:, 0] + inputs @ coefs[:, 1:].T
         rows = to_regressors(inputs, precision_root)
-        self._data = LogisticData(*map(as_readonly, (rows, offsets, halves)))
-        self._omegas = np.where(halves == 0.0, 0.0, 0.25)
+        self._data = LogisticData(*map(_as_rows, (rows, offsets, halves)))
+        self._omegas = _as_rows(np.where(halves == 0.0, 0.0, 0.25))
 
     def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
         """Draw the Polya-Gamma variables given the coefficients."""
         omegas = np.empty(self._omegas.shape)
         kernels.draw_omegas(*self._data, self.coefs, states, omegas, rng)
-        self._omegas, self._is_complete = omegas, True
+        self._omegas, self._is_complete = as_readonly(omegas), True
 
     def start(self, states: Places, rng: NDArray[np.uint64]) -> None:
         """Write initial states, by assigning windows of steps to the regressions that fit best."""
@@ -245,7 +251,7 @@ class LogisticRegressionModel(RegressionModel):
         rows = np.hstack([np.ones((len(inputs), 1)), inputs])
         coefs = np.concatenate([self.intercepts[:, :, np.newaxis], self.coefs], axis=2)
         out = np.empty((len(rows), len(coefs)))
-        kernels.weigh_means(as_readonly(rows), halves, coefs, self.coef_factors, out)
+        kernels.weigh_means(_as_rows(rows), _as_rows(halves), coefs, self.coef_factors, out)
         return out
 
     def predict(self, inputs: Floats) -> Floats:

@@ -57,7 +57,7 @@ class NormalRegressionSampler(Part):
         left = solve_triangular(scale_root, left.T, lower=True, check_finite=False).T
         rows = np.hstack([regressors, left])
         rows[np.isnan(targets).any(axis=1)] = np.nan
-        self._rows = as_readonly(rows)
+        self._rows = as_readonly(np.ascontiguousarray(rows))
 
     def restrict(self, steps: Places, n_states: int) -> NormalRegressionSampler:
         """Return a sampler for some of the observations."""
