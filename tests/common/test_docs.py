@@ -80,6 +80,7 @@ OTHER_MEANING = {
     "use_y": {
         "HDPHMMLT": "known states of steps, not labels of rows",
         "FactorialHMM": "known bits of steps",
+        "StateDetector": "states",
     },
     "max_iter": {
         "HDPPCFG": "iterations of each start, not sweeps",
