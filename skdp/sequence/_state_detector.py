@@ -135,7 +135,10 @@ class StateDetector(
     evidence, the penalty) were chosen on one half of a published benchmark.
 
     Probabilities are those of the model and take the states of stored samples into account, but not
-    the choices of window and step.
+    the choices of window and step. A probable change is a change of the signal, which a user may
+    not want to name: in some recordings of the benchmark, windows before and after probable changes
+    differ as clearly as those around the changes of the authors, who do not list them. Known states
+    in `y` show the model which differences matter.
 
     Time and memory are proportional to the number of steps: about 20 seconds and 600 MB for a
     million steps of one column.
