@@ -14,22 +14,6 @@ MUTATIONS = [
         "tests/unit/sequence/test_state_detector.py::test_changes_are_where_states_change",
     ),
     Mutation(
-        "detector-known-windows-across-changes",
-        "sequence/_detector/_known.py",
-        "    return _states_of(known, own, whole.agree)",
-        "    return _states_of(known, own, own.agree)",
-        "All known steps of a window must agree.",
-        f"{KNOWN_TESTS}::test_windows_and_labels_by_their_definition[40-20-0.3]",
-    ),
-    Mutation(
-        "detector-windows-know-the-steps-of-others",
-        "sequence/_detector/_known.py",
-        "    return np.where(agree & (ranges.lasts > ranges.firsts), states, -1)",
-        "    return np.where(agree, states, -1)",
-        "A window without known steps is free.",
-        f"{KNOWN_TESTS}::test_windows_and_labels_by_their_definition[7-3-0.05]",
-    ),
-    Mutation(
         "detector-labels-without-known-steps",
         "sequence/_state_detector.py",
         "            write_known(labels, known.states, layout)",

@@ -2,21 +2,12 @@
 
 from mutation.mutation import Mutation
 
-REGRESSIONS = "emissions/_autoregressive/_regressions.py"
 REGRESSION_MODEL = "emissions/_autoregressive/_model.py"
 REGRESSION_TESTS = "tests/exact/emissions/test_autoregressive.py"
 LAG_TESTS = "tests/exact/sequence/hmm/test_lagged_forecast.py"
 CHOSEN = f"{REGRESSION_TESTS}::TestChosenLagsAndTrends"
 
 MUTATIONS = [
-    Mutation(
-        "regressions-draws-without-leverage",
-        REGRESSIONS,
-        "    sizes = np.sqrt(1.0 + (leverages**2).sum(axis=1)) / roots",
-        "    sizes = 1.0 / roots",
-        "Draws follow the density, which knows how uncertain coefficients are.",
-        f"{REGRESSION_TESTS}::test_draws_of_the_next_observation_follow_the_density",
-    ),
     Mutation(
         "regressions-moments-about-the-old-origin",
         REGRESSION_MODEL,
