@@ -9,7 +9,13 @@ nearest labeled step in time; a random forest of means and deviations of windows
 steps; and a supervised hidden Markov model, with a Gaussian for each state (shrunken covariances)
 and transitions that stay with probability .98.
 
+With ``--windows`` the recordings are those of TSSB and UTSA, whose states are waves, and
+`StateDetector` with labels is compared with a random forest of the same windows, which learns from
+the windows with a known state and predicts all; with `HDPHMMLT` of the values, with labels; with
+`StateDetector` without labels, matched to the truth; and with the nearest label.
+
     python benchmarks/known_states.py --data shared/data --draws 3
+    python benchmarks/known_states.py --data shared/data --draws 1 --windows
 """
 
 import argparse
@@ -26,7 +32,8 @@ from sequence_data import load_mocap
 from sklearn.covariance import LedoitWolf
 from sklearn.ensemble import RandomForestClassifier
 
-from skdp.sequence import HDPHMMLT, hmm_posterior
+from skdp.sequence import HDPHMMLT, StateDetector, hmm_posterior
+from skdp.sequence._detector._known import know_windows
 
 WIDTHS = 3, 11, 41
 STAYING = 0.98
@@ -48,6 +55,21 @@ def load_sets(folder):
                 bounds = [0, *each["change_points"], len(values)]
                 recordings.append(([values], [np.repeat(each["states"], np.diff(bounds))]))
     return {"motion capture": [(sequences, states)], "water circulation": recordings}
+
+
+def load_waves(folder):
+    """Return lists of pairs (sequences, states) of the recordings with waves by their benchmark."""
+    path = Path(folder, "sequence", "states")
+    sets = {"TSSB": [], "UTSA": []}
+    with np.load(path / "series.npz") as data:
+        for each in json.loads((path / "series.json").read_text()):
+            if each["benchmark"] in sets and each["change_points"]:
+                values = data[f"{each['benchmark']}/{each['name']}"].astype(float)
+                values = values.reshape(each["n_steps"], -1)
+                bounds = [0, *each["change_points"], len(values)]
+                names = np.unique(each["states"], return_inverse=True)[1]
+                sets[each["benchmark"]].append(([values], [np.repeat(names, np.diff(bounds))]))
+    return sets
 
 
 def label(states, share, rng):
@@ -129,15 +151,84 @@ def by_supervised_hmm(sequences, known):
     return np.split(found, ptr[1:-1])
 
 
+def match(found, states):
+    """Return states renamed by the best match to the truth."""
+    every = np.concatenate(states)
+    size = max(np.concatenate(found).max(), every.max()) + 1
+    pairs = np.zeros((size, size), dtype=int)
+    np.add.at(pairs, (np.concatenate(found), every), 1)
+    names = linear_sum_assignment(pairs, maximize=True)[1]
+    return [names[own] for own in found]
+
+
+def by_forest_of_windows(detector, sequences, known, seed):
+    """Return the states of steps by a forest of the features that the detector chose."""
+    if detector.features_ is None:
+        rows, windows = np.vstack(sequences), np.concatenate(known)
+    else:
+        panel = detector._check_panel(sequences)[0]
+        layout = detector.features_._lay(panel)
+        windows = know_windows(np.concatenate(known), layout)
+        rows = detector.features_.transform(panel).values
+    forest = RandomForestClassifier(300, random_state=seed, n_jobs=1)
+    forest.fit(rows[windows >= 0], windows[windows >= 0])
+    found = forest.predict(rows)
+    return [found] if detector.features_ is None else [layout.spread(found)]
+
+
+def compare_windows(options):
+    for name, problems in load_waves(options.data).items():
+        problems = problems[:: options.every]
+        rows, plain = [], {}
+        for share in options.shares:
+            accuracies = {}
+            seconds = 0.0
+            for draw in range(options.draws):
+                rng = np.random.default_rng(draw)
+                for sequences, states in problems:
+                    known = label(states, share, rng)
+                    begin = time.process_time()
+                    detector = StateDetector(random_state=draw)
+                    found = {"labels": detector.fit_predict(sequences, known)}
+                    seconds += time.process_time() - begin
+                    key = id(sequences), draw
+                    if key not in plain:
+                        plain[key] = StateDetector(random_state=draw).fit_predict(sequences)
+                    found["no labels, matched"] = match(plain[key], states)
+                    forest = by_forest_of_windows(detector, sequences, known, draw)
+                    found["forest of the same windows"] = forest
+                    found["HDPHMMLT of values, labels"] = by_hmm(
+                        sequences, known, "gaussian", draw, 0
+                    )
+                    found["nearest label"] = by_nearest(known)
+                    is_free = np.concatenate(known) < 0
+                    truth = np.concatenate(states)[is_free]
+                    for method, paths in found.items():
+                        right = np.concatenate(paths)[is_free] == truth
+                        accuracies.setdefault(method, []).append(right.mean())
+            rows.append([f"{share:.0%}", *(f"{np.mean(a):.3f}" for a in accuracies.values()),
+                         f"{seconds / options.draws / len(problems):.1f}"])  # fmt: skip
+        print(f"\n{name}, {len(problems)} recordings\n")
+        print_table(
+            ["labeled", *accuracies, "CPU s a fit"],
+            rows,
+        )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", required=True)
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--shares", type=float, nargs="+", default=[0.01, 0.05, 0.2])
     parser.add_argument("--emission", default="gaussian")
+    parser.add_argument("--every", type=int, default=1, help="take every n-th recording of waves")
+    parser.add_argument("--windows", action="store_true", help="recordings of waves")
     options = parser.parse_args()
     print_header()
     warnings.simplefilter("ignore")
+    if options.windows:
+        compare_windows(options)
+        return
     for name, problems in load_sets(options.data).items():
         rows = []
         for share in options.shares:

@@ -7,9 +7,14 @@ states of all steps. The recordings with even numbers served to choose the defau
 `StateDetector`; those with odd numbers did not. Baselines: one state for all steps; k-means of the
 same windows (or values), told the true number of states; `HDPHMMLT` of the values, as it comes.
 
-The last table compares predicted probabilities of changes with the truth: recordings are cut into
+The next table compares predicted probabilities of changes with the truth: recordings are cut into
 blocks of two windows (or 50 values), and the probability of a change in a block is the sum over its
 steps, at most 1.
+
+The last table asks whether probable changes (.8 or more within a window) that are not among those
+of the authors are changes at all. A logistic regression learns to tell the windows before and after
+a change from their spectra, which the detector does not use, and predicts others of the same two
+segments. The middles of found segments serve as a control: there is nothing to tell.
 
     python benchmarks/state_detection.py --data shared/data --seeds 3 --csv scores.csv
 """
@@ -20,17 +25,24 @@ import json
 import time
 import warnings
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from report import print_header, print_table, report_done
 from sklearn.cluster import KMeans
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import adjusted_mutual_info_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from skdp.preprocessing import WindowFeatures
 from skdp.sequence import HDPHMMLT, StateDetector
 
 OURS = "StateDetector"
 BINS = 5
+FEWEST, MOST = 6, 24
+"""Numbers of windows on each side of a change from which a classifier learns."""
 
 
 def load(folder):
@@ -79,6 +91,55 @@ def count_changes(detector, values, truth):
     return [(min(p, 1.0), bool(n)) for p, n in zip(predicted, happened, strict=True)]
 
 
+def find_probable(probabilities, width):
+    """Return the steps at which a change has a probability of .8 or more within `width` steps."""
+    left, found = probabilities.copy(), []
+    while (t := int(left.argmax())) > 0 and left[t] > 0.01:
+        near = slice(max(t - width // 2, 0), t + width // 2 + 1)
+        if left[near].sum() >= 0.8:
+            found.append(t)
+        left[near] = 0.0
+    return sorted(found)
+
+
+def tell_apart(rows, starts, width, place, begin, end):
+    """Return the accuracy with which windows before and after a place are told apart, or None."""
+    before = np.flatnonzero((starts >= begin) & (starts + width <= place - width // 2))
+    after = np.flatnonzero((starts >= place + width // 2) & (starts + width <= end))
+    n = min(len(before), len(after), MOST)
+    if n < FEWEST:
+        return None
+    near = np.concatenate([before[len(before) - n // 2 :], after[: n // 2]])
+    far = np.concatenate([before[len(before) - n : len(before) - n // 2], after[n // 2 : n]])
+    accuracies = []
+    for learned, predicted in ((near, far), (far, near)):
+        model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=200))
+        model.fit(rows[learned], learned >= after[0])
+        accuracies.append(model.score(rows[predicted], predicted >= after[0]))
+    return np.mean(accuracies)
+
+
+def check_changes(detector, values, truth):
+    """Return accuracies of `tell_apart` at probable changes and at middles of segments, by kind."""
+    window = 1 if detector.features_ is None else detector.features_.window_
+    width, found = max(window, 20), defaultdict(list)
+    spectra = WindowFeatures(width, features="spectrum", n_components=None).fit(values)
+    rows = spectra.transform(values)
+    complete = ~np.isnan(rows).any(axis=1)
+    rows, starts = rows[complete], spectra.hop_ * np.flatnonzero(complete)
+    tolerance = 50 if detector.features_ is None else 2 * window
+    changes = find_probable(detector.predict_change_proba(values), tolerance)
+    true, bounds = np.flatnonzero(np.diff(truth)) + 1, [0, *changes, len(values)]
+    for k, place in enumerate(changes):
+        is_true = np.abs(true - place).min(initial=len(values)) <= tolerance
+        accuracy = tell_apart(rows, starts, width, place, bounds[k], bounds[k + 2])
+        found["of the authors" if is_true else "others"].append(accuracy)
+    for begin, end in pairwise(bounds):
+        accuracy = tell_apart(rows, starts, width, (begin + end) // 2, begin, end)
+        found["middles of segments"].append(accuracy)
+    return {kind: [own for own in all_ if own is not None] for kind, all_ in found.items()}
+
+
 def by_k_means(detector, values, n_states):
     """Return the states of steps by k-means of what the detector observes."""
     if detector.features_ is None:
@@ -93,8 +154,8 @@ def by_k_means(detector, values, n_states):
 
 
 def measure(values, truth, seeds, with_raw):
-    """Return (covering, AMI, seconds) by method, and the predicted changes."""
-    found, changes = defaultdict(list), []
+    """Return (covering, AMI, seconds) by method, predicted changes, and checks of changes."""
+    found, changes, checks = defaultdict(list), [], {}
     for seed in range(seeds):
         start = time.process_time()
         detector = StateDetector(random_state=seed).fit(values)
@@ -105,6 +166,7 @@ def measure(values, truth, seeds, with_raw):
             runs["one state"] = np.zeros(len(values), dtype=int), 0.0
             labels = by_k_means(detector, values, len(set(truth.tolist())))
             runs["k-means, told the number"] = labels, time.process_time() - start
+            checks = check_changes(detector, values, truth)
             if with_raw:
                 start = time.process_time()
                 labels = HDPHMMLT(random_state=0).fit_predict(values)
@@ -113,7 +175,7 @@ def measure(values, truth, seeds, with_raw):
             score = covering(truth, labels), adjusted_mutual_info_score(truth, labels), spent
             found[method].append(score)
         changes += count_changes(detector, values, truth)
-    return {method: np.mean(scores, axis=0) for method, scores in found.items()}, changes
+    return {method: np.mean(scores, axis=0) for method, scores in found.items()}, changes, checks
 
 
 def print_calibration(changes):
@@ -142,10 +204,12 @@ def main():
     print_header()
     folder = args.data / "sequence" / "states"
     published = load_published(folder)
-    scores, changes, lines = defaultdict(list), [], []
+    scores, changes, lines, checks = defaultdict(list), [], [], defaultdict(list)
     for i, (about, values, truth) in enumerate(load(folder)):
         name, half = about["benchmark"], ("tuning", "held out")[i % 2]
-        own, own_changes = measure(values, truth, args.seeds, not args.skip_raw)
+        own, own_changes, own_checks = measure(values, truth, args.seeds, not args.skip_raw)
+        for kind, accuracies in own_checks.items():
+            checks[name, kind] += accuracies
         if half == "held out":
             changes += own_changes
         own |= {
@@ -170,6 +234,13 @@ def main():
         print_table(("method", "tuning half", "other half", "all", "seconds"), rows)
     print("\nChanges, other half\n")
     print_calibration(changes)
+    print("\nWindows before and after probable changes, all recordings\n")
+    rows = [
+        (*key, len(own), f"{np.mean(own):.2f}", f"{np.mean(np.array(own) >= 0.8):.2f}")
+        for key, own in sorted(checks.items())
+        if own
+    ]
+    print_table(("benchmark", "changes", "number", "accuracy", "share of .8 or more"), rows)
     if args.csv:
         with open(args.csv, "w", newline="") as file:
             writer = csv.writer(file)

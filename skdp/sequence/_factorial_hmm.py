@@ -24,11 +24,12 @@ from skdp.data import SequencePanel
 from skdp.data._panels import split
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
 from skdp.emissions._binary_factors._model import OUTPUTS
-from skdp.inference._convergence import warn_of_bound
+from skdp.inference._convergence import warn_of_bound, warn_user
 from skdp.inference._trace import Trace
 from skdp.sequence._base import SequenceEstimator
 from skdp.sequence._factorial._alignment import name_factors
 from skdp.sequence._factorial._known_bits import check_known_bits, write_known
+from skdp.sequence._factorial._model import MOST_FACTORS
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 from skdp.sequence._factorial._sampler import FactorialSampler
 from skdp.sequence._factorial._step_factors import StepFactors
@@ -161,9 +162,10 @@ class FactorialHMM(SequenceEstimator):
     factors and columns. `n_jobs` threads work on chains and on stored samples.
 
     Given a stored sample, scores and probabilities of activities are exact sums over all 2^F joint
-    states. Their time doubles with every factor, and more than 20 factors raise an error. With 16,
-    a score takes about 1 ms per step and stored sample, and probabilities about 3 ms, so a small
-    `n_samples` is enough. The draws of `iter_sweeps` have no such limit.
+    states. Their time doubles with every factor, and more than 20 factors raise an error; if a fit
+    with ``n_factors="auto"`` ends with more, it says so in a warning. With 16, a score takes about
+    1 ms per step and stored sample, and probabilities about 3 ms, so a small `n_samples` is enough.
+    The draws of `iter_sweeps` have no such limit.
 
     If weights are drawn, further moves integrate out both weights and transitions: a run of steps
     goes from one factor to another or to a new one, a factor with one run comes or goes, two
@@ -393,6 +395,17 @@ class FactorialHMM(SequenceEstimator):
         if self.n_factors == "auto":
             numbers = [int(np.count_nonzero(sample.shares)) for sample in self.samples_]
             warn_of_bound(self, numbers, self._most_factors, "factors")
+            n_factors = max(len(sample.shares) for sample in self._models)
+            if n_factors > MOST_FACTORS:
+                warn_user(
+                    f"FactorialHMM: stored samples have up to {n_factors} factors. predict, "
+                    "predict_proba, transform, score and score_samples are sums over all "
+                    f"2^n_factors joint states and refuse more than {MOST_FACTORS}; iter_sweeps, "
+                    "weights_ and factor_shares_ can be used. For predictions, fit again with a "
+                    f"given n_factors of at most {MOST_FACTORS}; the factors with the largest "
+                    "factor_shares_ show how many matter.",
+                    UserWarning,
+                )
 
     # Public methods
 

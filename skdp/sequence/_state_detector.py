@@ -30,9 +30,11 @@ from skdp.preprocessing._windows._features import Steps
 from skdp.preprocessing._windows._layout import WindowLayout
 from skdp.preprocessing._windows._period import has_waves
 from skdp.sequence._base import check_columns_observed
-from skdp.sequence._detector._coarse import coarsen
+from skdp.sequence._detector._coarse import coarsen, decode_with
 from skdp.sequence._detector._criterion import judge_states
+from skdp.sequence._detector._known import know_groups, know_windows, write_known
 from skdp.sequence._hdp_hmm_lt import HDPHMMLT
+from skdp.sequence._hmm._hints import check_known_states
 
 _EVIDENCE = 0.25
 """Share of the evidence of an observation, divided by the step, that predictions use: overlapping
@@ -76,6 +78,10 @@ class StateDetector(
         Predictions use all of them. "auto": 1, 2, 4, ..., as long as 100 observations remain, are
         tried. The states of all windows or values are then compared under noise that depends on the
         noise before, with a penalty on states and changes; see Notes.
+    use_y : bool, default=True
+        Whether y of `fit` holds known states. False: y is ignored, for a Pipeline in which it
+        belongs to a later step. If every state is known, the fit finds no others, and learns only
+        transitions and distributions.
     max_iter : int, default=200
         Number of sweeps of each chain, for each step that is tried.
     n_chains : int, default=1
@@ -90,7 +96,8 @@ class StateDetector(
     Attributes
     ----------
     labels_ : (T,) array of int, or list of (T_i,) arrays
-        The state of each step of the training sequences; state 0 is the most frequent one.
+        The state of each step of the training sequences. State 0 is the most frequent one, unless
+        y holds known states, which keep their numbers.
     change_points_ : array of int, or list of arrays
         For each training sequence the steps at which another state begins. The first step does not
         count.
@@ -128,7 +135,10 @@ class StateDetector(
     evidence, the penalty) were chosen on one half of a published benchmark.
 
     Probabilities are those of the model and take the states of stored samples into account, but not
-    the choices of window and step.
+    the choices of window and step. A probable change is a change of the signal, which a user may
+    not want to name: in some recordings of the benchmark, windows before and after probable changes
+    differ as clearly as those around the changes of the authors, who do not list them. Known states
+    in `y` show the model which differences matter.
 
     Time and memory are proportional to the number of steps: about 20 seconds and 600 MB for a
     million steps of one column.
@@ -156,6 +166,7 @@ class StateDetector(
         "features": [StrOptions({"auto", "windows", "values"}), WindowFeatures],
         "stickiness": [Interval(Real, 0, 1e8, closed="both")],
         "step": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "use_y": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
@@ -170,6 +181,7 @@ class StateDetector(
         features: Any = "auto",
         stickiness: float = 1e5,
         step: int | str = "auto",
+        use_y: bool = True,
         max_iter: int = 200,
         n_chains: int = 1,
         n_jobs: int | None = None,
@@ -180,6 +192,7 @@ class StateDetector(
         self.features = features
         self.stickiness = stickiness
         self.step = step
+        self.use_y = use_y
         self.max_iter = max_iter
         self.n_chains = n_chains
         self.n_jobs = n_jobs
@@ -200,8 +213,14 @@ class StateDetector(
         X : SequencePanel, list of sequences, or (T, n_features) array
             Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
             array or data frame is one sequence. NaN is a missing value.
-        y : ignored
-            Lengths of sequences are refused.
+        y : array of T integers, list of them or None, default=None
+            Known states of the steps, from 0 to ``n_components - 1``: an array for a single
+            sequence, a list with an array or None for each of several, or one array for the steps
+            of all of them; -1 (or None, or NaN) is unknown. Known states keep their numbers, and
+            known steps keep their states in `labels_`. A window has a known state if one of the
+            steps to which its center is nearest is known and no known step in the window has
+            another state. One number or string per sequence is a class, not a state, and is
+            ignored. Lengths of sequences are refused.
 
         Returns
         -------
@@ -210,8 +229,9 @@ class StateDetector(
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid, or a column of X holds nothing but missing values. The
-            estimator is left unchanged, as it is by an interrupt.
+            If X or a parameter is invalid, a column of X holds nothing but missing values, or y
+            holds something other than states. The estimator is left unchanged, as it is by an
+            interrupt.
 
         Warns
         -----
@@ -228,9 +248,13 @@ class StateDetector(
         reader.features_ = self._make_features(panel, seeds[0])
         if reader.features_ is not None:
             reader.features_.fit(panel)
+        known = check_known_states(y if self.use_y else None, panel.ptr, self.n_components)
         observations, layout = reader._observe(panel)
-        states, caught = reader._choose_model(observations, layout, seeds[1])
+        known_windows = None if known is None else know_windows(known.states, layout)
+        states, caught = reader._choose_model(observations, layout, seeds[1], known_windows)
         labels = layout.spread(states)
+        if known is not None:
+            write_known(labels, known.states, layout)
         reader.n_active_components_ = len(np.unique(labels))
         changes = [np.flatnonzero(np.diff(part)) + 1 for part in np.split(labels, panel.ptr[1:-1])]
         reader.change_points_ = changes[0] if is_single else changes
@@ -251,7 +275,7 @@ class StateDetector(
 
         Returns
         -------
-        As `predict`.
+        As `predict`, but with the known states of y.
         """
         return self.fit(X, y).labels_
 
@@ -349,9 +373,21 @@ class StateDetector(
         return self.features_.transform(panel), self.features_._lay(panel)
 
     def _choose_model(
-        self, observations: SequencePanel, layout: WindowLayout, seed: int
+        self,
+        observations: SequencePanel,
+        layout: WindowLayout,
+        seed: int,
+        known: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], list[Any]]:
         """Fit models to every step-th observation and keep the best.
+
+        Parameters
+        ----------
+        observations : SequencePanel
+        layout : WindowLayout
+        seed : int
+        known : (N,) array of int or None
+            Known states of the observations; -1: unknown.
 
         Returns
         -------
@@ -363,7 +399,8 @@ class StateDetector(
         self.criteria_: dict[int, float] = {}
         best: Any = None
         for step in self._list_steps(observations):
-            some = _take(observations, layout.thin(step))
+            rows = layout.thin(step)
+            some = _take(observations, rows)
             if step > 1 and np.isnan(some.values).all(axis=0).any():
                 if self.step == "auto":
                     continue
@@ -376,9 +413,13 @@ class StateDetector(
             )  # fmt: skip
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                model.fit(some)
+                if known is None:
+                    model.fit(some)
+                else:
+                    own = know_groups(known, rows, observations.ptr)
+                    model.fit(some, np.split(own, some.ptr[1:-1]))
             coarse = coarsen(model, _EVIDENCE / step)
-            states = np.concatenate(coarse.predict(observations))
+            states = decode_with(coarse, observations, known)
             criterion = judge_states(observations.values, observations.ptr, states)
             self.criteria_[step] = criterion
             if best is None or criterion > best[0]:

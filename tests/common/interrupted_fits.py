@@ -30,11 +30,13 @@ from skdp.language import (
 from skdp.mixture import HDPMixture, IBPLatentFeatures, PitmanYorMixture
 from skdp.sequence import (
     HDPHMMLT,
+    AutoregressiveEmission,
     BinaryFactorEmission,
     FactorialHMM,
     GaussianSimilarity,
     LaplacianSimilarity,
     PoissonDuration,
+    RegressionEmission,
 )
 from skdp.topics import (
     AdaptiveTopicModel,
@@ -65,6 +67,24 @@ def make_rows():
 def make_gaps():
     rows = make_rows()
     rows[::7, 1] = np.nan
+    return rows
+
+
+def make_known_states():
+    panel = make_panel()
+    known = [np.where(np.arange(60) % 9 == 0, np.arange(60) // 20, -1) for _ in panel]
+    return panel, known
+
+
+def make_known_bits():
+    panel, known = make_known_states()
+    bits = [np.where(own[:, np.newaxis] < 0, -1, own[:, np.newaxis] == [1, 2, 3]) for own in known]
+    return panel, bits
+
+
+def make_choices():
+    rows = make_rows()
+    rows[:, 0] = rows[:, 0] > rows[:, 1]
     return rows
 
 
@@ -122,7 +142,18 @@ ESTIMATORS = {
         make_panel,
     ),
     "hmm-durations": (HDPHMMLT(4, duration=PoissonDuration(), max_iter=40), make_panel),
+    "hmm-known": (HDPHMMLT(5, max_iter=100), make_known_states),
+    "hmm-gaps": (HDPHMMLT(4, emission=AutoregressiveEmission(), max_iter=60), make_gaps),
+    "hmm-regressions": (
+        HDPHMMLT(4, emission=RegressionEmission(targets=[0]), max_iter=60),
+        make_rows,
+    ),
+    "hmm-choices": (
+        HDPHMMLT(4, emission=RegressionEmission(targets=[0], output="bernoulli"), max_iter=60),
+        make_choices,
+    ),
     "factorial": (FactorialHMM(3, max_iter=100), make_panel),
+    "factorial-known": (FactorialHMM(3, max_iter=100), make_known_bits),
     "grammar": (HDPPCFG(4, max_iter=30, tol=0.0), make_sentences),
     "grammar-starts": (HDPPCFG(4, max_iter=30, tol=0.0, n_init=2, n_jobs=2), make_sentences),
     "grammar-gibbs": (HDPPCFG(4, inference="gibbs", max_iter=100), make_sentences),

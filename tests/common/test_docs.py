@@ -84,6 +84,7 @@ OTHER_MEANING = {
     "use_y": {
         "HDPHMMLT": "known states of steps, not labels of rows",
         "FactorialHMM": "known bits of steps",
+        "StateDetector": "states",
     },
     "max_iter": {
         "HDPBackoffFeatures": "of each chain and fold, without burn_in",

@@ -15,7 +15,7 @@ NAMES = (
 VARIANTS = (
     "segmented-cmgs", "segmented-ssa", "adaptive-shards", "lda-sparse", "hmm-beam",
     "hmm-locations", "hmm-durations", "grammar-starts", "grammar-gibbs", "strings-types",
-    "mixture-groups",
+    "mixture-groups", "hmm-known", "hmm-gaps", "hmm-regressions", "hmm-choices", "factorial-known",
 )  # fmt: skip
 
 pytestmark = [

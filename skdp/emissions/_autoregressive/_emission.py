@@ -22,11 +22,8 @@ from skdp.emissions._autoregressive._lags import (
     read_lags,
 )
 from skdp.emissions._autoregressive._model import StartingLags
-from skdp.emissions._autoregressive._sampler import (
-    AutoregressivePrior,
-    AutoregressiveSampler,
-    make_rows,
-)
+from skdp.emissions._autoregressive._regressions import RegressionPrior
+from skdp.emissions._autoregressive._sampler import AutoregressiveSampler, make_rows
 from skdp.emissions._far_values import PulledIn
 from skdp.emissions._gaussian._kernels import factorize
 from skdp.emissions._gaussian._sums import find_moments
@@ -288,7 +285,7 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
             scale = read_array(
                 self, "covariance_prior", self.covariance_prior, (n_dims, n_dims), n_dims
             )
-        prior = AutoregressivePrior(
+        prior = RegressionPrior(
             coefs,
             self._read_precision(means[:-n_dims], covariance, n_dims),
             dof,

@@ -8,16 +8,10 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
-from skdp.emissions._autoregressive import _kernels as kernels
 from skdp.emissions._autoregressive._lags import LagDesign, stack_regressors
-from skdp.emissions._gaussian._kernels import SMALLEST_ROOT
-from skdp.emissions._gaussian._model import (
-    check_numbers,
-    factorize_precisions,
-    log_determinants,
-)
+from skdp.emissions._autoregressive._regressions import draw_noise, weigh
+from skdp.emissions._gaussian._model import check_numbers
 from skdp.emissions._marginals import StudentMarginals
 
 
@@ -69,25 +63,6 @@ class StepMaps(NamedTuple):
     intercepts: Floats
     coefs: Floats
     factors: Floats
-
-
-def write_predictives(
-    rows: Floats,
-    first: float,
-    inverses: Floats,
-    log_dets: Floats,
-    freedoms: Floats,
-    shift: float,
-    n_dims: int,
-    out: Floats,
-) -> None:
-    """Write the log posterior predictive densities of all steps in all states, (N, J)."""
-    width, n_states = rows.shape[1], out.shape[1]
-    scratch = np.empty((width, width, n_states)), np.empty((width, n_states))
-    kernels.weigh_matrix_students(
-        as_readonly(rows), first, inverses, log_dets, freedoms, shift, n_dims, *scratch,
-        np.empty((5, n_states)), out,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,30 +163,16 @@ class AutoregressiveModel:
         if ptr is None:
             ptr = np.array([0, len(values)])
         check_numbers(values)
-        n_states, n_dims = self.intercepts.shape
         regressors, has_lags = stack_regressors(values, ptr, self._design)
         if self.trends is not None:
             regressors[:, -1] += n_before
         rows = np.hstack([regressors, values])
         rows[~has_lags | np.isnan(rows).any(axis=1)] = np.nan
-        width = rows.shape[1] + 1
-        freedoms = np.array(self.degrees_of_freedom)
-        factors = factorize_precisions(self.scales * freedoms[:, np.newaxis, np.newaxis])
-        # The rows of L^-1 are those of F, then those of U [-M, I].
-        inverses = np.zeros((n_states, width, width))
-        n_regressors = width - n_dims
-        inverses[:, :n_regressors, :n_regressors] = self.coef_factors
         parts = [self.intercepts[:, :, np.newaxis], self.coefs]
         if self.trends is not None:
             parts.append(self.trends[:, :, np.newaxis])
         means = np.concatenate(parts, axis=2)
-        inverses[:, n_regressors:, :n_regressors] = -factors @ means
-        inverses[:, n_regressors:, n_regressors:] = factors
-        out = np.empty((len(values), n_states))
-        write_predictives(
-            rows, 1.0, inverses, log_determinants(factors), freedoms, 0.0, n_dims, out
-        )
-        return out
+        return weigh(rows, means, self.coef_factors, self.scales, np.array(self.degrees_of_freedom))
 
     def sample(
         self, states: NDArray[np.int64], rng: np.random.Generator, before: Floats | None = None
@@ -260,15 +221,10 @@ class AutoregressiveModel:
             The number of the step in its sequence, from 1; only trends need it.
         """
         intercepts, coefs, factors = self.maps_at(time)
-        ones = np.ones((len(lags), 1))
-        leverages = np.einsum("nkl,nl->nk", factors[states], np.hstack([ones, lags]))
-        freedoms = self.degrees_of_freedom[states]
-        roots = np.maximum(np.sqrt(rng.chisquare(freedoms) / freedoms), SMALLEST_ROOT)
-        sizes = np.sqrt(1.0 + (leverages**2).sum(axis=1)) / roots
-        noise = rng.standard_normal((len(states), self.intercepts.shape[1]))
-        noise = np.einsum("nde,ne->nd", np.linalg.cholesky(self.scales)[states], noise)
+        noise = draw_noise(states, lags, factors, self.scales, self.degrees_of_freedom, rng)
         means = intercepts[states] + np.einsum("ndk,nk->nd", coefs[states], lags)
-        return means + sizes[:, np.newaxis] * noise
+        drawn: Floats = means + noise
+        return drawn
 
     def marginals_after(self, lags: Floats, time: int = 0) -> StudentMarginals:
         """Return the distributions of single columns of the next observation, given (D L,) lags."""

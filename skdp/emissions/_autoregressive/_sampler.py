@@ -2,48 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._random import draw_key, next_double
+from skdp._numeric._random import draw_key
 from skdp._numeric._typing import Floats, Places
 from skdp._part import Part
 from skdp.emissions._autoregressive import _kernels as kernels
 from skdp.emissions._autoregressive._gaps import Gaps
 from skdp.emissions._autoregressive._lags import LagDesign, check_lags
-from skdp.emissions._autoregressive._model import (
-    AutoregressiveModel,
-    StartingLags,
-    write_predictives,
-)
+from skdp.emissions._autoregressive._model import AutoregressiveModel, StartingLags
+from skdp.emissions._autoregressive._regressions import RegressionPrior, Regressions
 from skdp.emissions._gaussian._sums import Ranges, Sums
 from skdp.emissions._protocol import Coupling
-
-_WIDTH, _N_PASSES = 10, 5  # width of the windows of initial states, and number of passes
-
-
-class AutoregressivePrior(NamedTuple):
-    """Parameters of the prior, with the intercept first.
-
-    Attributes
-    ----------
-    coefs : (D, K) array
-        M.
-    precision_root : (K, K) array
-        Lower triangular Cholesky factor of C.
-    dof : float
-    scale_root : (D, D) array
-        Lower triangular Cholesky factor of S.
-    """
-
-    coefs: Floats
-    precision_root: Floats
-    dof: float
-    scale_root: Floats
+from skdp.emissions._window_states import write_states_of_windows
 
 
 def make_rows(
@@ -63,7 +38,7 @@ def make_rows(
     values, ptr : as in `check_lags`
     design : LagDesign
     coefs, precision_root, scale_root : arrays
-        Prior as in `AutoregressivePrior`; if None, the units are those of the values.
+        Prior as in `RegressionPrior`; if None, the units are those of the values.
     """
     roots = (
         np.eye(n) if root is None else np.ascontiguousarray(root)
@@ -91,7 +66,7 @@ class AutoregressiveSampler(Part):
     ----------
     n_states : int
     design : LagDesign
-    prior : AutoregressivePrior
+    prior : RegressionPrior
     start : StartingLags
     opening : (D, K + D) array or None
         The regression on all the data, as a map of [1, a_t, x_t] to standard normal residuals; None
@@ -105,21 +80,20 @@ class AutoregressiveSampler(Part):
         self,
         n_states: int,
         design: LagDesign,
-        prior: AutoregressivePrior,
+        prior: RegressionPrior,
         start: StartingLags,
         opening: Floats | None = None,
     ):
         self.prior, self.starting_lags, self.opening = prior, start, opening
         self.n_states, self.design = n_states, design
         self._drawn: Floats | None = None
-        self.n_dims = n_dims = len(prior.scale_root)
-        width = n_dims + len(prior.precision_root)
-        self._first = 1.0 / prior.precision_root[0, 0]
-        self._shift = -float(np.log(np.diag(prior.scale_root)).sum())
-        self.counts = np.zeros(n_states)
-        self.products = np.zeros((n_states, width, width))
-        self.maps = np.zeros((n_states, n_dims, width))
-        self.log_dets = np.zeros(n_states)
+        self.n_dims = len(prior.scale_root)
+        self.regressions = Regressions(n_states, prior)
+
+    @property
+    def counts(self) -> Floats:
+        """Number of steps of each state."""
+        return self.regressions.counts
 
     @property
     def n_lags(self) -> int:
@@ -196,18 +170,18 @@ class AutoregressiveSampler(Part):
         n_regressors = coefs.shape[1]
         to_regressors = np.linalg.inv(precision_root)
         to_residuals = np.linalg.inv(scale_root)
-        factors = self.maps[:, :, n_regressors:] @ to_residuals
-        slopes = self.maps[:, :, :n_regressors] @ to_regressors - factors @ coefs
+        maps = self.regressions.maps
+        factors = maps[:, :, n_regressors:] @ to_residuals
+        slopes = maps[:, :, :n_regressors] @ to_regressors - factors @ coefs
         return np.concatenate([slopes, factors], axis=2)
 
     def condition(self, states: Places) -> None:
         """Set the states of the observations; -1 marks observations without a state."""
-        measured = self.measure(states)
-        self.take(measured, self.add_up(states, measured))
+        self.regressions.condition(self._rows, states)
 
     def measure(self, states: Places) -> Ranges:
         """Return the ranges that `add_up` needs, which are additive over parts of the data."""
-        return Ranges.of(self._rows, states, self.n_states, self.products.shape[1] - 1)
+        return self.regressions.measure(self._rows, states)
 
     def add_up(self, states: Places, measured: Ranges) -> Sums:
         """Return sums over the observations, which are exactly additive over parts of the data."""
@@ -215,43 +189,15 @@ class AutoregressiveSampler(Part):
 
     def take(self, measured: Ranges, sums: Sums) -> None:
         """Store the statistics of all observations."""
-        firsts, seconds = sums
-        centers, scatter = np.empty(firsts.shape), np.empty(seconds.shape)
-        measured.settle(sums, self.counts, centers, scatter)
-        kernels.complete(self._first, self.counts, centers, scatter, self.products)
+        self.regressions.take(measured, sums)
 
     def write_log_predictive(self, out: Floats) -> None:
         """Write the log predictive densities of all steps given the observations of each state."""
-        inverses, log_dets = np.empty(self.products.shape), np.empty(self.n_states)
-        kernels.invert_factors(
-            self.products, self.n_dims, inverses, log_dets, np.empty(self.products.shape[1:])
-        )
-        freedoms = self.prior.dof + self.counts - (self.n_dims - 1.0)
-        write_predictives(
-            self._rows, self._first, inverses, log_dets, freedoms, self._shift, self.n_dims, out
-        )
+        self.regressions.write_log_predictive(self._rows, out)
 
     def start(self, states: Places, rng: NDArray[np.uint64]) -> None:
-        """Write initial states, by assigning windows of steps to the regressions that fit best.
-
-        Each state begins with one random window.
-        """
-        n_windows = -(-len(states) // _WIDTH)
-        windows = np.arange(len(states)) // _WIDTH
-        places = np.arange(n_windows)
-        for i in range(min(self.n_states, n_windows - 1)):  # a partial random permutation
-            j = i + int(next_double(rng) * (n_windows - i))
-            places[[i, j]] = places[[j, i]]
-        chosen = np.full(n_windows, -1)
-        chosen[places[: self.n_states]] = np.arange(min(self.n_states, n_windows))
-        log_obs = np.empty((len(states), self.n_states))
-        sums = np.empty((n_windows, self.n_states))
-        for _ in range(_N_PASSES):
-            self.condition(chosen[windows])
-            self.write_log_predictive(log_obs)
-            np.add.reduceat(log_obs, np.arange(0, len(states), _WIDTH), axis=0, out=sums)
-            chosen = sums.argmax(axis=1)
-        states[:] = chosen[windows]
+        """Write initial states, by assigning windows of steps to the regressions that fit best."""
+        write_states_of_windows(self, self.n_states, states, rng)
 
     def draw(
         self, states: Places, rng: NDArray[np.uint64], coupling: Coupling | None = None
@@ -262,59 +208,27 @@ class AutoregressiveSampler(Part):
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         """Draw A and Sigma given the stored statistics."""
-        possible = kernels.draw_regressions(
-            self.counts, self.products, self.prior.dof, self.maps, self.log_dets,
-            np.empty(self.products.shape[1:]), rng,
-        )  # fmt: skip
-        if not possible:
-            raise ValueError(
-                "The regression of a state is not determined to rounding: scale the columns of X, "
-                "or give a larger coef_precision_prior or covariance_prior."
-            )
+        self.regressions.draw(rng)
 
     def write_log_obs(self, out: Floats) -> None:
         """Write the log densities of all steps given the preceding ones; 0 for given steps."""
-        n_dims, width, n_states = self.n_dims, self._rows.shape[1], self.n_states
-        kernels.weigh_regressions(
-            self._rows, self._first, self.maps, self.log_dets, self._shift,
-            np.empty((n_dims, width, n_states)), np.empty((n_dims + 5, n_states)), out,
-        )  # fmt: skip
+        self.regressions.write_log_obs(self._rows, out)
 
     def log_evidence(self) -> float:
         """Return log p(x | z) over all steps that do not count as given."""
-        return kernels.log_evidence_of_regressions(
-            self.counts, self.products, self.prior.dof, self._shift, self.n_dims,
-            np.empty(self.products.shape[1:]),
-        )  # fmt: skip
+        return self.regressions.log_evidence()
 
     def model(self) -> AutoregressiveModel:
         """Return the distributions of the next observation given the states."""
-        coefs, precision_root, dof, scale_root = self.prior
-        n_dims, n_regressors = coefs.shape
-        lower = np.tril(self.products)
-        matrices = lower + np.tril(lower, -1).swapaxes(1, 2) + np.eye(n_dims + n_regressors)
-        factors = np.linalg.cholesky(matrices)
-        identity = np.eye(n_regressors)
-        inverse_root = solve_triangular(precision_root, identity, lower=True)
-        coef_factors = np.array(
-            [
-                solve_triangular(factor[:n_regressors, :n_regressors], inverse_root, lower=True)
-                for factor in factors
-            ]
-        )
-        means = coefs + scale_root @ factors[:, n_regressors:, :n_regressors] @ coef_factors
-        roots = scale_root @ factors[:, n_regressors:, n_regressors:]
-        n_coefs = n_dims * len(self.design.lags)
-        dofs = dof + self.counts
-        divisors = np.where(dofs > n_dims + 1, dofs - n_dims - 1, dofs)
-        freedoms = dofs - (n_dims - 1.0)
+        means, covariances, freedoms, ratios, factors = self.regressions.posterior()
+        n_coefs = self.n_dims * len(self.design.lags)
         return AutoregressiveModel(
             means[:, :, 1 : n_coefs + 1].copy(),
             means[:, :, 0].copy(),
-            roots @ roots.swapaxes(1, 2) / divisors[:, np.newaxis, np.newaxis],
+            covariances,
             freedoms,
-            divisors / freedoms,
-            coef_factors,
+            ratios,
+            factors,
             self.starting_lags,
             self.design,
             means[:, :, -1].copy() if self.design.has_trend else None,

@@ -84,22 +84,28 @@ def find_moments(data: Observations) -> tuple[Ranges, Floats, Floats]:
     return ranges, mean, lower + np.tril(lower, -1).T
 
 
+def _rows(values: Floats) -> Floats:
+    """Return values of one type, for which kernels are compiled once."""
+    rows: Floats = as_readonly(np.ascontiguousarray(values))
+    return rows
+
+
 def find_column_ranges(values: Floats) -> tuple[Ranges]:
     """Return the range of each column."""
     check_numbers(values)
     nothing = np.zeros(len(values), dtype=np.int64)
-    return (Ranges.of(as_readonly(values), nothing, values.shape[1], 1),)
+    return (Ranges.of(_rows(values), nothing, values.shape[1], 1),)
 
 
 def add_up_columns(values: Floats, ranges: Ranges) -> Sums:
     """Return the sums of each column."""
-    return ranges.add_up(as_readonly(values), np.zeros(len(values), dtype=np.int64))
+    return ranges.add_up(_rows(values), np.zeros(len(values), dtype=np.int64))
 
 
 def multiply_columns(values: Floats, mean: Floats, scales: Floats, unit: float) -> tuple[Places]:
     """Return sums of products of deviations from a mean, as integer multiples of the unit."""
     out = np.empty((len(mean), len(mean)), dtype=np.int64)
-    kernels.multiply(as_readonly(values), mean, scales, unit, out, np.empty(len(mean)))
+    kernels.multiply(_rows(values), mean, scales, unit, out, np.empty(len(mean)))
     return (out,)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,46 +144,3 @@ def as_inputs(roles: Roles, inputs: Any, states: Any = None) -> Floats:
             f"{np.shape(states)}."
         )
     return array
-
-
-def fill_targets(
-    roles: Roles, predict: Callable[[Floats], Floats], values: Floats, weights: Floats
-) -> Floats:
-    """Return observations with missing targets replaced by their means over the states.
-
-    Parameters
-    ----------
-    roles : Roles
-    predict : callable
-        Returns the mean targets of every state given inputs, (N, J, D).
-    values : (N, n_features) array
-    weights : (N, J) array
-        Probabilities of the states.
-    """
-    out = np.array(values)
-    inputs, targets = roles.split(values)
-    missing = np.isnan(targets)
-    rows = np.flatnonzero(missing.any(axis=1))
-    means = np.einsum("nj,njd->nd", weights[rows], predict(inputs[rows]))
-    out[np.ix_(rows, roles.targets)] = np.where(missing[rows], means, targets[rows])
-    return out
-
-
-class InputsNeeded:
-    """Methods of models that draw or forecast observations, which inputs make impossible."""
-
-    target_columns: Places
-
-    def sample(self, states: Any, rng: Any) -> Any:
-        """Raise a TypeError, because inputs of new steps are unknown."""
-        raise TypeError(
-            "sample has no inputs for new steps: draw targets with emission_.draw_targets(states, "
-            "inputs, rng) of the fitted model."
-        )
-
-    def marginals(self) -> Any:
-        """Raise a TypeError, because inputs of new steps are unknown."""
-        raise TypeError(
-            "forecast has no inputs for the next steps: emission_.predict(inputs) has the mean "
-            "targets of each state, given inputs."
-        )

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from skdp._checks import check_memory
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp.emissions._autoregressive._regressions import RegressionPrior
 from skdp.emissions._far_values import PulledIn
 from skdp.emissions._gaussian._kernels import factorize
 from skdp.emissions._gaussian._sums import find_moments
@@ -27,7 +28,7 @@ from skdp.emissions._moments import (
 from skdp.emissions._prior_arrays import is_symmetric, read_array
 from skdp.emissions._regression._columns import Roles
 from skdp.emissions._regression._logistic import LogisticPrior, LogisticSampler
-from skdp.emissions._regression._normal import NormalPrior, NormalRegressionSampler
+from skdp.emissions._regression._normal import NormalRegressionSampler
 from skdp.emissions._whole import Whole
 
 # Default priors are computed from the data, as for autoregressions: states are expected to have the
@@ -237,7 +238,7 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
 
     def _make_normal_prior(
         self, roles: Roles, values: Floats, means: Floats, covariance: Floats, coefs: Any
-    ) -> NormalPrior:
+    ) -> RegressionPrior:
         """Return the prior of normal targets."""
         inputs, targets = values[:, roles.inputs], values[:, roles.targets]
         n_dims, width = targets.shape[1], inputs.shape[1] + 1
@@ -264,7 +265,7 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
             scale = read_array(
                 self, "covariance_prior", self.covariance_prior, (n_dims, n_dims), n_columns
             )
-        return NormalPrior(
+        return RegressionPrior(
             coefs,
             self._read_precision(means, covariance, n_dims * width / _DISTANCE, n_columns),
             dof,

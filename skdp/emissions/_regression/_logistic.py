@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,21 @@ from skdp._part import Part
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._regression import _kernels_logistic as kernels
 from skdp.emissions._regression._columns import (
-    InputsNeeded,
     Roles,
     as_inputs,
-    fill_targets,
     to_regressors,
 )
-from skdp.emissions._regression._windows import write_states_of_windows
+from skdp.emissions._regression._model import RegressionModel
+from skdp.emissions._window_states import write_states_of_windows
 
 _MOST_STEPS, _CLIMBS, _TOLERANCE = 100, 5, 1e-9
 """Steps to a mode: their largest number, first steps that only climb, and size of the last one."""
+
+
+def _as_rows(array: Floats) -> Floats:
+    """Return an array of one type, for which kernels are compiled once."""
+    rows: Floats = as_readonly(np.ascontiguousarray(array))
+    return rows
 
 
 class LogisticPrior(NamedTuple):
@@ -50,7 +55,7 @@ class LogisticData(NamedTuple):
 
     def take(self, steps: Places) -> LogisticData:
         """Return the data of some steps."""
-        return LogisticData(*(as_readonly(array[steps]) for array in self))
+        return LogisticData(*(_as_rows(array[steps]) for array in self))
 
 
 class AugmentedRegression(Part):
@@ -76,7 +81,7 @@ class AugmentedRegression(Part):
     def restrict(self, steps: Places, n_states: int) -> AugmentedRegression:
         """Return the regressions of some of the observations."""
         other = AugmentedRegression(n_states, *self.linears.shape[1:])
-        other._data, other._omegas = self._data.take(steps), as_readonly(self._omegas[steps])
+        other._data, other._omegas = self._data.take(steps), _as_rows(self._omegas[steps])
         return other
 
     def condition(self, states: Places) -> None:
@@ -131,14 +136,14 @@ class LogisticSampler(AugmentedRegression):
         halves = np.where(np.isnan(targets), 0.0, targets - 0.5)
         offsets = coefs[:, 0] + inputs @ coefs[:, 1:].T
         rows = to_regressors(inputs, precision_root)
-        self._data = LogisticData(*map(as_readonly, (rows, offsets, halves)))
-        self._omegas = np.where(halves == 0.0, 0.0, 0.25)
+        self._data = LogisticData(*map(_as_rows, (rows, offsets, halves)))
+        self._omegas = _as_rows(np.where(halves == 0.0, 0.0, 0.25))
 
     def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
         """Draw the Polya-Gamma variables given the coefficients."""
         omegas = np.empty(self._omegas.shape)
         kernels.draw_omegas(*self._data, self.coefs, states, omegas, rng)
-        self._omegas, self._is_complete = omegas, True
+        self._omegas, self._is_complete = as_readonly(omegas), True
 
     def start(self, states: Places, rng: NDArray[np.uint64]) -> None:
         """Write initial states, by assigning windows of steps to the regressions that fit best."""
@@ -205,7 +210,7 @@ class LogisticSampler(AugmentedRegression):
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticRegressionModel(InputsNeeded):
+class LogisticRegressionModel(RegressionModel):
     r"""Log odds of targets that are linear in the inputs, and the uncertainty of coefficients.
 
     The coefficients are Gaussian given the states and the Polya-Gamma variables of the sample. The
@@ -230,11 +235,6 @@ class LogisticRegressionModel(InputsNeeded):
     intercepts: Floats
     coef_factors: Floats
 
-    @property
-    def target_columns(self) -> Places:  # type: ignore[override]
-        """Columns of the targets."""
-        return self.roles.targets
-
     def log_obs(self, values: Floats) -> Floats:
         """Return the log probability of the targets of every step given its inputs, (N, J).
 
@@ -251,7 +251,7 @@ class LogisticRegressionModel(InputsNeeded):
         rows = np.hstack([np.ones((len(inputs), 1)), inputs])
         coefs = np.concatenate([self.intercepts[:, :, np.newaxis], self.coefs], axis=2)
         out = np.empty((len(rows), len(coefs)))
-        kernels.weigh_means(as_readonly(rows), halves, coefs, self.coef_factors, out)
+        kernels.weigh_means(_as_rows(rows), _as_rows(halves), coefs, self.coef_factors, out)
         return out
 
     def predict(self, inputs: Floats) -> Floats:
@@ -297,23 +297,3 @@ class LogisticRegressionModel(InputsNeeded):
         inputs = as_inputs(self.roles, inputs, states)
         probs = self.predict(inputs)[np.arange(len(states)), states]
         return (rng.random(probs.shape) < probs).astype(np.float64)
-
-    def fill(self, values: Floats, weights: Floats) -> Floats:
-        """Return observations with missing targets replaced by their probabilities of 1.
-
-        Parameters
-        ----------
-        values : (N, n_features) array
-        weights : (N, J) array
-            Probabilities of the states.
-        """
-        return fill_targets(self.roles, self.predict, values, weights)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        return replace(
-            self,
-            coefs=self.coefs[order],
-            intercepts=self.intercepts[order],
-            coef_factors=self.coef_factors[order],
-        )

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp.data import SequencePanel
 from skdp.emissions._protocol import EmissionModel
 from skdp.sequence._hdp_hmm_lt import HDPHMMLT
+from skdp.sequence._hmm._hints import KnownStates
 
 
 @dataclass(frozen=True)
@@ -35,3 +37,22 @@ def coarsen(model: HDPHMMLT, power: float) -> HDPHMMLT:
         for sample in model.samples_
     ]
     return coarse
+
+
+def decode_with(
+    model: HDPHMMLT, observations: SequencePanel, known: NDArray[np.int64] | None
+) -> NDArray[np.int64]:
+    """Return the most probable state of each observation, (N,), given known states.
+
+    Parameters
+    ----------
+    model : HDPHMMLT
+    observations : SequencePanel
+    known : (N,) array of int or None
+        -1: unknown.
+    """
+    if known is None:
+        return np.concatenate(model.predict(observations))
+    states = KnownStates(known, model.n_components)
+    probabilities = model._mean_of_samples("posteriors", observations, states)
+    return np.asarray(probabilities.argmax(axis=1))

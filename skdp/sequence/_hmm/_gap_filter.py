@@ -5,13 +5,15 @@ these values. At a step with missing values, its weight is multiplied by the den
 columns, with states summed out; the missing columns are drawn given the observed ones. Weights are
 then those of the exact predictive density, so that their mean is an unbiased estimate of p(x). If
 the last L steps are complete, all particles have the same lags, and are merged into one without
-error. A run of steps with different particles is a stretch. Draws of the missing values given the
-whole sequence choose a particle of each stretch, from the last one to the first, by its weight and
-the probability of what follows. Each sequence has a stream of random numbers, with a fixed seed.
+error. A run of steps with different particles is a stretch. In the runs between stretches, states
+are filtered and smoothed without particles. Draws of the missing values given the whole sequence
+choose a particle of each stretch, from the last one to the first, by its weight and the probability
+of what follows. Each sequence has a stream of random numbers, with a fixed seed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,14 +21,18 @@ from numpy.typing import NDArray
 
 from skdp._checks import check_memory
 from skdp._numeric._typing import Floats
-from skdp.emissions._autoregressive._densities import StepDensities
+from skdp.emissions._autoregressive._densities import Predictions, StepDensities
 from skdp.sequence._hmm._forecast import StateMoves
+from skdp.sequence._hmm._messages import HMMMessages
 
 SMALLEST = 1e-300
 """Smallest weight of a particle."""
 
 N_PARTICLES, N_DRAWS = 200, 50
 """Number of particles of a stretch, and of draws of the missing values given the sequence."""
+
+_SAME = 1e-12
+"""Probabilities of states that differ by less are equal: draws of later values do not matter."""
 
 
 class Tail(NamedTuple):
@@ -44,23 +50,65 @@ class Tail(NamedTuple):
     ends: Floats
 
 
+class Run(NamedTuple):
+    """Steps that are filtered together.
+
+    Attributes
+    ----------
+    begin, end : int
+    differs : bool
+        Whether particles differ, so that the run is a stretch.
+    """
+
+    begin: int
+    end: int
+    differs: bool
+
+
 class Stretch(NamedTuple):
     """Steps at which particles differ.
 
     Attributes
     ----------
-    begin, end : int
-    values : (end - begin, D, M) array
+    values : (n, D, M) array
     weights : (M,) array
     ages : (A, J, M) array
         Probabilities of states and ages at the last of these steps.
+    prior : (J,) array
+        Probabilities of states at the first one, given the steps before it.
     """
 
-    begin: int
-    end: int
     values: Floats
     weights: Floats
     ages: Floats
+    prior: Floats
+
+
+class Piece(NamedTuple):
+    """A run with draws of its missing values, and what the steps after it tell about its end.
+
+    Attributes
+    ----------
+    run : Run
+    stretch : Stretch or None
+        None without missing values.
+    values : (n, D, n_draws) array or None
+    following : (A, J, k) array or None
+        p(x from the next step on) given states and ages there, up to a factor of each draw;
+        k = 1 if it is the same for all draws. None: nothing follows.
+    later : (A, J, k) array
+        The same given states and ages at the last step of the run.
+    smoothed : pair of (n, J) and (n,) arrays, or None
+        p(z_t given x) and p(z_t is not z_t-1 given x), averaged over the draws; None for a stretch,
+        and with durations.
+    """
+
+    run: Run
+    stretch: Stretch | None
+    values: Floats | None
+    following: Floats | None
+    later: Floats
+    smoothed: tuple[Floats, Floats] | None
 
 
 class GapFilter:
@@ -101,71 +149,122 @@ class GapFilter:
         self._n_particles, self._n_lags = n_particles, emission.n_lags
         self._densities = StepDensities(emission)
         n_steps, n_dims = values.shape
-        check_memory(
-            8.0 * n_particles * (n_steps * n_dims + moves.n_ages * len(startprob)),
-            f"{n_particles} draws of missing values of {n_steps} steps",
-        )
         self._is_missing = np.isnan(values)
-        is_incomplete = self._is_missing.any(axis=1)
-        before = np.concatenate([[0], np.cumsum(is_incomplete)])
-        first = np.maximum(np.arange(n_steps) - self._n_lags, 0)
-        self._depends = before[1:] > before[first]
-        """Whether a step or one of its lags, up to the largest, is incomplete."""
+        self._runs = self._list_runs()
+        n_different = sum(run.end - run.begin for run in self._runs if run.differs)
+        check_memory(
+            8.0 * n_particles * (n_different * n_dims + moves.n_ages * len(startprob)),
+            f"{n_particles} draws of missing values of {n_different} steps",
+        )
         self._log_obs = emission.log_obs(values, np.array([0, n_steps]))
         if log_known is not None:
             self._log_obs = self._log_obs + log_known
         self._log_known = log_known
-        self.log_steps, self.filtered = np.zeros(n_steps), np.zeros((n_steps, len(startprob)))
-        self._stretches: list[Stretch] = []
+        self.log_steps = np.full(n_steps, -np.inf)
+        self.filtered = np.zeros((n_steps, len(startprob)))
+        self._stretches: dict[int, Stretch] = {}
+        self._startprob = startprob
+        self._n_ages = 1 if moves.leaving is None else moves.n_ages
         self._last: tuple[Floats, Floats, Floats]
         self._filter(startprob)
 
+    def _list_runs(self) -> list[Run]:
+        """Return the runs of the sequence, in order.
+
+        Particles differ at a step if it or one of its lags, up to the largest, is incomplete. The
+        first L values are given jointly.
+        """
+        n_steps, n_lags = len(self._values), self._n_lags
+        before = np.concatenate([[0], np.cumsum(self._is_missing.any(axis=1))])
+        first = np.maximum(np.arange(n_steps) - n_lags, 0)
+        differs = before[1:] > before[first]
+        differs[:n_lags] = before[min(n_lags, n_steps)] > 0
+        bounds = np.flatnonzero(np.diff(differs)) + 1
+        begins, ends = [0, *bounds.tolist()], [*bounds.tolist(), n_steps]
+        return [Run(i, k, bool(differs[i])) for i, k in zip(begins, ends, strict=True)]
+
     def _filter(self, startprob: Floats) -> None:
-        """Filter the sequence."""
-        ages = np.zeros((self._moves.n_ages, len(startprob), 1))
+        """Filter the sequence, up to the first impossible step."""
+        ages = np.zeros((self._n_ages, len(startprob), 1))
         ages[0, :, 0] = startprob
-        weights, begin, n = np.ones(1), 0, self._n_particles
-        values = np.repeat(self._values[:, :, np.newaxis], n, axis=2)
-        for t in range(len(values)):
-            ages = self._moves.move(ages) if t > 0 else ages
-            if len(weights) == 1 and self._differs(t):
-                begin, weights, ages = t, np.full(n, 1.0 / n), np.repeat(ages, n, axis=2)
-                if t == 0:
-                    self._draw_first(values)
-            seen, densities = self._observe(t, ages, values)
+        for run in self._runs:
+            ages = self._moves.move(ages) if run.begin > 0 else ages
+            if run.differs:
+                ages = self._filter_stretch(run, ages)
+            elif self._moves.leaving is None:
+                ages = self._filter_states(run, ages)
+            else:
+                ages = self._filter_ages(run, ages)
+            if self.log_steps[run.end - 1] == -np.inf:
+                return
+        if not self._runs[-1].differs:
+            values = self._values[-self._n_lags :, :, np.newaxis]
+            self._last = ages, np.ones(1), values
+
+    def _filter_states(self, run: Run, ages: Floats) -> Floats:
+        """Filter a run without missing values or durations; return (1, J, 1)."""
+        steps = slice(run.begin, run.end)
+        messages = self._messages(run, ages[0, :, 0])
+        messages.log_predictives(self.log_steps[steps])
+        messages.filtered(self.filtered[steps])
+        last: Floats = self.filtered[np.newaxis, run.end - 1, :, np.newaxis]
+        return last
+
+    def _messages(self, run: Run, prior: Floats, later: Floats | None = None) -> HMMMessages:
+        """Return the messages of a run, given p(x after it) by states at its end, (J,)."""
+        log_obs = self._log_obs[run.begin : run.end]
+        if later is not None:
+            log_obs = log_obs.copy()
+            with np.errstate(divide="ignore"):
+                log_obs[-1] += np.log(later)
+        bounds = np.array([0, len(log_obs)])
+        return HMMMessages(bounds, np.ascontiguousarray(prior), self._moves.transmat, log_obs)
+
+    def _filter_ages(self, run: Run, ages: Floats) -> Floats:
+        """Filter a run without missing values; return (A, J, 1)."""
+        for t in range(run.begin, run.end):
+            ages = self._moves.move(ages) if t > run.begin else ages
+            seen, densities = _sum_states(ages.sum(axis=0), self._log_obs[t][:, np.newaxis])
+            if seen[0] == -np.inf:
+                return ages
+            ages = ages * densities
+            ages /= ages.sum()
+            self.log_steps[t], self.filtered[t] = seen[0], ages.sum(axis=(0, 2))
+        return ages
+
+    def _filter_stretch(self, run: Run, ages: Floats) -> Floats:
+        """Filter a stretch; return probabilities of states and ages of all particles, (A, J, 1)."""
+        n, first = self._n_particles, max(run.begin - self._n_lags, 0)
+        prior = ages.sum(axis=(0, 2))
+        weights, ages = np.full(n, 1.0 / n), np.repeat(ages, n, axis=2)
+        values = np.repeat(self._values[first : run.end, :, np.newaxis], n, axis=2)
+        own = values[run.begin - first :]
+        if run.begin == 0:
+            self._draw_first(values)
+        for t in range(run.begin, run.end):
+            ages = self._moves.move(ages) if t > run.begin else ages
+            seen, densities = self._observe(t, ages, values[: t - first + 1])
             ages, seen = ages * densities, np.log(np.maximum(weights, SMALLEST)) + seen
             largest = seen.max()
             if largest == -np.inf:
-                self.log_steps[t:] = -np.inf
-                return
+                return ages
             weights = np.exp(seen - largest)
             self.log_steps[t] = largest + np.log(weights.sum())
             weights /= weights.sum()
             totals = ages.sum(axis=(0, 1))
             ages /= np.where(totals > 0.0, totals, 1.0)
             self.filtered[t] = ages.sum(axis=0) @ weights
-            if len(weights) == 1:
-                continue
-            own = values[begin : t + 1]
-            if not self._differs(t + 1):  # the next lags are the same for all
-                self._stretches.append(Stretch(begin, t + 1, own.copy(), weights, ages))
-                ages, weights = (ages @ weights)[:, :, np.newaxis], np.ones(1)
-            elif 1.0 / (weights**2).sum() < 0.5 * n:
+            if t + 1 < run.end and 1.0 / (weights**2).sum() < 0.5 * n:
                 chosen = _resample(weights, self._rng)
-                ages, own[:] = ages[:, :, chosen], own[:, :, chosen]
+                done = values[run.begin - first : t - first + 1]
+                ages, done[:] = ages[:, :, chosen], done[:, :, chosen]
                 weights = np.full(n, 1.0 / n)
-        self._last = ages, weights, values[-self._n_lags :, :, : len(weights)]
-        if len(weights) > 1:
-            self._stretches.append(Stretch(begin, len(values), values[begin:], weights, ages))
-
-    def _differs(self, t: int) -> bool:
-        """Return whether particles differ in step t or its lags, of which the first are given."""
-        if t < self._n_lags:
-            return bool(self._is_missing[: self._n_lags].any())
-        return t == len(self._depends) or bool(self._depends[t])
+        self._stretches[run.begin] = Stretch(own.copy(), weights, ages, prior)
+        self._last = ages, weights, values[-self._n_lags :]
+        return (ages @ weights)[:, :, np.newaxis]  # the next lags are the same for all
 
     def _draw_first(self, values: Floats) -> None:
-        """Draw the missing values of the first L steps given the observed ones, (T, D, M)."""
+        """Draw the missing values of the first L steps given the observed ones, (n, D, M)."""
         n_dims, n_lags = values.shape[1], self._n_lags
         first = values[:n_lags]
         start = self._emission.starting_lags
@@ -188,8 +287,8 @@ class GapFilter:
         ----------
         ages : (A, J, M) array
             Probabilities before this step.
-        values : (T, D, M) array
-            Changed at this step.
+        values : (n, D, M) array
+            The step, which is changed, and at least its lags before it.
 
         Returns
         -------
@@ -199,74 +298,209 @@ class GapFilter:
             Densities of the whole step by state, up to a factor of each particle.
         """
         prior = ages.sum(axis=0)
-        if t < self._n_lags or not self._depends[t]:
+        if t < self._n_lags:
             log_obs = np.repeat(self._log_obs[t][:, np.newaxis], ages.shape[2], axis=1)
             return _sum_states(prior, log_obs)
-        is_seen = ~self._is_missing[t]
-        predictions = self._densities.predict(self._lags_before(values, t), t + 1)
-        log_obs = self._densities.log_density(predictions, values[t], is_seen)
-        if self._log_known is not None:
-            log_obs = log_obs + self._log_known[t][:, np.newaxis]
+        is_seen, x = ~self._is_missing[t], values[-1]
+        predictions = self._densities.predict(self._lags_before(values[:-1]), t + 1)
+        log_obs = self._weigh(t, predictions, x, is_seen)
         seen, densities = _sum_states(prior, log_obs)
         if not is_seen.all():
             states = _choose(prior * densities, self._rng)
-            values[t, ~is_seen] = self._densities.draw_hidden(
-                predictions, values[t], is_seen, states, self._rng
-            )
-            everything = np.ones_like(is_seen)
-            log_obs = self._densities.log_density(predictions, values[t], everything)
-            if self._log_known is not None:
-                log_obs = log_obs + self._log_known[t][:, np.newaxis]
+            x[~is_seen] = self._densities.draw_hidden(predictions, x, is_seen, states, self._rng)
+            log_obs = self._weigh(t, predictions, x, np.ones_like(is_seen))
             _, densities = _sum_states(prior, log_obs)
         return seen, densities
 
-    def _lags_before(self, values: Floats, t: int) -> Floats:
-        """Return the lags of a step, (L D, M), lag 1 first."""
-        return values[t - self._n_lags : t][::-1].reshape(-1, values.shape[2])
+    def _weigh(
+        self, t: int, predictions: Predictions, x: Floats, is_seen: NDArray[np.bool_]
+    ) -> Floats:
+        """Return log densities of some columns of a step, and of what is known, (J, M)."""
+        log_obs = self._densities.log_density(predictions, x, is_seen)
+        if self._log_known is not None:
+            log_obs = log_obs + self._log_known[t][:, np.newaxis]
+        return log_obs
+
+    def _lags_before(self, values: Floats) -> Floats:
+        """Return the last L values, (L D, M), lag 1 first."""
+        return values[-self._n_lags :][::-1].reshape(-1, values.shape[2])
 
     def tail(self) -> Tail:
         """Return the end of the sequence, of at least L steps."""
         ages, weights, values = self._last
-        return Tail(self._lags_before(values, self._n_lags).T, ages * weights)
+        return Tail(self._lags_before(values).T, ages * weights)
+
+    def _go_back(self, n_draws: int) -> Iterator[Piece]:
+        """Yield the runs with draws of their missing values, from the last one to the first."""
+        following: Floats | None = None
+        later = np.ones((self._n_ages, self.filtered.shape[1], 1))
+        for run in self._runs[::-1]:
+            later = later if following is None else self._moves.move_back(following)
+            stretch, values, smoothed = None, None, None
+            if run.differs:
+                stretch = self._stretches[run.begin]
+                weights = np.tensordot(stretch.ages, later, ((0, 1), (0, 1)))
+                weights = np.broadcast_to(
+                    stretch.weights[:, np.newaxis] * weights, (len(stretch.weights), n_draws)
+                )
+                values = stretch.values[:, :, _choose(weights, self._rng)]
+                before = self._log_obs_of(run, values)
+            else:
+                before = (self._log_obs[t][:, np.newaxis] for t in range(run.end - 1, -1, -1))
+            if stretch is None and self._moves.leaving is None:
+                smoothed, own = self._smooth(run, later)
+            else:
+                own = self._include(run, later, before)
+            yield Piece(run, stretch, values, following, later, smoothed)
+            following = own
+
+    def _log_obs_of(self, run: Run, values: Floats) -> Iterator[Floats]:
+        """Yield log densities of the steps of a stretch, (J, n_draws), the last one first."""
+        first = max(run.begin - self._n_lags, 0)
+        given = np.repeat(self._values[first : run.begin, :, np.newaxis], values.shape[2], axis=2)
+        values = np.concatenate([given, values])
+        everything = np.ones(values.shape[1], dtype=bool)
+        for t in range(run.end - 1, run.begin - 1, -1):
+            if t < self._n_lags:
+                yield self._log_obs[t][:, np.newaxis]
+            else:
+                lags = self._lags_before(values[: t - first])
+                predictions = self._densities.predict(lags, t + 1)
+                yield self._weigh(t, predictions, values[t - first], everything)
+
+    def _include(self, run: Run, later: Floats, before: Iterator[Floats]) -> Floats:
+        """Return p(x from step `begin` on) by states and ages at that step, up to factors.
+
+        Parameters
+        ----------
+        later : (A, J, k) array
+            p(x from step `end` on) by states and ages at step ``end - 1``.
+        before : iterator of (J, n) arrays
+            Log densities of the steps of the run, the last one first.
+        """
+        for t, log_obs in zip(range(run.end - 1, run.begin - 1, -1), before, strict=False):
+            later = later * np.exp(log_obs - log_obs.max(axis=0))
+            later /= later.max(axis=(0, 1))
+            later = self._moves.move_back(later) if t > run.begin else later
+        return later
+
+    def _smooth(self, run: Run, later: Floats) -> tuple[tuple[Floats, Floats], Floats]:
+        """Smooth a run without missing values or durations.
+
+        The draws of later values differ in what they tell about the end of the run, and soon do not
+        matter further back.
+
+        Parameters
+        ----------
+        later : (1, J, k) array
+            p(x from step `end` on) by states at step ``end - 1``.
+
+        Returns
+        -------
+        smoothed : pair of (n, J) and (n,) arrays
+            Probabilities of states and changes, averaged over the draws.
+        following : (1, J, k) array
+            p(x from step `begin` on) by states at that step.
+        """
+        own = later[0] / (self.filtered[run.end - 1] @ later[0])
+        prior = np.array(self._prior(run.begin))
+        posteriors = np.empty((run.end - run.begin, len(prior)))
+        changes = np.empty(len(posteriors))
+        messages = self._messages(run, prior, own.mean(axis=1))
+        messages.posteriors(posteriors)
+        messages.changes(changes)
+        smoothed = posteriors, changes
+        for t in range(run.end - 1, run.begin - 1, -1):
+            weights = self.filtered[t][:, np.newaxis] * own
+            weights /= weights.sum(axis=0)
+            if np.ptp(weights, axis=1).max() < _SAME:
+                break
+            log_obs = self._log_obs[t][:, np.newaxis]
+            own = own * np.exp(log_obs - log_obs.max())
+            if t == run.begin:
+                return smoothed, own[np.newaxis]
+            own = self._moves.transmat @ own
+            own /= own.max(axis=0)
+        ratios = np.divide(posteriors[0], prior, out=np.zeros(len(prior)), where=prior > 0.0)
+        return smoothed, ratios[np.newaxis, :, np.newaxis]
+
+    def _prior(self, t: int) -> Floats:
+        """Return the probabilities of the states at a step given those before, (J,)."""
+        return self._startprob if t == 0 else self.filtered[t - 1] @ self._moves.transmat
 
     def draw(self, n_draws: int = N_DRAWS) -> Floats:
         """Return draws of the sequence with its missing values, (n_draws, T, D)."""
         values = np.repeat(self._values[:, :, np.newaxis], n_draws, axis=2)
-        n_states = self.filtered.shape[1]
-        later = np.ones((self._moves.n_ages, n_states, n_draws))
-        next_step = len(self._values)
-        for stretch in self._stretches[::-1]:
-            later = self._go_back(later, values, stretch.end, next_step)
-            weights = stretch.weights[:, np.newaxis] * np.tensordot(
-                stretch.ages, later, ((0, 1), (0, 1))
-            )
-            chosen = _choose(weights, self._rng)
-            values[stretch.begin : stretch.end] = stretch.values[:, :, chosen]
-            later = self._go_back(later, values, stretch.begin, stretch.end)
-            next_step = stretch.begin
+        for piece in self._go_back(n_draws):
+            if piece.values is not None:
+                values[piece.run.begin : piece.run.end] = piece.values
         return np.moveaxis(values, 2, 0)
 
-    def _go_back(self, later: Floats, values: Floats, begin: int, end: int) -> Floats:
-        """Return p(x from step `begin` on) by states and ages at the step before, up to factors.
+    def impute(self, n_draws: int = N_DRAWS) -> Floats:
+        """Return the sequence with means of draws in place of missing values, (T, D)."""
+        values = self._values.copy()
+        for piece in self._go_back(n_draws):
+            if piece.values is not None:
+                values[piece.run.begin : piece.run.end] = piece.values.mean(axis=2)
+        return np.where(self._is_missing, values, self._values)
+
+    def smooth(self, n_draws: int = N_DRAWS) -> tuple[Floats, Floats]:
+        """Return p(z_t given x), (T, J), and p(z_t is not z_t-1 given x), (T,), without durations.
+
+        They are averages over draws of the missing values. The first step has no change.
+        """
+        posteriors, changes = np.empty(self.filtered.shape), np.zeros(len(self._values))
+        for piece in self._go_back(n_draws):
+            run = piece.run
+            if piece.stretch is not None:
+                self._smooth_stretch(piece, posteriors, changes)
+                continue
+            assert piece.smoothed is not None
+            posteriors[run.begin : run.end] = piece.smoothed[0]
+            changes[run.begin + 1 : run.end] = piece.smoothed[1][1:]
+            if piece.following is not None:
+                last = self.filtered[run.end - 1][:, np.newaxis]
+                changes[run.end] = self._change(last, piece.following[0], piece.later[0])
+        return posteriors, changes
+
+    def _smooth_stretch(self, piece: Piece, posteriors: Floats, changes: Floats) -> None:
+        """Write the output of `smooth` for a stretch, and the change after it."""
+        (begin, end, _), stretch = piece.run, piece.stretch
+        assert stretch is not None
+        assert piece.values is not None
+        log_obs = list(self._log_obs_of(piece.run, piece.values))[::-1]
+        filtered: list[Floats] = []
+        for own in log_obs:
+            prior = (
+                self._moves.transmat.T @ filtered[-1] if filtered else stretch.prior[:, np.newaxis]
+            )
+            states = prior * _sum_states(prior, own)[1]
+            filtered.append(states / states.sum(axis=0))
+        following, later = piece.following, piece.later[0]
+        for t in range(end - 1, begin - 1, -1):
+            states = filtered[t - begin]
+            weights = states * later
+            posteriors[t] = (weights / weights.sum(axis=0)).mean(axis=1)
+            if following is not None:
+                changes[t + 1] = self._change(states, following[0], later)
+            own = log_obs[t - begin]
+            following = (later * np.exp(own - own.max(axis=0)))[np.newaxis]
+            following /= following.max(axis=1)
+            later = self._moves.transmat @ following[0]
+
+    def _change(self, states: Floats, following: Floats, later: Floats) -> float:
+        """Return the probability, averaged over draws, that the state changes after a step.
 
         Parameters
         ----------
-        later : (A, J, n) array
-            The same from step `end`, by states and ages at step ``end - 1``.
+        states : (J, k) array
+            Probabilities of the states given the step and those before it.
+        following, later : (J, k) arrays
+            As in `Piece`.
         """
-        for t in range(end - 1, begin - 1, -1):
-            if t < self._n_lags or not self._depends[t]:
-                log_obs = self._log_obs[t][:, np.newaxis]
-            else:
-                predictions = self._densities.predict(self._lags_before(values, t), t + 1)
-                everything = np.ones(values.shape[1], dtype=bool)
-                log_obs = self._densities.log_density(predictions, values[t], everything)
-                if self._log_known is not None:
-                    log_obs = log_obs + self._log_known[t][:, np.newaxis]
-            later = later * np.exp(log_obs - log_obs.max(axis=0))
-            later = self._moves.move_back(later) if t > 0 else later
-            later /= later.max(axis=(0, 1))
-        return later
+        staying = np.diag(self._moves.transmat) @ (states * following)
+        changes = 1.0 - staying / (states * later).sum(axis=0)
+        return float(np.clip(changes, 0.0, 1.0).mean())
 
 
 def _sum_states(prior: Floats, log_obs: Floats) -> tuple[Floats, Floats]:

@@ -67,9 +67,7 @@ class GappedModel:
         out = np.empty((len(values), len(self._model.startprob)))
         for s, steps, own, is_gapped in self._sequences(ptr, values):
             if is_gapped:
-                found = self._filter(own)
-                self._check_possible(found, s)
-                out[steps] = found.filtered
+                out[steps] = self._filter_possible(own, s).filtered
             else:
                 out[steps] = self._model.filtered(np.array([0, len(own)]), own)
         return out
@@ -80,8 +78,10 @@ class GappedModel:
         for s, steps, own, is_gapped in self._sequences(ptr, values):
             bounds = np.array([0, len(own)])
             states = None if known is None else KnownStates(known.states[steps], known.n_states)
-            if is_gapped:
-                draws = self._draw(own, s, states)
+            if is_gapped and self._model.duration is None:
+                out[steps] = self._filter_possible(own, s, states).smooth()[0]
+            elif is_gapped:
+                draws = self._filter_possible(own, s, states).draw()
                 parts = (self._model.posteriors(bounds, draw, states) for draw in draws)
                 out[steps] = sum(parts) / len(draws)
             else:
@@ -93,8 +93,13 @@ class GappedModel:
         out = np.empty(len(values))
         for s, steps, own, is_gapped in self._sequences(ptr, values):
             bounds = np.array([0, len(own)])
-            draws = self._draw(own, s) if is_gapped else [own]
-            out[steps] = sum(self._model.changes(bounds, draw) for draw in draws) / len(draws)
+            if is_gapped and self._model.duration is None:
+                out[steps] = self._filter_possible(own, s).smooth()[1]
+            elif is_gapped:
+                draws = self._filter_possible(own, s).draw()
+                out[steps] = sum(self._model.changes(bounds, draw) for draw in draws) / len(draws)
+            else:
+                out[steps] = self._model.changes(bounds, own)
         return out
 
     def impute(self, ptr: Places, values: Floats) -> Floats:
@@ -102,8 +107,7 @@ class GappedModel:
         out = values.copy()
         for s, steps, own, is_gapped in self._sequences(ptr, values):
             if is_gapped:
-                hidden = np.isnan(own)
-                out[steps][hidden] = self._draw(own, s).mean(axis=0)[hidden]
+                out[steps] = self._filter_possible(own, s).impute()
         return out
 
     def tails(self, ptr: Places, values: Floats) -> list[Tail]:
@@ -111,28 +115,25 @@ class GappedModel:
         tails, n_lags = [], self._model.emission.n_lags
         for s, _, own, is_gapped in self._sequences(ptr, values):
             if is_gapped:
-                found = self._filter(own)
-                self._check_possible(found, s)
-                tails.append(found.tail())
+                tails.append(self._filter_possible(own, s).tail())
             else:
                 ends = self._model.ends(np.array([0, len(own)]), own)
                 lags = own[::-1][:n_lags].reshape(1, -1)
                 tails.append(Tail(lags, ends[0][:, :, np.newaxis]))
         return tails
 
-    def _draw(self, values: Floats, s: int, known: KnownStates | None = None) -> Floats:
-        """Return draws of a sequence with its missing values, (n, T, D)."""
+    def _filter_possible(
+        self, values: Floats, s: int, known: KnownStates | None = None
+    ) -> GapFilter:
+        """Return a filtered sequence; raise a ValueError if it has probability 0."""
         log_known = None
         if known is not None:
             log_known = np.zeros((len(values), known.n_states))
             known.clamp(log_known)
         found = self._filter(values, log_known)
-        self._check_possible(found, s)
-        return found.draw()
-
-    def _check_possible(self, found: GapFilter, s: int) -> None:
         if found.log_steps[-1] == -np.inf:
             raise ValueError(
                 f"Sequence {s} has probability 0 under a stored sample: its states have no "
                 "distribution."
             )
+        return found

@@ -2,6 +2,8 @@
 
 from mutation.mutation import Mutation
 
+KNOWN_TESTS = "tests/unit/sequence/test_known_windows.py"
+
 MUTATIONS = [
     Mutation(
         "detector-changes-at-the-start-of-windows",
@@ -10,5 +12,13 @@ MUTATIONS = [
         "        out[layout.starts] = ",
         "A change is where the states of the steps change.",
         "tests/unit/sequence/test_state_detector.py::test_changes_are_where_states_change",
+    ),
+    Mutation(
+        "detector-labels-without-known-steps",
+        "sequence/_state_detector.py",
+        "            write_known(labels, known.states, layout)",
+        "            pass",
+        "Known steps keep their states, also in windows across changes.",
+        f"{KNOWN_TESTS}::test_known_steps_in_windows_across_changes",
     ),
 ]

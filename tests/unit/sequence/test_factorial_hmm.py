@@ -285,8 +285,14 @@ def test_bound_on_the_number_of_factors(levels):
     """Given priors that are far from the scale of the data: chains stop there, and say so."""
     emission = BinaryFactorEmission("auto", weights_scale=1.0, noise_variance=1e-4)
     model = quick(n_factors="auto", emission=emission, max_iter=30)
-    with pytest.warns(ConvergenceWarning, match="as many factors as there may be"):
+    refused = "predict.*refuse more than 20.*n_factors of at most 20"
+    with (
+        pytest.warns(ConvergenceWarning, match="as many factors as there may be"),
+        pytest.warns(UserWarning, match=refused),
+    ):
         model.fit(levels[:100, :1] + 1000.0)
+    with pytest.raises(ValueError, match="up to 20 factors"):
+        model.predict(levels[:100, :1] + 1000.0)
     bound = 24 + np.ceil(2.0 * (1.0 / np.arange(1, 101)).sum())
     assert model.trace_["n_active_factors"].max() == bound
 

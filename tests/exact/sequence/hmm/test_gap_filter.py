@@ -3,6 +3,8 @@
 Particles give unbiased estimates: of p(x), and of p(x) times any mean given x.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from exact.sequence.hmm.test_lagged_forecast import DURATION, START, enumerate_longer, make_model
@@ -159,22 +161,76 @@ def test_unbiased_estimates(case, duration):
     assert np.all(away < 5.0 * error + 1e-7 * np.abs(expected).max()), away / (error + 1e-12)
 
 
-def test_posteriors_with_missing_values():
-    """12 figures, |z| < 5: a false alarm in 1e-5 of seeds."""
+@pytest.mark.parametrize("case", ["two stretches", "both first", "last", "known"])
+def test_posteriors_and_changes_with_missing_values(case):
+    """At most 30 figures a case, |z| < 5: a false alarm in 1e-4 of seeds."""
+    n_dims, lags, has_trend, values, known = CASES[case]
+    values, emission = np.array(values), make_emission(n_dims, lags, has_trend)
+    log_known = None
+    if known is not None:
+        known = np.array(known)
+        is_possible = (known[:, np.newaxis] < 0) | (known[:, np.newaxis] == np.arange(3))
+        log_known = np.where(is_possible, 0.0, -np.inf)
+    total, states, _, changes = expect(emission, lags, None, values, known)
+    expected = np.column_stack([states, changes])
+    model, found = make_model(None, emission), []
+    moves = StateMoves(model.transmat, None)
+    for seed in range(N_RUNS):
+        own = GapFilter(START, moves, emission, values, log_known, N_PARTICLES, seed)
+        found.append(np.exp(own.log_steps.sum()) * np.column_stack(own.smooth(4)))
+    error = np.std(found, axis=0) / np.sqrt(N_RUNS)
+    assert np.all(np.abs(np.mean(found, axis=0) - expected) < 5.0 * error + 1e-7 * total)
+
+
+def test_posteriors_of_panels_with_missing_values():
     n_dims, lags, has_trend, values, _ = CASES["two stretches"]
     values, emission = np.array(values), make_emission(n_dims, lags, has_trend)
     total, states, _, _ = expect(emission, lags, None, values)
     model = make_model(None, emission)
-    moves, found, ptr = StateMoves(model.transmat, None), [], np.array([0, len(values)])
-    for seed in range(N_RUNS):
-        own = GapFilter(START, moves, emission, values, None, N_PARTICLES, seed)
-        posteriors = np.mean([model.posteriors(ptr, draw) for draw in own.draw(4)], axis=0)
-        found.append(np.exp(own.log_steps.sum()) * posteriors)
-    error = np.std(found, axis=0) / np.sqrt(N_RUNS)
-    assert np.all(np.abs(np.mean(found, axis=0) - states) < 5.0 * error)
     both = model.posteriors(np.array([0, 7, 9]), np.vstack([values, values[:2]]))
     assert_allclose(both[:7], states / total, atol=0.1)
     assert_allclose(both[7:], model.posteriors(np.array([0, 2]), values[:2]), rtol=1e-12)
+
+
+GAPS = {
+    "far apart": [range(40, 43), range(200, 201)],
+    "near": [range(40, 43), range(46, 48), range(50, 51)],
+    "first": [range(1, 2), range(100, 120)],
+    "last": [range(100, 110), range(295, 300)],
+}
+
+
+@pytest.mark.parametrize("is_sticky", [False, True])
+@pytest.mark.parametrize("gaps", GAPS)
+def test_smoothing_between_gaps(gaps, is_sticky, monkeypatch):
+    """One particle: the model of the completed sequence. More: with and without the short cut."""
+    emission = make_emission(2, (1, 2), True)
+    model = make_model(None, emission)
+    if is_sticky:
+        model = replace(model, transmat=1e-3 * model.transmat + 0.999 * np.eye(3))
+    rng, moves = np.random.default_rng(1), StateMoves(model.transmat, None)
+    values = emission.sample(model.draw_states(300, rng), rng)
+    for gap in GAPS[gaps]:
+        values[gap, :1] = NAN
+    bounds = np.array([0, 300])
+
+    def run(n_particles):
+        return GapFilter(START, moves, emission, values, None, n_particles, 3)
+
+    draw = run(1).draw(3)[0]
+    assert_allclose(run(1).impute(3), draw, rtol=1e-12)
+    posteriors, changes = run(1).smooth(3)
+    assert_allclose(posteriors, model.posteriors(bounds, draw), atol=1e-12)
+    assert_allclose(changes, model.changes(bounds, draw), atol=1e-12)
+    short = run(50).smooth(7)
+    monkeypatch.setattr("skdp.sequence._hmm._gap_filter._SAME", -1.0)
+    for one, other in zip(short, run(50).smooth(7), strict=True):
+        assert_allclose(one, other, atol=1e-11)
+    # What is before the first gap is filtered as without gaps.
+    first = GAPS[gaps][0][0]
+    before = model.filtered(np.array([0, first]), values[:first])
+    if first > 2:
+        assert_allclose(run(50).filtered[:first], before, rtol=1e-12)
 
 
 @pytest.mark.parametrize("duration", [None, DURATION], ids=["none", "Poisson"])

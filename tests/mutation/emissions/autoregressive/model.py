@@ -9,14 +9,6 @@ CHOSEN = f"{REGRESSION_TESTS}::TestChosenLagsAndTrends"
 
 MUTATIONS = [
     Mutation(
-        "regressions-draws-without-leverage",
-        REGRESSION_MODEL,
-        "        sizes = np.sqrt(1.0 + (leverages**2).sum(axis=1)) / roots",
-        "        sizes = 1.0 / roots",
-        "Draws follow the density, which knows how uncertain coefficients are.",
-        f"{REGRESSION_TESTS}::test_draws_of_the_next_observation_follow_the_density",
-    ),
-    Mutation(
         "regressions-moments-about-the-old-origin",
         REGRESSION_MODEL,
         "        factors[:, :, 0] += factors[:, :, 1:] @ origins",

@@ -7,30 +7,6 @@ TESTS = "tests/exact/emissions/test_regression.py"
 
 MUTATIONS = [
     Mutation(
-        "targets-freedom-of-one-column",
-        NORMAL,
-        "        freedoms = dofs - (n_dims - 1.0)\n",
-        "        freedoms = dofs\n",
-        "The degrees of freedom of a t distribution are nu_n - D + 1.",
-        f"{TESTS}::test_predictive_densities[size2]",
-    ),
-    Mutation(
-        "targets-in-units-of-the-prior",
-        NORMAL,
-        "self._shift = -float(np.log(np.diag(prior.scale_root)).sum())",
-        "self._shift = 0.0",
-        "Densities are those of the targets in their own units.",
-        f"{TESTS}::test_log_evidence[size0]",
-    ),
-    Mutation(
-        "targets-drawn-without-leverage",
-        NORMAL,
-        "sizes = np.sqrt(1.0 + (leverages**2).sum(axis=1)) / roots",
-        "sizes = 1.0 / roots",
-        "The coefficients are uncertain.",
-        f"{TESTS}::test_draws_of_targets_follow_the_density",
-    ),
-    Mutation(
         "targets-missing-are-predictions",
         NORMAL,
         "        rows[np.isnan(targets).any(axis=1)] = np.nan\n        self._rows",
