@@ -1,8 +1,8 @@
 """Exact answers for topics that are Pitman-Yor processes, by enumeration in plain Python.
 
-Nodes (documents, or segments) have topic shares theta_d ~ Dir(alpha), and topics phi_k ~ PYP(a, b,
-H). The base H is uniform, or H ~ Dir(gamma) is shared by the topics. Every assignment z of topics to
-tokens and all numbers T of tables are visited and weighted by
+Nodes (documents, or segments) have topic shares theta_d ~ Dir(alpha), and topics are Pitman-Yor
+processes phi_k ~ PYP(a, b, H). The base H is uniform, or H ~ Dir(gamma) is shared by the topics.
+Every assignment z of topics to tokens and all numbers T of tables are visited and weighted by
 
     p(z, w, T) = prod_d Beta_K(alpha + n_d) / Beta_K(alpha)
                  p(T) prod_k (b|a)_{T_k} / (b)_{M_k} prod_w S^{M_kw}_{T_kw, a}

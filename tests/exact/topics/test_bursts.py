@@ -135,7 +135,8 @@ def test_counts_of_tables_stay_consistent():
         counts = np.zeros((2, 12), dtype=int)
         np.add.at(counts, (state.topics, np.array(problem.words)), 1)
         tables = state.word_tables
-        assert np.all(tables <= counts) and np.array_equal(tables > 0, counts > 0)
+        assert np.all(tables <= counts)
+        assert np.array_equal(tables > 0, counts > 0)
         sampler = state._sampler
         assert np.array_equal(sampler.topic_tables, tables.sum(axis=1))
         assert np.array_equal(sampler.word_tables, tables.sum(axis=0))

@@ -129,5 +129,3 @@ def test_results_do_not_depend_on_jobs_or_containers():
     assert_array_equal(first.components_, second.components_, strict=True)
     third = make(n_chains=2).fit(DOCUMENTS)
     assert_array_equal(first.components_, third.components_, strict=True)
-
-
