@@ -4,9 +4,7 @@ from mutation.mutation import Mutation
 
 KERNELS = "topics/_lda/_kernels_bursts.py"
 SAMPLER = "topics/_lda/_bursty_sampler.py"
-MODEL = "topics/_gibbs_lda.py"
 TESTS = "tests/exact/topics/test_bursts.py"
-UNIT = "tests/unit/topics/test_bursts.py"
 
 MUTATIONS = [
     Mutation(
@@ -71,7 +69,7 @@ MUTATIONS = [
         "q + of_seatings, self.streams[0])\n        self._make_ratios()\n",
         "q + of_seatings, self.streams[0])\n",
         "Ratios of Stirling numbers depend on the discount.",
-        f"{TESTS}::test_learned_parameters[discount]",
+        f"{TESTS}::test_log_joint[discount]",
     ),
     Mutation(
         "bursts-concentration-at-no-discount",
@@ -96,14 +94,5 @@ MUTATIONS = [
         "        allowed = AllowedTopics.every(n_topics, len(self.node_ptr) - 1)\n",
         "Words keep to the topics of their document.",
         f"{TESTS}::test_labels",
-    ),
-    Mutation(
-        "bursts-prior-of-words-is-ignored",
-        MODEL,
-        'if self.topic_word_base == "uniform" and not isinstance(',
-        'if self.topic_word_base == "none" and not isinstance(',
-        "A parameter without effect is refused.",
-        f"{UNIT}::test_refused_parameters[params3-"
-        "topic_word_prior must be 'auto' if topics are Pitman-Yor processes]",
     ),
 ]
