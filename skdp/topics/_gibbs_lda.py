@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from skdp._checks import check_gamma_prior, shorten
+from skdp._checks import check_beta_prior, check_gamma_prior, shorten
 from skdp._fit import FitState
 from skdp._numeric._random import Role
-from skdp._sklearn_compat import StrOptions
-from skdp.data import SegmentedCorpus
+from skdp._sklearn_compat import Interval, StrOptions
+from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._lda._bursty_sampler import BurstyLDASampler, WordBursts
 from skdp.topics._lda._model import LDAModel
 from skdp.topics._lda._placed_sampler import PlacedLDASampler
 from skdp.topics._lda._sampler import LDASampler
@@ -54,6 +56,24 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     dirichlet_prior : (float, float), default=(1.0, 0.1)
         Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
         priors.
+    topic_word_discount : float in [0, 1) or "auto", default=0.0
+        Discount a of topics as Pitman-Yor processes, phi_k ~ PYP(a, b, H), whose words follow a
+        power law: a word that has occurred in a topic is likely to recur there. "auto" draws it in
+        every sweep under `topic_word_discount_prior`. With 0 and a uniform base, topics are
+        Dirichlet vectors as above.
+    topic_word_discount_prior : (float, float), default=(1.0, 1.0)
+        Parameters p and q of the Beta prior on a learned `topic_word_discount`, in [1e-8, 1e8].
+    topic_word_concentration : float or "auto", default="auto"
+        Concentration b of topics as Pitman-Yor processes, in [1e-8, 1e8]: how closely topics follow
+        H, measured in words. "auto" draws it in every sweep under
+        `topic_word_concentration_prior`; if topics are Dirichlet vectors, it is `topic_word_prior`
+        times the size of the vocabulary.
+    topic_word_concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate of the Gamma prior on a drawn `topic_word_concentration`, in [1e-8, 1e8].
+    topic_word_base : {"uniform", "shared"}, default="uniform"
+        Base H of topics as Pitman-Yor processes. "uniform": all words are equally probable; H then
+        has no prior, so `topic_word_prior` must be "auto". "shared": the topics share a learned H ~ Dir(gamma), with `topic_word_prior` as gamma, so
+        that words which are frequent everywhere need no topic of their own.
     seed_words : dict or None, default=None
         What some topics are about: a dict from topics to lists of words. A topic is a number
         from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
@@ -116,7 +136,12 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         Topic shares of the training segments; with level "document", the shares of their document.
     doc_topic_prior_ : (n_components,) array
     topic_word_prior_ : float
-        Posterior means, or the given values.
+        Posterior means, or the given values. If topics are Pitman-Yor processes with a uniform
+        base, `topic_word_prior_` is the concentration divided by the size of the vocabulary.
+    topic_word_discount_, topic_word_concentration_ : float
+        Only if topics are Pitman-Yor processes: posterior means, or the given values.
+    topic_word_base_ : (n_features,) array
+        Only if topics are Pitman-Yor processes: E[H].
     topic_names_ : list of str or None
         Only if `seed_words` has names: the names of all topics, None for those without.
     trace_ : Trace
@@ -144,12 +169,23 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     The partitions are the shards: `n_shards` is 1 or their number. On a cluster `doc_topic_` and
     `segment_topic_` are dask arrays that stay there, and are not pickled.
 
+    Topics are Pitman-Yor processes, PYP(a, b, H), if `topic_word_discount` is not 0,
+    `topic_word_concentration` is a number or `topic_word_base` is "shared" [1]_. H and phi are
+    integrated out, and the state counts, for every word and topic, how many of its occurrences were
+    drawn from H (tables, T). The weight of topic k for a word without its own occurrence is
+    ``(n_dk + alpha_k) (M_kw - a T_kw + (b + a T_k) H_w) / (b + M_k)``. Sweeps are exact, and their
+    time is proportional to K and not to the number of topics of a word. `seed_words`,
+    `fixed_components`, shards and partitions are not available.
+
     References
     ----------
     T. L. Griffiths and M. Steyvers (2004). Finding scientific topics. PNAS 101. -- L. Yao, D. Mimno
     and A. McCallum (2009). Efficient methods for topic model inference on streaming document
     collections. KDD. -- D. Newman, A. Asuncion, P. Smyth and M. Welling (2009). Distributed
     algorithms for topic models. JMLR 10.
+
+    .. [1] I. Sato and H. Nakagawa (2010). Topic models with power-law using Pitman-Yor process.
+       KDD.
 
     Examples
     --------
@@ -164,7 +200,16 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         **BaseTopicModel._parameter_constraints,
         "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "level": [StrOptions({"document", "segment"})],
+        "topic_word_discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+        "topic_word_discount_prior": [tuple, list],
+        "topic_word_concentration": [PRIOR, StrOptions({"auto"})],
+        "topic_word_concentration_prior": [tuple, list],
+        "topic_word_base": [StrOptions({"uniform", "shared"})],
     }
+
+    _optional_attributes = BaseTopicModel._optional_attributes | frozenset([
+        "topic_word_discount_", "topic_word_concentration_", "topic_word_base_",
+    ])  # fmt: skip
 
     def __init__(
         self,
@@ -174,6 +219,11 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         doc_topic_prior: Any = "auto",
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        topic_word_discount: float | str = 0.0,
+        topic_word_discount_prior: tuple[float, float] = (1.0, 1.0),
+        topic_word_concentration: float | str = "auto",
+        topic_word_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        topic_word_base: str = "uniform",
         seed_words: dict[Any, Any] | None = None,
         seed_weight: int | str = "auto",
         fixed_components: Any = None,
@@ -196,6 +246,11 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.dirichlet_prior = dirichlet_prior
+        self.topic_word_discount = topic_word_discount
+        self.topic_word_discount_prior = topic_word_discount_prior
+        self.topic_word_concentration = topic_word_concentration
+        self.topic_word_concentration_prior = topic_word_concentration_prior
+        self.topic_word_base = topic_word_base
         self.seed_words = seed_words
         self.seed_weight = seed_weight
         self.fixed_components = fixed_components
@@ -216,6 +271,64 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
         check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
+        if self._word_bursts() is not None:
+            self._check_bursts()
+
+    def _word_bursts(self) -> WordBursts | None:
+        """Return the parameters of topics as Pitman-Yor processes; None: Dirichlet vectors."""
+        discount, concentration = self.topic_word_discount, self.topic_word_concentration
+        discount_prior = check_beta_prior(
+            self.topic_word_discount_prior, "topic_word_discount_prior"
+        )
+        concentration_prior = check_gamma_prior(
+            self.topic_word_concentration_prior, "topic_word_concentration_prior"
+        )
+        is_drawn = isinstance(concentration, str)
+        has_shared_base = self.topic_word_base == "shared"
+        if discount == 0.0 and is_drawn and not has_shared_base:
+            return None
+        return WordBursts(
+            discount if isinstance(discount, str) else float(discount),
+            discount_prior,
+            concentration if is_drawn else float(concentration),
+            concentration_prior,
+            has_shared_base,
+        )
+
+    def _check_bursts(self) -> None:
+        """Raise for parameters that need topics that are Dirichlet vectors."""
+        what = (
+            "if topics are Pitman-Yor processes, because of "
+            f"topic_word_discount={shorten(self.topic_word_discount)}, "
+            f"topic_word_concentration={shorten(self.topic_word_concentration)} and "
+            f"topic_word_base={self.topic_word_base!r}"
+        )
+        for name in ("seed_words", "fixed_components"):
+            if getattr(self, name) is not None:
+                raise ValueError(f"{name} must be None {what}.")
+        if self.n_shards != 1:
+            raise ValueError(f"n_shards must be 1 {what}, got n_shards={self.n_shards}.")
+        if self.topic_word_base == "uniform" and not isinstance(self.topic_word_prior, str):
+            raise ValueError(
+                f"topic_word_prior must be 'auto' {what}: with a uniform base, "
+                "topic_word_concentration takes its place. Got "
+                f"topic_word_prior={shorten(self.topic_word_prior)}."
+            )
+
+    def _check_partitions(self, X: PartitionedCorpus) -> None:
+        super()._check_partitions(X)
+        if self._word_bursts() is not None:
+            raise TypeError(
+                f"Topics that are Pitman-Yor processes take no {type(X).__name__}: all words are "
+                "swept in one place. Use X.compute(), or topic_word_discount=0.0, "
+                "topic_word_concentration='auto' and topic_word_base='uniform'."
+            )
+
+    def _size_of_topic(self, corpus: SegmentedCorpus) -> float:
+        size = super()._size_of_topic(corpus)
+        if self._word_bursts() is not None:
+            size += 4.0 * corpus.n_features * self.n_chains
+        return size
 
     def _start_placed_sampler(
         self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
@@ -240,8 +353,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     def _start_local_sampler(
         self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int
     ) -> LDASampler:
-        return LDASampler(
-            corpus,
+        arguments = (
             self.n_components,
             self.level,
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
@@ -250,8 +362,11 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             self._check_init(self.n_features_in_),
             self._streams(root, Role.INIT, c),
             self._streams(root, Role.SWEEP, c),
-            self.n_jobs,
         )
+        bursts = self._word_bursts()
+        if bursts is not None:
+            return BurstyLDASampler(corpus, bursts, *arguments)
+        return LDASampler(corpus, *arguments, self.n_jobs)
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         return {

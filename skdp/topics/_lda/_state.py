@@ -15,3 +15,23 @@ class LDAState(TopicState):
     def doc_topic_prior(self) -> NDArray[np.float64]:
         """Document-topic prior alpha, (K,)."""
         return read_only(self._sampler.doc_topic_prior)
+
+
+class BurstyLDAState(LDAState):
+    """The state of a chain of latent Dirichlet allocation whose words come in bursts."""
+
+    @property
+    def topic_word_discount(self) -> float:
+        """Discount a of the topics."""
+        return float(self._sampler.discount)
+
+    @property
+    def topic_word_concentration(self) -> float:
+        """Concentration b of the topics."""
+        return float(self._sampler.concentration)
+
+    @property
+    def word_tables(self) -> NDArray[np.int32]:
+        """Numbers of tables by topic and word, (K, W)."""
+        sampler = self._sampler
+        return read_only(sampler.tables[:, : sampler.n_topics].T)
