@@ -95,6 +95,7 @@ def make_classes():
 
 
 FACTORS = {"emission": BinaryFactorEmission(2), "n_components": 4}
+BUFFET = {"emission": BinaryFactorEmission("auto"), "n_components": 4}
 ESTIMATORS = {
     "segmented": (SegmentedTopicModel(4, max_iter=60), make_documents),
     "segmented-auto": (

@@ -93,15 +93,21 @@ class BuffetFactorSampler(BinaryFactorSampler):
         n_counted = len(idle) - (0 if links is not None else np.count_nonzero(idle))
         log_new = self._log_weights_of_new(int(n_counted))
         rate = self.mass * self.concentration / (self.concentration + max(n_counted, 1) - 1.0)
+        log_room = np.logaddexp.accumulate(log_new)[::-1].copy()
+        room, n_dims = self.most_factors, len(self.probit)
+        n_on, places = np.empty(room), np.empty(room, dtype=np.int64)
         buffet.draw_buffet_bits(
-            spins, weights, idle, self.concentration, rate,
-            np.logaddexp.accumulate(log_new)[::-1].copy(), self.amplitudes.counts,
-            self.amplitudes.totals, self.precisions, self.prior.scales, links, decay,
-            np.empty(self.most_factors), np.empty(len(self.probit)), rng,
+            spins, weights, idle, self.concentration, rate, log_room, self.amplitudes.counts,
+            self.amplitudes.totals, self.precisions, self.prior.scales, links, decay, n_on,
+            np.empty(n_dims), rng,
         )  # fmt: skip
         buffet.exchange_meanings(
-            spins, weights, idle, self.concentration, self.prior.scales, links, decay,
-            np.empty(self.most_factors), np.empty(self.most_factors, dtype=np.int64), rng,
+            spins, weights, idle, self.concentration, self.prior.scales, links, decay, n_on, places,
+            rng,
+        )  # fmt: skip
+        buffet.split_or_merge_equals(
+            spins, weights, idle, self.mass, self.concentration, log_room, self.prior.scales, links,
+            decay, n_on, places, np.empty(room, dtype=np.bool_), np.empty(n_dims), rng,
         )  # fmt: skip
         kernels.draw_idle_bits(spins, idle, *prior, links, decay, np.empty(len(idle)), rng)
         self._keep_used(spins, weights)

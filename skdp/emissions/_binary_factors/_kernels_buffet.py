@@ -369,3 +369,113 @@ def exchange_meanings(spins, weights, idle, prior_off, scales, links, decay, n_o
             weights[row, d] += sign * weights[f + 1, d]
             if f == g:
                 weights[f + 1, d] = -weights[f + 1, d]
+
+
+@njit_internal_nogc
+def list_equals(spins, f, n_on, n_counted, members):
+    """Write the factors that the same counted states have as f; all of them if f is -1."""
+    n = 0
+    for g in range(spins.shape[0]):
+        equal = n_on[g] > 0.0 and n_on[g] == (n_counted if f < 0 else n_on[f])
+        if equal and f >= 0:
+            for j in range(spins.shape[1]):
+                if spins[g, j] != spins[f, j]:
+                    equal = False
+        if equal:
+            members[n] = g
+            n += 1
+    return n
+
+
+@njit_internal_nogc
+def redraw_equal_weights(weights, members, n, with_background, scales, totals, rng):
+    """Draw the weights of equal factors given their sum, and the background if it is among them."""
+    n_rows = n + with_background
+    for d in range(scales.shape[0]):
+        total = 0.0
+        for i in range(n_rows):
+            row = members[i] + 1 if i < n else 0
+            weights[row, d] = scales[d] * draw_normal(rng)
+            total += weights[row, d]
+        for i in range(n_rows):
+            row = members[i] + 1 if i < n else 0
+            weights[row, d] += (totals[d] - total) / n_rows
+
+
+@njit_loop
+def split_or_merge_equals(
+    spins, weights, idle, mass, prior_off, log_room, scales, links, decay, n_on, members, done,
+    totals, rng,
+):  # fmt: skip
+    """Try to change the number of equal factors, which the same counted states have.
+
+    The sum of their weights stays the same, and their weights given the sum are integrated out. A
+    factor that all counted states have counts as equal to the background.
+
+    Parameters
+    ----------
+    n_on : (C,) float64, members : (C,) int64, done : (C,) bool, totals : (D,) float64, scratch
+    """
+    n_columns, n_states = spins.shape
+    n_counted, n_used = 0.0, 0
+    for f in range(n_columns):
+        n_on[f] = 0.0
+        done[f] = False
+    for j in range(n_states):
+        counted = not idle[j]
+        if links is not None:
+            counted = True
+        n_counted += counted
+        for f in range(n_columns):
+            n_on[f] += counted and spins[f, j] > 0.0
+    for f in range(n_columns):
+        n_used += n_on[f] > 0.0
+    if links is not None:
+        for j in range(n_states):
+            write_distances_of(j, spins, links.all_distances[j])
+    for first in range(n_columns + 1):
+        # Find the set of equal factors.
+        f, extra = first, 0
+        if first == n_columns:
+            f, extra = -1, 1
+        elif n_on[f] == 0.0 or n_on[f] == n_counted or done[f]:
+            continue
+        n = list_equals(spins, f, n_on, n_counted, members)
+        for i in range(n):
+            done[members[i]] = True
+        step = 1 if next_double(rng) < 0.5 else -1
+        after = n + step
+        if after + extra < 1 or after < 0 or n_used + step > n_columns or n_counted == 0.0:
+            continue
+        # Weigh the change.
+        m = n_counted if f < 0 else n_on[f]
+        log_rate = math.log(mass * prior_off) + log_weight(m, n_counted, prior_off)
+        log_rate -= math.lgamma(n_counted + prior_off)
+        gain = log_rate - math.log(after) if step > 0 else math.log(n) - log_rate
+        gain += log_room[n_used + step] - log_room[n_used]
+        for d in range(scales.shape[0]):
+            totals[d] = extra * weights[0, d]
+            for i in range(n):
+                totals[d] += weights[members[i] + 1, d]
+            old, new = (n + extra) * scales[d] ** 2, (after + extra) * scales[d] ** 2
+            gain -= 0.5 * (math.log(new / old) + totals[d] ** 2 * (1.0 / new - 1.0 / old))
+        changed = find_single(spins, n_on, -1) if step > 0 else members[n - 1]
+        pattern = changed if f < 0 else f
+        if links is not None:
+            moved = moved_distance(links)
+            flip_states(spins, idle, changed, pattern, links)
+            gain += weigh_totals(links, decay) - decay * (moved_distance(links) - moved)
+        else:
+            flip_states(spins, idle, changed, pattern, links)
+        if not accepts(gain, rng):
+            flip_states(spins, idle, changed, pattern, links)
+            continue
+        if links is not None:
+            for b in range(links.busy.shape[0]):
+                links.log_totals[links.busy[b]] += links.steps[links.busy[b]]
+        n_used += step
+        n_on[changed] = m if step > 0 else 0.0
+        done[changed] = True
+        if step > 0:
+            members[n] = changed
+        redraw_equal_weights(weights, members, after, extra, scales, totals, rng)
