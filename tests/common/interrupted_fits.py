@@ -122,6 +122,10 @@ ESTIMATORS = {
         HDPHMMLT(**FACTORS, similarity=LaplacianSimilarity(), max_iter=60),
         make_panel,
     ),
+    "hmm-buffet": (
+        HDPHMMLT(**BUFFET, similarity=LaplacianSimilarity(), max_iter=60),
+        make_panel,
+    ),
     "hmm-durations": (HDPHMMLT(4, duration=PoissonDuration(), max_iter=40), make_panel),
     "factorial": (FactorialHMM(3, max_iter=100), make_panel),
     "grammar": (HDPPCFG(4, max_iter=30, tol=0.0), make_sentences),
