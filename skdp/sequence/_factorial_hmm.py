@@ -300,6 +300,11 @@ class FactorialHMM(SequenceEstimator):
                 "start_prior, switch_on_prior and switch_off_prior instead. Leave it at "
                 f"{_NO_PRIOR}, got {shorten(emission.activity_prior)}."
             )
+        if check_gamma_prior(emission.mass_prior, "mass_prior of the emission") != _NO_PRIOR:
+            raise ValueError(
+                "mass_prior of the emission is for states of HDPHMMLT: FactorialHMM has its own "
+                f"mass_prior. Leave it at {_NO_PRIOR}, got {shorten(emission.mass_prior)}."
+            )
         if emission.amplitude_variance != 0.0:
             raise ValueError(
                 "amplitude_variance of the emission is for states of HDPHMMLT: FactorialHMM has "

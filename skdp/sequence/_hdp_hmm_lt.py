@@ -21,7 +21,7 @@ from skdp.data._panels import split
 from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
-from skdp.inference._convergence import warn_of_truncation
+from skdp.inference._convergence import warn_of_bound, warn_of_truncation
 from skdp.inference._trace import Trace
 from skdp.sequence._hmm._alignment import StateOrder, name_states
 from skdp.sequence._hmm._hints import (
@@ -201,7 +201,11 @@ class HDPHMMLT(HMMPredictions):
     locations_ : (n_components, n_dims) array
         Locations of the states, with `GaussianSimilarity`.
     factors_ : (n_components, n_factors) array
-        Binary vectors of the states, with `BinaryFactorEmission`.
+        Binary vectors of the states, with `BinaryFactorEmission`. If their number is inferred, the
+        factors of states in use come first, in order of the number of steps in which they are on.
+    n_active_factors_ : int
+        Number of factors that states in use have, with ``BinaryFactorEmission("auto")``. The
+        numbers of all kept sweeps are in ``trace_["n_active_factors"]``.
     duration_ : object
         Distributions of durations, if the model has any, such as a `PoissonDurationModel`.
     samples_ : list of HMMModel
@@ -281,7 +285,7 @@ class HDPHMMLT(HMMPredictions):
     _name_of_number = "n_active_components"
 
     _optional_attributes = frozenset(
-        ["decay_", "similarity_", "locations_", "factors_", "duration_"]
+        ["decay_", "similarity_", "locations_", "factors_", "n_active_factors_", "duration_"]
     )
 
     def __init__(
@@ -555,30 +559,26 @@ class HDPHMMLT(HMMPredictions):
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
-        best = attributes["_best_chain"]
+        best, trace = attributes["_best_chain"], attributes["trace_"]
         chain = state.runs[best]
-        samples, reference = name_states(
-            list(chain.models.values()),
-            chain.sampler.count_pairs,
-            self._state_order(chain.sampler.known),
-        )
-        others = [
-            sample.model
-            for c, chain in enumerate(state.runs)
-            for sample in chain.models.values()
-            if c != best
-        ]
-        model, trace = samples[reference], attributes["trace_"]
+        draws, order = list(chain.models.values()), self._state_order(chain.sampler.known)
+        samples, reference = name_states(draws, chain.sampler.count_pairs, order)
+        rest = [run for c, run in enumerate(state.runs) if c != best]
+        others = [sample.model for run in rest for sample in run.models.values()]
+        model = samples[reference]
+        most_factors = getattr(chain.sampler.emission, "most_factors", None)
         geometry = {
             "similarity_": model.similarity,
             "locations_": getattr(model.geometry, "locations", None),
             "factors_": getattr(model.emission, "factors", None),
             "duration_": model.duration,
+            "n_active_factors_": None if most_factors is None else model.n_active_factors,
         }
         learned = [name for name in _LEARNT if name in trace]
         return {
             **attributes,
             "_models": [*samples, *others],
+            "_most_factors": most_factors,
             "samples_": samples,
             "startprob_": model.startprob,
             "transmat_": model.transmat,
@@ -591,5 +591,8 @@ class HDPHMMLT(HMMPredictions):
 
     def _warn_of_trace(self, trace: Trace) -> None:
         super()._warn_of_trace(trace)
-        n_active = [sample.n_active_components for sample in self.samples_]
-        warn_of_truncation(self, n_active)
+        samples: list[Any] = self.samples_
+        warn_of_truncation(self, [sample.n_active_components for sample in samples])
+        if self._most_factors is not None:
+            numbers = [len(sample.emission.factors.T) for sample in samples]
+            warn_of_bound(self, numbers, self._most_factors, "factors")

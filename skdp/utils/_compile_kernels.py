@@ -266,6 +266,7 @@ def _all_estimators() -> Iterable[Any]:
         factors,
         BinaryFactorEmission(2, output="probit"),
         BinaryFactorEmission(2, amplitude_variance="auto"),
+        BinaryFactorEmission("auto"),
     ):
         yield HDPHMMLT(3, emission=emission)
         yield HDPHMMLT(3, emission=emission, similarity=LaplacianSimilarity())

@@ -115,6 +115,7 @@ def make_classes():
 
 
 FACTORS = {"emission": BinaryFactorEmission(2), "n_components": 4}
+BUFFET = {"emission": BinaryFactorEmission("auto"), "n_components": 4}
 ESTIMATORS = {
     "segmented": (SegmentedTopicModel(4, max_iter=60), make_documents),
     "segmented-auto": (
@@ -139,6 +140,10 @@ ESTIMATORS = {
     "hmm-near": (HDPHMMLT(5, similarity="emission", max_iter=60), make_panel),
     "hmm-factors": (
         HDPHMMLT(**FACTORS, similarity=LaplacianSimilarity(), max_iter=60),
+        make_panel,
+    ),
+    "hmm-buffet": (
+        HDPHMMLT(**BUFFET, similarity=LaplacianSimilarity(), max_iter=60),
         make_panel,
     ),
     "hmm-durations": (HDPHMMLT(4, duration=PoissonDuration(), max_iter=40), make_panel),

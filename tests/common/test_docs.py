@@ -81,6 +81,7 @@ OTHER_MEANING = {
         **dict.fromkeys(MIXTURES, "partitions"),
         "HDPMixture": "partitions of groups",
     },
+    "mass_prior": {"BinaryFactorEmission": "factors of states, not of steps"},
     "use_y": {
         "HDPHMMLT": "known states of steps, not labels of rows",
         "FactorialHMM": "known bits of steps",

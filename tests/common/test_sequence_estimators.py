@@ -62,6 +62,7 @@ def test_scikit_learn(estimator, check):
             {"emission": AutoregressiveEmission(), "stickiness": "auto"},
             {"emission": AutoregressiveEmission(2), "duration": PoissonDuration(max_duration=30)},
             {"emission": BinaryFactorEmission(2), "similarity": LaplacianSimilarity()},
+            {"emission": BinaryFactorEmission("auto")},
         )
     ]
     + [FactorialHMM(3, max_iter=10)]

@@ -176,6 +176,11 @@ class FixedAmplitudes(Part):
             self.counts, self.means, self.probit, find_centers(known), self._totals, rng
         )
 
+    @property
+    def totals(self) -> Floats:
+        """Sums of the values of every state, or of the latent normals drawn last, (J, D)."""
+        return self._totals
+
     def weights_given(self, known: Parameters, scales: Floats, normals: Floats) -> Floats:
         """Return weights drawn with the given standard normals; zeros give their mean."""
         weights = np.empty(normals.shape)

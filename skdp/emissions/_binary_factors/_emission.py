@@ -13,6 +13,7 @@ from skdp._checks import as_floats, check_beta_prior, check_gamma_prior, check_m
 from skdp._numeric._spreads import find_noise_rates, find_spreads
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._binary_factors._amplitudes import FixedAmplitudes, VaryingAmplitudes
+from skdp.emissions._binary_factors._buffet import BuffetFactorSampler, find_most
 from skdp.emissions._binary_factors._model import OUTPUTS
 from skdp.emissions._binary_factors._part import BinaryFactorSampler, FactorPrior
 from skdp.emissions._gaussian._model import check_scale
@@ -53,9 +54,11 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
     Parameters
     ----------
     n_factors : int or "auto"
-        Number of binary factors, F. "auto", only in `FactorialHMM`: as many as the data ask for;
-        they are those of a Markov Indian buffet, infinitely many of which a few are ever on. The
-        buffet is cut off at 24 factors above twice the number that it expects at the mean mass.
+        Number of binary factors, F. "auto": inferred. The vectors of the states are then those of
+        an Indian buffet, in which infinitely many factors exist and each state has a few of them;
+        for `FactorialHMM` they are those of a Markov Indian buffet. The number of factors that any
+        state has is bounded by 24 above twice the number that the buffet expects at the mean mass.
+        In HDPHMMLT, "auto" takes no given `weights` and no amplitude variance.
     output : {"normal", "probit"} or list of them, default="normal"
         The kind of the columns, one for all or one per column.
     weights : (F + 1, D) array or None, default=None
@@ -82,12 +85,20 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         Gamma prior of a drawn 1 / tau^2, both from 1e-8 to 1e8.
     activity_prior : (p, q), default=(1.0, 1.0)
         Beta prior of the share of states that have a factor, integrated out; p and q from 1e-8 to
-        1e8. `FactorialHMM` has no such states: leave it at its default there.
+        1e8. With ``n_factors="auto"``, the mass of the buffet stands for p, which is left at its
+        default: the buffet is the limit of F factors with Beta(mass q / F, q) as F grows.
+        `FactorialHMM` has no such states: leave it at its default there.
+    mass_prior : (shape, rate), default=(1.0, 1.0)
+        Gamma prior of the mass of the Indian buffet, both from 1e-8 to 1e8; only used with
+        ``n_factors="auto"``. The number of factors that any of J states has is Poisson with mean
+        mass (q / q + q / (q + 1) + ... + q / (q + J - 1)), about mass log J if q is 1.
+        `FactorialHMM` has its own: leave it at its default there.
     init : {"data", "random"}, default="data"
         The first states (for `FactorialHMM`, see there). "data" with given weights: least squares
         for every step with activities in [0, 1], rounded to 1 from .5 on; the most frequent vectors
         become states. "data" with drawn weights: groups of similar steps (k-means) and random
-        vectors. "random": random states and vectors.
+        vectors. "random": random states and vectors. With ``n_factors="auto"``, states start
+        without factors.
 
     See Also
     --------
@@ -123,6 +134,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         "amplitude_variance": [Interval(Real, 0, 1e8, closed="both"), StrOptions({"auto"})],
         "amplitude_prior": [tuple, list],
         "activity_prior": [tuple, list],
+        "mass_prior": [tuple, list],
         "init": [StrOptions({"data", "random"})],
     }  # fmt: skip
 
@@ -138,6 +150,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         amplitude_variance: float | str = 0.0,
         amplitude_prior: tuple[float, float] = (1.0, 0.1),
         activity_prior: tuple[float, float] = (1.0, 1.0),
+        mass_prior: tuple[float, float] = (1.0, 1.0),
         init: str = "data",
     ):
         self.n_factors = n_factors
@@ -149,6 +162,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         self.amplitude_variance = amplitude_variance
         self.amplitude_prior = amplitude_prior
         self.activity_prior = activity_prior
+        self.mass_prior = mass_prior
         self.init = init
 
     def make_sampler(self, values: NDArray[np.float64], n_states: int) -> BinaryFactorSampler:
@@ -170,7 +184,40 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         ValueError
             If a parameter is invalid or does not match the observations.
         """
+        if isinstance(self.n_factors, str):
+            return self._make_buffet(values, n_states)
         return BinaryFactorSampler(*self.check_parts(values, n_states))
+
+    def _make_buffet(self, values: NDArray[np.float64], n_states: int) -> BuffetFactorSampler:
+        """Return the sampler for `n_factors` "auto"."""
+        validate_parameters(self)
+        name = 'BinaryFactorEmission: n_factors="auto"'
+        if self.weights is not None:
+            raise ValueError(
+                f"{name} takes no given weights, which belong to a given number of factors: leave "
+                "weights at None."
+            )
+        if self.amplitude_variance != 0.0:
+            raise ValueError(
+                f"{name} takes only factors of one strength: leave amplitude_variance at 0, got "
+                f"{shorten(self.amplitude_variance)}."
+            )
+        p, q = check_beta_prior(self.activity_prior, "activity_prior")
+        if p != 1.0:
+            raise ValueError(
+                f"{name}: the mass of the Indian buffet stands for the first number of "
+                f"activity_prior: leave it at 1.0, got {shorten(self.activity_prior)}."
+            )
+        mass_prior = check_gamma_prior(self.mass_prior, "mass_prior")
+        most, n_dims = find_most(n_states, q, mass_prior), values.shape[1]
+        check_memory(
+            8.0 * most * (3.0 * n_dims + 2.0 * n_states + most),
+            f"{name} with mass_prior={shorten(self.mass_prior)}, which allows {most:.3g} factors, "
+            f"and {n_dims} columns: weights",
+        )
+        return BuffetFactorSampler(
+            *self._check_given(values, n_states, 0, reaches_all=False), mass_prior=mass_prior
+        )
 
     def check_parts(
         self, values: NDArray[np.float64], n_states: int, *, reaches_all: bool = False
@@ -195,17 +242,20 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
             As `make_sampler` does.
         """
         validate_parameters(self)
-        if isinstance(self.n_factors, str):
-            raise ValueError(
-                'BinaryFactorEmission: n_factors="auto" is for FactorialHMM(n_factors="auto"); '
-                "states of HDPHMMLT have a given number of factors."
-            )
+        n_factors = int(self.n_factors)
+        n_dims = values.shape[1]
+        check_memory(
+            8.0 * n_factors * (3.0 * n_dims + n_states + n_factors),
+            f"n_factors={n_factors} with {n_dims} columns: weights",
+        )
+        return self._check_given(values, n_states, n_factors, reaches_all=reaches_all)
+
+    def _check_given(
+        self, values: NDArray[np.float64], n_states: int, n_factors: int, *, reaches_all: bool
+    ) -> tuple[Any, ...]:
+        """Return the arguments of the sampler of a given number of factors."""
         n_dims = values.shape[1]
         check_scale(values)
-        check_memory(
-            8.0 * self.n_factors * (3.0 * n_dims + n_states + self.n_factors),
-            f"n_factors={self.n_factors} with {n_dims} columns: weights",
-        )
         probit = _check_output(self.output, n_dims)
         variance = _check_amplitudes(self.amplitude_variance, probit)
         prior = check_gamma_prior(self.amplitude_prior, "amplitude_prior")
@@ -213,12 +263,12 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         if variance == 0.0:
             amplitudes = FixedAmplitudes(n_states, probit)
         else:
-            amplitudes = VaryingAmplitudes(n_states, int(self.n_factors), n_dims, variance, prior)
+            amplitudes = VaryingAmplitudes(n_states, n_factors, n_dims, variance, prior)
         return (
             n_states,
-            int(self.n_factors),
+            n_factors,
             probit,
-            _check_weights(self.weights, (int(self.n_factors) + 1, n_dims)),
+            _check_weights(self.weights, (n_factors + 1, n_dims)),
             _check_noise(self.noise_variance, probit),
             self._prior(values, probit, reaches_all),
             check_beta_prior(self.activity_prior, "activity_prior"),

@@ -199,6 +199,8 @@ def draw_busy_bits(
 
     Parameters
     ----------
+    prior_on : float
+        0 for an Indian buffet: bits that no other state has on are not drawn here.
     links : Links or None
         After `start_links`.
     n_on : (F,) float64, scratch
@@ -232,6 +234,8 @@ def draw_busy_bits(
         for f in range(n_factors):
             spin = spins[f, j]
             others_on = n_on[f] - (spin > 0.0)
+            if prior_on + others_on == 0.0:
+                continue
             others_off = n_counted - 1.0 - others_on
             # The log odds of the flip: to on if the bit is off.
             gain = -spin * math.log((prior_on + others_on) / (prior_off + others_off))
@@ -273,6 +277,8 @@ def draw_busy_bits(
             a, b = int(next_double(rng) * n_ons), int(next_double(rng) * n_offs)
             f, g = places[0, a], places[1, b]
             others_f, others_g = n_on[f] - 1.0, n_on[g]
+            if prior_on + min(others_f, others_g) == 0.0:
+                continue
             last = n_counted - 1.0
             gain = math.log((prior_on + others_g) / (prior_off + last - others_g))
             gain -= math.log((prior_on + others_f) / (prior_off + last - others_f))
@@ -310,6 +316,8 @@ def draw_idle_bits(spins, idle, prior_on, prior_off, links, decay, before, rng):
 
     Parameters
     ----------
+    prior_on : float
+        0 for an Indian buffet: factors that only idle states have are left as they are.
     before : (J,) float64, scratch
         The spins of one factor.
     """
@@ -325,6 +333,8 @@ def draw_idle_bits(spins, idle, prior_on, prior_off, links, decay, before, rng):
             if not idle[j]:
                 on += spins[f, j] > 0.0
                 off += spins[f, j] < 0.0
+        if on == 0.0:
+            continue
         activity = draw_beta(on, off, rng)
         # Draw the bits.
         for j in range(n_states):

@@ -302,10 +302,14 @@ class BinaryFactorSampler(Part):
         )  # fmt: skip
         return activities
 
+    def _most_groups(self) -> int:
+        """Return the number of different vectors that the states may have."""
+        n_states, n_factors = self.factors.shape
+        return int(min(n_states, 2 ** min(n_factors, 62)))
+
     def _group_steps(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Group similar steps, into at most as many groups as there are vectors."""
-        n_states, n_factors = self.factors.shape
-        n_groups = min(n_states, 2 ** min(n_factors, 62), len(states))
+        n_groups = min(self._most_groups(), len(states))
         n_dims = len(self.probit)
         values = standardize(self._values, _center(self._values), np.sqrt(_spreads(self._values)))
         starts.group_steps(

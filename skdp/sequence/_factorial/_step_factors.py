@@ -35,11 +35,6 @@ class StepAmplitudes(FixedAmplitudes):
         self.means = np.where(self.counts > 0.0, values, 0.0)
         self._totals = np.where(self.probit, self._totals, self.means)
 
-    @property
-    def totals(self) -> Floats:
-        """Values, or the latent normals drawn last; 0 if missing, (N, D)."""
-        return self._totals
-
     def detach(self) -> None:
         """Drop the observations, and arrays that duplicate them."""
         super().detach()

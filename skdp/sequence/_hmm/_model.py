@@ -59,6 +59,12 @@ class HMMModel:
         """Number of states in use: see `count_active`."""
         return count_active(self.shares)
 
+    @property
+    def n_active_factors(self) -> int:
+        """Number of binary factors that states with observations have."""
+        emission: Any = self.emission
+        return int(np.count_nonzero(emission.factors[self.shares > 0.0].any(axis=0)))
+
     def _log_obs(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log density of every step in every state, (N, J)."""
         emission: Any = self.emission

@@ -92,6 +92,10 @@ MODELS = {
     "factors": (
         {"emission": BinaryFactorEmission(2), "similarity": LaplacianSimilarity()}, [BITS, BITS[:9]]
     ),
+    "buffet": (
+        {"emission": BinaryFactorEmission("auto"), "similarity": LaplacianSimilarity()},
+        [BITS, BITS[:9]],
+    ),
     "durations": ({"duration": PoissonDuration(max_duration=12)}, GAUSSIAN),
     "negative binomial": (
         {"emission": "categorical", "duration": NegativeBinomialDuration(max_duration=9)}, SYMBOLS

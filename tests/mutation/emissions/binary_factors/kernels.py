@@ -4,9 +4,18 @@ from mutation.mutation import Mutation
 
 FACTORS = "emissions/_binary_factors/_kernels.py"
 VECTORS = "tests/exact/emissions/test_factor_vectors.py"
+BUFFET = "tests/exact/emissions/test_factor_buffet.py::test_factors"
 WEIGHTS = "tests/exact/emissions/test_factor_weights.py"
 
 MUTATIONS = [
+    Mutation(
+        "buffet-swap-of-a-single",
+        FACTORS,
+        "if prior_on + min(others_f, others_g) == 0.0:",
+        "if prior_on + others_g == 0.0:",
+        "A swap must not drop a factor that no other state has.",
+        f"{BUFFET}[three states]",
+    ),
     Mutation(
         "factors-half-shift",
         FACTORS,
