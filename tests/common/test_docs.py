@@ -113,6 +113,7 @@ OTHER_MEANING = {
     "concentration": {
         "HDPTopicModel": "of documents, without a discount",
         "TopicSegmenter": "of parts, and given by default",
+        "SectionedTopicModel": "of sections and of paragraphs",
         **dict.fromkeys(MIXTURES, "may be negative"),
         "HDPMixture": "of groups, without a discount",
         "IBPLatentFeatures": "of an Indian buffet",
@@ -151,6 +152,7 @@ OTHER_MEANING = {
         "CollocationPitmanYorLM": "words, not trees",
     },
     "discount": {
+        "SectionedTopicModel": "of sections and of paragraphs",
         "PitmanYorMixture": "of one process",
         "HierarchicalPitmanYorLM": "by length of contexts",
         "HDPBackoffClassifier": "by level of contexts",
