@@ -300,7 +300,7 @@ def test_one_text_for_one_parameter():
             for parameter, text in parameter_texts(found).items():
                 assert text, f"{name}: {parameter} has no text"
                 texts.setdefault(parameter, {})[name] = text
-    assert len(texts["random_state"]) == 22  # chains, both grammars, and windows
+    assert len(texts["random_state"]) == 23  # chains, both grammars, and windows
     for parameter, by_class in texts.items():
         others = OTHER_MEANING.get(parameter, {})
         shared = {text for name, text in by_class.items() if name not in others}
