@@ -58,6 +58,7 @@ from skdp.topics import (
     GibbsLDA,
     HDPTopicModel,
     LatentDirichletCoClustering,
+    SectionedTopicModel,
     SegmentedTopicModel,
     SequentialLDA,
     TopicSegmenter,
@@ -186,6 +187,7 @@ def everything():
         HDPTopicModel(),
         SegmentedTopicModel("auto"),
         TopicSegmenter(5),
+        SectionedTopicModel(),
         LatentDirichletCoClustering(),
     ]
     for model in (SegmentedTopicModel, SequentialLDA, AdaptiveTopicModel):

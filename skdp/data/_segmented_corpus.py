@@ -51,7 +51,8 @@ class SegmentedCorpus(RaggedTokens):
         Part p, a run of segments of one document such as a chapter, has the segments from
         ``part_ptr[p]`` up to, but not including, ``part_ptr[p + 1]``; no part is empty. None:
         documents are not divided into parts. In `SequentialLDA` and `AdaptiveTopicModel` no segment
-        follows one of another part; the fits of other estimators do not read it.
+        follows one of another part, and in `SectionedTopicModel` parts are sections; the fits of
+        other estimators do not read it.
 
     Attributes
     ----------

@@ -4,6 +4,7 @@ from skdp.topics._adaptive import AdaptiveTopicModel
 from skdp.topics._gibbs_lda import GibbsLDA
 from skdp.topics._hdp_topic_model import HDPTopicModel
 from skdp.topics._latent_dirichlet_co_clustering import LatentDirichletCoClustering
+from skdp.topics._sectioned import SectionedTopicModel
 from skdp.topics._segmented import SegmentedTopicModel
 from skdp.topics._sequential import SequentialLDA
 from skdp.topics._topic_segmenter import TopicSegmenter
@@ -13,6 +14,7 @@ __all__ = [
     "GibbsLDA",
     "HDPTopicModel",
     "LatentDirichletCoClustering",
+    "SectionedTopicModel",
     "SegmentedTopicModel",
     "SequentialLDA",
     "TopicSegmenter",

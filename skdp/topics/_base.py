@@ -42,7 +42,7 @@ from skdp.topics._words_of_topics import WordsOfTopicsMixin
 PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
 
 
-_OF_DOCUMENTS = "doc_topic_", "segment_topic_", "segment_mixing_", "_saved"
+_OF_DOCUMENTS = "doc_topic_", "section_topic_", "segment_topic_", "segment_mixing_", "_saved"
 """Large attributes that predictions do not need."""
 
 
@@ -453,7 +453,8 @@ class BaseTopicModel(
             Parameters of the estimator. Those that a fold-in depends on must be numbers, except
             that `concentration` of models with segments may be ``"auto"`` (the default): it is
             drawn for every document when it is folded in, or for every segment with
-            `concentration_scope` ``"segment"``. `seed_words` and `fixed_components` must be None.
+            `concentration_scope` ``"segment"``; not of `SectionedTopicModel`. `seed_words` and
+            `fixed_components` must be None.
 
         Returns
         -------

@@ -16,7 +16,10 @@ from skdp.topics._shared._topic_tree import make_topic_tree
 _OF_THE_CHAIN = "_saved", "n_components_distribution_", "initial_components_"
 """Attributes that say nothing of merged topics."""
 
-_SUMMED = "doc_topic_prior_", "weights_", "_topic_tokens", "doc_topic_", "segment_topic_"
+_SUMMED = (
+    "doc_topic_prior_", "weights_", "_topic_tokens", "doc_topic_", "section_topic_",
+    "segment_topic_",
+)  # fmt: skip
 """Attributes whose last axis lists topics; merged topics have the sums."""
 
 

@@ -30,6 +30,7 @@ from skdp.topics import (
     GibbsLDA,
     HDPTopicModel,
     LatentDirichletCoClustering,
+    SectionedTopicModel,
     SegmentedTopicModel,
     SequentialLDA,
     TopicSegmenter,
@@ -63,13 +64,17 @@ ESTIMATORS = [
     HDPMixture(n_chains=2, **FEW),
     HDPTopicModel(n_chains=2, **FEW),
     TopicSegmenter(2, n_chains=2, **FEW),
+    SectionedTopicModel(2, n_chains=2, discount="auto", **FEW),
     IBPLatentFeatures(n_chains=2, **FEW),
     HDPBackoffClassifier(n_chains=2, **FEW),
     DistanceDependentCRPClassifier(n_chains=2, **FEW),
     PitmanYorMixture(sampler="blocked", **FEW),
 ]
 
-METHODS = ("transform", "transform_segments", "predict", "predict_proba", "score_samples")
+METHODS = (
+    "transform", "transform_segments", "transform_sections", "predict", "predict_proba",
+    "score_samples",
+)  # fmt: skip
 
 
 def make_data(estimator):

@@ -116,6 +116,7 @@ OTHER_MEANING = {
     "concentration": {
         "HDPTopicModel": "of documents, without a discount",
         "TopicSegmenter": "of parts, and given by default",
+        "SectionedTopicModel": "of sections and of paragraphs",
         **dict.fromkeys(MIXTURES, "may be negative"),
         "HDPMixture": "of groups, without a discount",
         "IBPLatentFeatures": "of an Indian buffet",
@@ -156,6 +157,7 @@ OTHER_MEANING = {
         "CollocationPitmanYorLM": "words, not trees",
     },
     "discount": {
+        "SectionedTopicModel": "of sections and of paragraphs",
         "PitmanYorMixture": "of one process",
         "HierarchicalPitmanYorLM": "by length of contexts",
         "HDPBackoffClassifier": "by level of contexts",
@@ -304,7 +306,7 @@ def test_one_text_for_one_parameter():
             for parameter, text in parameter_texts(found).items():
                 assert text, f"{name}: {parameter} has no text"
                 texts.setdefault(parameter, {})[name] = text
-    assert len(texts["random_state"]) == 23  # chains, both grammars, windows, and back-off features
+    assert len(texts["random_state"]) == 24  # chains, both grammars, windows, and back-off features
     for parameter, by_class in texts.items():
         others = OTHER_MEANING.get(parameter, {})
         shared = {text for name, text in by_class.items() if name not in others}

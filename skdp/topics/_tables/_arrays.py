@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -110,7 +112,7 @@ def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
     )
 
 
-def enter_words(words: WordCounts, gamma: float, scratch: TableScratch) -> None:
+def enter_words(words: WordCounts, gamma: float, scratch: Any) -> None:
     """Set `reciprocal` at the start of a sweep, because the totals or gamma may have changed."""
     shift = gamma * words.counts.shape[0]
     scratch.reciprocal[:] = 1.0 if words.fixed else 1.0 / (shift + words.totals)

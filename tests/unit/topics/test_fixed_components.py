@@ -18,6 +18,7 @@ from skdp.topics import (
     GibbsLDA,
     HDPTopicModel,
     LatentDirichletCoClustering,
+    SectionedTopicModel,
     SegmentedTopicModel,
     SequentialLDA,
     TopicSegmenter,
@@ -38,6 +39,7 @@ POSSIBLE = PHI > 1e-17
 MODELS = {
     "lda": GibbsLDA,
     "segmented": SegmentedTopicModel,
+    "sectioned": SectionedTopicModel,
     "sequential": SequentialLDA,
     "adaptive": AdaptiveTopicModel,
     "co-clustering": LatentDirichletCoClustering,

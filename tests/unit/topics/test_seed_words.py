@@ -19,6 +19,7 @@ from skdp.topics import (
     GibbsLDA,
     HDPTopicModel,
     LatentDirichletCoClustering,
+    SectionedTopicModel,
     SegmentedTopicModel,
     SequentialLDA,
     TopicSegmenter,
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 SEED_WORDS = {"first": [0, 1], 3: [4], "second": [7, 8]}
 FIXED = [
     GibbsLDA, SegmentedTopicModel, SequentialLDA, AdaptiveTopicModel, LatentDirichletCoClustering,
-    TopicSegmenter,
+    TopicSegmenter, SectionedTopicModel,
 ]  # fmt: skip
 OPEN = {
     "hdp": HDPTopicModel,

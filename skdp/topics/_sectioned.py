@@ -1,0 +1,395 @@
+"""The segmented topic model of documents of sections of paragraphs."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._checks import check_beta_prior, check_gamma_prior, is_number, shorten
+from skdp._numeric._random import Role, derive_stream
+from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
+from skdp.data import SegmentedCorpus
+from skdp.inference._interrupt import check_interrupts
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._lda._sampler import LDASampler
+from skdp.topics._sections._model import SectionModel
+from skdp.topics._sections._sampler import SectionParameters, SectionSampler
+from skdp.topics._tables._base import LDA_SWEEPS
+from skdp.topics._tables._kernels_sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
+
+_CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
+_DISCOUNT = Interval(Real, 0.0, 1.0, closed="left")
+
+
+class SectionedTopicModel(BaseTopicModel):
+    r"""Topic model for documents made of sections that are made of paragraphs.
+
+    A document has topic shares mu, each of its sections has its own shares, which vary around mu,
+    and the shares of each paragraph vary around those of its section: the segmented topic model
+    with one level more.
+
+    .. math::
+
+        \mu_d &\sim \mathrm{Dir}(\alpha), \quad
+        \nu_{ds} \sim \mathrm{PDP}(a_1, b_1, \mu_d), \quad
+        \nu_{dsp} \sim \mathrm{PDP}(a_2, b_2, \nu_{ds}), \\
+        z_{dspi} &\sim \nu_{dsp}, \quad
+        w_{dspi} \sim \phi_{z_{dspi}}, \quad
+        \phi_k \sim \mathrm{Dir}(\gamma)
+
+    With mu, nu and phi integrated out, the topic of every word and the table counts of every
+    paragraph and section are drawn by an exact Gibbs sampler. Use it for books, minutes, or all
+    articles of an author: a paragraph is then predicted from the words of its section, too. The
+    paragraphs are the segments of X, and the sections are its parts (`SegmentedCorpus.part_ptr`).
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Number of topics K.
+    doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
+        Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
+        per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
+        `dirichlet_prior`.
+    topic_word_prior : float or "auto", default="auto"
+        Dirichlet prior gamma of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
+        learns it by maximum a posteriori under `dirichlet_prior`.
+    dirichlet_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
+        priors.
+    seed_words : dict or None, default=None
+        What some topics are about: a dict from topics to lists of words. A topic is a number
+        from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
+        corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
+        words keep their numbers; if the number of topics is inferred, they come first, and exist
+        without words, too. With ``init="random"`` words start with topics drawn from this prior.
+    seed_weight : int or "auto", default="auto"
+        Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
+        word in the topic the prior is worth. "auto": .75 % of the mean number of words in a topic,
+        with the initial number of topics if it is inferred.
+    fixed_components : (n_fixed, n_features) array-like or None, default=None
+        Known topics: the first topics keep exactly these word probabilities, and the others are
+        learned beside them. Rows sum to 1; numbers below 1e-17 count as 0, and a word of
+        probability 0 never has the topic. Fixed topics replace the first rows of `init`, and have
+        no seed words.
+    discount : float in [0, 1), "auto", or a pair of these, default=0.0
+        Discounts a of the Poisson-Dirichlet processes of sections and of paragraphs; one value is
+        that of both levels. "auto" draws a level's discount in every sweep under `discount_prior`.
+    discount_prior : (float, float), default=(1.0, 1.0)
+        Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
+    concentration : float, "auto", or a pair of these, default="auto"
+        Concentrations b of sections and of paragraphs, in [1e-8, 1e12]: how closely sections follow
+        their document, measured in tables of their paragraphs, and paragraphs their section,
+        measured in words. One value is that of both levels. "auto" draws a level's concentration in
+        every sweep under `concentration_prior`.
+    concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
+    init : "random", "lda" or (n_components, n_features) array, default="random"
+        The first state. "random": uniformly random topics. "lda": words start with the topics of an
+        LDA chain of 100 sweeps, with segments as documents. An array of word probabilities, such as
+        another model's `components_`: the words are folded into these topics, so the topics of the
+        two models correspond.
+    max_iter : int, default=500
+        Number of sweeps of each chain.
+    burn_in : int or None, default=None
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
+    thin : int, default=10
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=5
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
+    n_chains : int, default=1
+        Number of independent chains, each from its own first state. Attributes and features come
+        from the chain with the highest mean log joint, scores from all chains.
+    transform_max_iter : int, default=100
+        Number of sweeps over each document in `transform` and `score`.
+    transform_burn_in : int or None, default=None
+        Number of these sweeps to discard at the start. None: half.
+    warm_start : bool, default=False
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
+
+    Attributes
+    ----------
+    components_ : (n_components, n_features) array
+        Word probabilities of the topics, E[phi]. Rows sum to 1.
+    doc_topic_ : (n_documents, n_components) array
+        Topic shares of the training documents, E[mu].
+    section_topic_ : (n_sections, n_components) array
+        Topic shares of the training sections, in the order of `SegmentedCorpus.part_ptr`.
+    segment_topic_ : (n_segments, n_components) array
+        Topic shares of the training segments, the paragraphs.
+    doc_topic_prior_ : (n_components,) array
+    topic_word_prior_ : float
+        Posterior mean, or the given value.
+    discount_, concentration_ : (2,) arrays
+        Posterior means, or the given values, of sections and of paragraphs.
+    topic_names_ : list of str or None
+        Only if `seed_words` has names: the names of all topics, None for those without.
+    trace_ : Trace
+        Scalars of every kept sweep of every chain.
+    n_iter_ : int
+        Number of sweeps done.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
+    n_features_in_ : int
+        Size of the vocabulary.
+    feature_names_in_ : (n_features,) array of str
+        Only if X was a data frame with string column names.
+
+    See Also
+    --------
+    SegmentedTopicModel : Model without sections.
+    TopicSegmenter : Finds sections that are not marked.
+    skdp.data.SegmentedCorpus.with_parts : Divides the documents of a corpus into sections.
+
+    Notes
+    -----
+    Averages are over the kept samples of one chain, the one with the highest mean log joint
+    probability. `score` averages probabilities over the stored samples of all chains.
+
+    If no document has two sections, the model differs little from `SegmentedTopicModel`, and the
+    words say little of the concentration of sections. With a concentration of sections of 1e12 it
+    is `SegmentedTopicModel`.
+
+    References
+    ----------
+    L. Du, W. Buntine and H. Jin (2010). A segmented topic model based on the two-parameter
+    Poisson-Dirichlet process. Machine Learning 81. -- L. Du (2012). Non-parametric Bayesian methods
+    for structured topic models. PhD thesis, Australian National University, chapter 3, equation
+    (3.17) (networks of Poisson-Dirichlet processes; the sampler is corrected).
+
+    Examples
+    --------
+    >>> from skdp.topics import SectionedTopicModel
+    >>> document = [[[0, 1, 0], [1, 1]], [[2, 3, 2], [3, 3], [2]]]  # sections of paragraphs
+    >>> other = [[[2, 3, 3]], [[1, 0], [0]]]
+    >>> model = SectionedTopicModel(n_components=2, max_iter=200, random_state=0)
+    >>> model.fit([document, other]).section_topic_.shape
+    (4, 2)
+    >>> model.transform([document]).shape
+    (1, 2)
+    >>> model.transform_sections([document]).shape
+    (2, 2)
+    >>> model.transform_segments([document]).shape
+    (5, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseTopicModel._parameter_constraints,
+        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
+        "discount": "no_validation",
+        "discount_prior": [tuple, list],
+        "concentration": "no_validation",
+        "concentration_prior": [tuple, list],
+        "init": [StrOptions({"random", "lda"}), "array-like"],
+    }
+
+    _takes_partitions = False
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        doc_topic_prior: Any = "auto",
+        topic_word_prior: Any = "auto",
+        dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        seed_words: dict[Any, Any] | None = None,
+        seed_weight: int | str = "auto",
+        fixed_components: Any = None,
+        discount: Any = 0.0,
+        discount_prior: tuple[float, float] = (1.0, 1.0),
+        concentration: Any = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        init: Any = "random",
+        max_iter: int = 500,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_samples: int = 5,
+        n_chains: int = 1,
+        transform_max_iter: int = 100,
+        transform_burn_in: int | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.dirichlet_prior = dirichlet_prior
+        self.seed_words = seed_words
+        self.seed_weight = seed_weight
+        self.fixed_components = fixed_components
+        self.discount = discount
+        self.discount_prior = discount_prior
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.init = init
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.transform_max_iter = transform_max_iter
+        self.transform_burn_in = transform_burn_in
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # Validation
+
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
+        self._section_parameters()
+
+    def _section_parameters(self) -> SectionParameters:
+        return SectionParameters(
+            check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
+            self._topic_word_prior(),
+            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
+            _check_levels(self.discount, "discount", _DISCOUNT),
+            check_beta_prior(self.discount_prior, "discount_prior"),
+            _check_levels(self.concentration, "concentration", _CONCENTRATION),
+            check_gamma_prior(self.concentration_prior, "concentration_prior"),
+        )
+
+    def _section_parameters_of_fit(self) -> SectionParameters:
+        """Return the parameters for samplers, with the seeds for X."""
+        return self._section_parameters()._replace(topic_word_prior=self._word_prior())
+
+    # Chains
+
+    def _start_local_sampler(
+        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+    ) -> SectionSampler:
+        init = self._check_init(corpus.n_features)
+        if isinstance(init, str) and init == "lda":
+            init = self._topics_by_lda(corpus, root, c)
+        return SectionSampler(
+            corpus, self.n_components, self._section_parameters_of_fit(), init,
+            derive_stream(root, Role.INIT, c), derive_stream(root, Role.SWEEP, c),
+        )  # fmt: skip
+
+    def _topics_by_lda(
+        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+    ) -> NDArray[np.int32]:
+        """Return the topics of the words in a short chain of latent Dirichlet allocation."""
+        given = self._section_parameters_of_fit()
+        lda = LDASampler(
+            corpus, self.n_components, "segment", given.doc_topic_prior, given.topic_word_prior,
+            given.dirichlet_prior, "random", [derive_stream(root, Role.INIT, c, 1)],
+            [derive_stream(root, Role.INIT, c, 2)],
+        )  # fmt: skip
+        for _ in range(LDA_SWEEPS):
+            check_interrupts()
+            lda.sweep()
+        return lda.topics
+
+    def _averaged_model(self) -> SectionModel:
+        return SectionModel(
+            self.components_.astype(np.float32), self.doc_topic_prior_, self.discount_,
+            self.concentration_,
+        )  # fmt: skip
+
+    def _given_attributes(self, n_topics: int) -> dict[str, Any]:
+        prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
+        given = self._section_parameters()
+        for name in ("doc_topic_prior", "discount", "concentration"):
+            value = getattr(given, name)
+            if isinstance(value, str) or (isinstance(value, tuple) and "auto" in value):
+                raise ValueError(
+                    f"{name} must be given as numbers if topics are given, got "
+                    f"{shorten(getattr(self, name))}."
+                )
+        return {
+            "doc_topic_prior_": prior,
+            "discount_": np.array(given.discount),
+            "concentration_": np.array(given.concentration),
+        }
+
+    # Public methods
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit topics to documents made of sections of paragraphs.
+
+        Parameters
+        ----------
+        X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
+            Each document in a list is a list of sections, each a list of paragraphs, each a
+            sequence of word ids. The parts of a corpus (`part_ptr`) are the sections and its
+            segments the paragraphs. A document that is not divided into parts has one section;
+            each row of a matrix is a document of one paragraph.
+        y : ignored
+            But sets of topics, which are labels of documents in other models, are refused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or a parameter is invalid. The estimator is left unchanged.
+        KeyboardInterrupt
+            If interrupted, at the end of the current sweep. It is fitted with the samples so far,
+            in the burn-in with the current state unless it was fitted before; another `fit` with
+            ``warm_start=True`` continues.
+
+        Warns
+        -----
+        UserWarning
+            If a seed word is not in the vocabulary; it is named. If y is a matrix of zeros and
+            ones.
+        ConvergenceWarning
+            If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
+            burn-in, too few to judge; raise `max_iter` then.
+            If chains plainly disagree; compare them in `trace_` then.
+        """
+        return self._fit(X, y)
+
+    def transform_sections(self, X: Any) -> NDArray[np.float64]:
+        """Return the expected topic shares of sections given their words and the topics.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_sections, n_components) array
+            The sections of all documents in order; rows sum to 1. Parts of X without segments do
+            not count. The shares of a section without words are its expected shares given the rest
+            of its document.
+        """
+        return self._fold_in(X)[2]
+
+
+def _check_levels(value: Any, name: str, interval: Interval) -> tuple[Any, Any]:
+    """Return a parameter of sections and of paragraphs as a pair of floats or "auto"."""
+    is_pair = isinstance(value, tuple | list | np.ndarray) and np.ndim(value) == 1
+    pair = tuple(value) if is_pair else (value, value)
+    found = [
+        "auto" if isinstance(each, str) and each == "auto" else float(each)
+        for each in pair
+        if (isinstance(each, str) and each == "auto") or (is_number(each) and each in interval)
+    ]
+    if len(pair) != 2 or len(found) != 2:
+        raise ValueError(
+            f"{name} must be a number in {interval}, 'auto', or a pair of these, of sections and "
+            f"of paragraphs; got {shorten(value)}."
+        )
+    return found[0], found[1]

@@ -1,0 +1,1 @@
+"""Sampler of the topic model of documents of sections of paragraphs."""
