@@ -12,6 +12,7 @@ from skdp.utils.estimator_checks import parametrize_with_ragged_checks
         DPMixture(max_iter=20),
         HDPMixture(max_iter=20),
         DPMixture(max_iter=20, sampler="blocked"),
+        DPMixture("student_t", max_iter=20),
         IBPLatentFeatures(max_iter=20),
     ]
 )
@@ -23,6 +24,7 @@ def test_scikit_learn(estimator, check):
     [
         HDPMixture(max_iter=10),
         HDPMixture("categorical", max_iter=10, n_chains=2),
+        HDPMixture("student_t", max_iter=10),
         HDPMixture("poisson", max_iter=10, concentration=2.0, split_merge=False),
         HDPMixture("multinomial", max_iter=10, top_concentration=2.0),
     ]
