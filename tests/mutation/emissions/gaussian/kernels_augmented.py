@@ -70,7 +70,7 @@ MUTATIONS = [
         "            out[k] += 0.5 * width * fast_log(ratio)\n",
         "",
         "The scale of a predictive density has the weight of the row.",
-        f"{STUDENT_T}[column-both]",
+        f"{STUDENT_T}_given_parameters[column-blocked]",
     ),
     Mutation(
         "weights-not-in-the-evidence",
