@@ -100,8 +100,8 @@ MUTATIONS = [
     Mutation(
         "table-weights-of-zero-are-rows",
         "mixture/_table/_weights.py",
-        "    is_whole &= (whole > 0.0) | (weights == 0.0)\n",
-        "    is_whole &= whole > 0.0\n",
+        "    counts = whole + ~is_whole\n",
+        "    counts = np.maximum(whole + ~is_whole, 1.0)\n",
         "A row of weight 0 is left out.",
         f"{WEIGHTS}::test_a_row_of_weight_w_is_w_rows[collapsed]",
     ),
