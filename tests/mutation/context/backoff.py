@@ -1,10 +1,14 @@
-"""Wrong patches of trees of contexts and of what explains predictions."""
+"""Wrong patches of trees of contexts, of explanations, and of the weights of chains."""
 
 from mutation.mutation import Mutation
 
 COLLINS = "tests/exact/context/test_collins_backoff_classifier.py"
 UNIT = "tests/unit/context/test_backoff.py"
 TREE = "context/_backoff/_tree.py"
+EXACT = "tests/exact/context/test_leave_one_out.py"
+POOL = "context/_backoff/_pool.py"
+POOLING = "context/_backoff/_pooling.py"
+SCREENING = "context/_backoff/_screening.py"
 
 MUTATIONS = [
     Mutation(
@@ -38,5 +42,61 @@ MUTATIONS = [
         "np.cumprod(left[:, 1:], axis=1)",
         "What a context adds is diluted by the narrower ones, not by the broader ones.",
         f"{COLLINS}::test_weights_of_all_levels",
+    ),
+    Mutation(
+        "pool-penalty",
+        POOLING,
+        "_PENALTY - gradient",
+        "-gradient",
+        "The gradient has a term of the prior.",
+        f"{EXACT}::test_weights_maximize_the_left_out_probability",
+    ),
+    Mutation(
+        "pool-counts",
+        POOLING,
+        "        left *= self.counts[:, None]\n        flat",
+        "        flat",
+        "An event counts as often as it occurred.",
+        f"{EXACT}::test_weights_maximize_the_left_out_probability",
+    ),
+    Mutation(
+        "pool-normalization",
+        POOLING,
+        "    pooled -= np.log(np.exp(pooled).sum(axis=1, keepdims=True))\n",
+        "",
+        "A product of distributions is normalized.",
+        f"{EXACT}::test_pool_is_a_weighted_product",
+    ),
+    Mutation(
+        "unknown-evidence",
+        POOL,
+        "distributions[max(others, key=lambda i: evidence[i]), rows]",
+        "distributions[others[0], rows]",
+        "The chain with the most evidence replaces one with unknown columns.",
+        f"{EXACT}::test_unknown_columns_are_dropped",
+    ),
+    Mutation(
+        "unknown-columns",
+        POOL,
+        "if not unknown}\n",
+        "}\n",
+        "The chain that replaces another one must not have the unknown column.",
+        f"{EXACT}::test_unknown_columns_are_dropped",
+    ),
+    Mutation(
+        "seen-once",
+        SCREENING,
+        "seen[self.codes[events, j]] == 1.0",
+        "seen[self.codes[events, j]] == 0.0",
+        "A category that occurs once is unknown without its event.",
+        f"{EXACT}::test_seen_once",
+    ),
+    Mutation(
+        "screening-own-event",
+        SCREENING,
+        "own = in_cell[cells.of_event[self._sampled]] - leaves",
+        "own = in_cell[cells.of_event[self._sampled]] - 0.0",
+        "The approximate evidence is that of a left-out event.",
+        f"{EXACT}::test_screening_predicts_without_the_event",
     ),
 ]
