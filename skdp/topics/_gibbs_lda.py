@@ -71,9 +71,10 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     topic_word_concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a drawn `topic_word_concentration`, in [1e-8, 1e8].
     topic_word_base : {"uniform", "shared"}, default="uniform"
-        Base H of topics as Pitman-Yor processes. "uniform": all words are equally probable; H then
-        has no prior, so `topic_word_prior` must be "auto". "shared": the topics share a learned H ~ Dir(gamma), with `topic_word_prior` as gamma, so
-        that words which are frequent everywhere need no topic of their own.
+        Base H of topics as Pitman-Yor processes. "uniform": all words are equally probable; a
+        discount or a given concentration then needs ``topic_word_prior="auto"``, which has no
+        effect. "shared": the topics share a learned H ~ Dir(gamma), with `topic_word_prior` as
+        gamma.
     seed_words : dict or None, default=None
         What some topics are about: a dict from topics to lists of words. A topic is a number
         from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
