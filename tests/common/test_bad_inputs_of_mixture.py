@@ -52,7 +52,7 @@ FAULTS = {
         {"emission": IndependentEmissions([("full", "gaussian", [0, 1])])}, with_entry(np.nan, X),
         ValueError, "takes no missing values next to other parts",
     ),
-    "lags": ({"emission": AutoregressiveEmission()}, X, TypeError, "got AutoregressiveEmission"),
+    "lags": ({"emission": AutoregressiveEmission()}, X, TypeError, "unlike AutoregressiveEmission"),
     "weights in all rows at once": (
         {"emission": "student_t", "sampler": "blocked"}, X, ValueError, "nor weights of rows",
     ),
