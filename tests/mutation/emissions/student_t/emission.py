@@ -38,20 +38,4 @@ MUTATIONS = [
         "The bound stays below the evidence.",
         f"{STUDENT_T_TESTS}::test_variational_evidence_is_a_lower_bound[5.0]",
     ),
-    Mutation(
-        "weights-never-leave-their-lattice",
-        "emissions/_student_t/_emission.py",
-        "        self.drawn_weights[:] = part._weights\n",
-        "",
-        "Lattices are renewed by draws given parameters.",
-        "tests/exact/mixture/test_student_t.py::test_partitions[column-gibbs]",
-    ),
-    Mutation(
-        "weights-not-in-empty-rows",
-        "emissions/_student_t/_emission.py",
-        "part.means[k] + away / roots",
-        "part.means[k] + away",
-        "Values of a row without any are drawn given its weight.",
-        "tests/exact/mixture/test_student_t.py::test_partitions[empty-row-gibbs]",
-    ),
 ]
