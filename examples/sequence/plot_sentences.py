@@ -62,16 +62,16 @@ print(f"independent words: {independent:.2f} nats a sentence")
 
 similarity = LaplacianSimilarity()
 models = {
-    "states without factors": HDPHMMLT(20, emission="bernoulli"),
+    "states without factors": HDPHMMLT(40, emission="bernoulli"),
     "8 factors": HDPHMMLT(
-        20, emission=BinaryFactorEmission(8, output="probit"), similarity=similarity
+        40, emission=BinaryFactorEmission(8, output="probit"), similarity=similarity
     ),
     "inferred factors": HDPHMMLT(
-        20, emission=BinaryFactorEmission("auto", output="probit"), similarity=similarity
+        40, emission=BinaryFactorEmission("auto", output="probit"), similarity=similarity
     ),
 }
 for name, model in models.items():
-    model.set_params(max_iter=150, random_state=0).fit(train)
+    model.set_params(max_iter=250, random_state=0).fit(train)
     print(f"{name}: {model.score(test):.2f} nats a sentence")
 model = models["inferred factors"]
 print(f"{model.n_active_factors_} factors in {model.n_active_components_} states")

@@ -61,9 +61,11 @@ class FactorialHMM(SequenceEstimator):
     Parameters
     ----------
     n_factors : int or "auto", default=8
-        Number of binary factors, F. "auto", only in `FactorialHMM`: as many as the data ask for;
-        they are those of a Markov Indian buffet, infinitely many of which a few are ever on. The
-        buffet is cut off at 24 factors above twice the number that it expects at the mean mass.
+        Number of binary factors, F. "auto": inferred. Of infinitely many factors, those that are
+        ever on are those of an Indian buffet whose customers are the states of HDPHMMLT, or of a
+        Markov Indian buffet in FactorialHMM. Their number is bounded by 24 above twice the number
+        that the buffet expects at the mean mass. In HDPHMMLT, "auto" takes no given weights and no
+        amplitude variance.
     emission : {"normal", "probit"} or BinaryFactorEmission, default="normal"
         The kind of the columns. A name stands for a `BinaryFactorEmission` of `n_factors` factors
         with this output and otherwise default settings. An object must have the same `n_factors`.

@@ -54,11 +54,11 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
     Parameters
     ----------
     n_factors : int or "auto"
-        Number of binary factors, F. "auto": inferred. The vectors of the states are then those of
-        an Indian buffet, in which infinitely many factors exist and each state has a few of them;
-        for `FactorialHMM` they are those of a Markov Indian buffet. The number of factors that any
-        state has is bounded by 24 above twice the number that the buffet expects at the mean mass.
-        In HDPHMMLT, "auto" takes no given `weights` and no amplitude variance.
+        Number of binary factors, F. "auto": inferred. Of infinitely many factors, those that are
+        ever on are those of an Indian buffet whose customers are the states of HDPHMMLT, or of a
+        Markov Indian buffet in FactorialHMM. Their number is bounded by 24 above twice the number
+        that the buffet expects at the mean mass. In HDPHMMLT, "auto" takes no given weights and no
+        amplitude variance.
     output : {"normal", "probit"} or list of them, default="normal"
         The kind of the columns, one for all or one per column.
     weights : (F + 1, D) array or None, default=None
