@@ -159,9 +159,13 @@ class SectionedTopicModel(BaseTopicModel):
     Averages are over the kept samples of one chain, the one with the highest mean log joint
     probability. `score` averages probabilities over the stored samples of all chains.
 
-    If no document has two sections, the model differs little from `SegmentedTopicModel`, and the
-    words say little of the concentration of sections. With a concentration of sections of 1e12 it
-    is `SegmentedTopicModel`.
+    If no document has two sections, the words hardly determine the concentration of sections. With
+    a concentration of sections of 1e12, or with one of paragraphs of 1e12 and sections in the place
+    of segments, the model is `SegmentedTopicModel`.
+
+    It is a class of its own because `SegmentedTopicModel` does not read parts of documents, and
+    because most of its options have no counterpart here: samplers, shards, partitions, scopes of
+    concentrations, and an inferred number of topics.
 
     References
     ----------

@@ -178,6 +178,7 @@ class SegmentedTopicModel(BaseTableModel):
 
     See Also
     --------
+    SectionedTopicModel : Model of documents of sections of segments.
     SequentialLDA : Model in which each segment varies around the previous one.
     AdaptiveTopicModel : Model in which segments vary around both, with learned weights.
     HDPTopicModel : Model of documents without segments, with an inferred number of topics.

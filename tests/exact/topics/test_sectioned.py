@@ -112,7 +112,7 @@ def test_posterior_again(name, setting):
 )
 def test_learned_parameters(setting):
     problem = problem_of("two", setting, concentration_prior=(2.0, 0.8), discount_prior=(1.5, 2.0))
-    check(problem, 120_000)
+    check(problem, 60_000)
 
 
 def check_segmented(problem, documents, concentration, discount, n_sweeps):
