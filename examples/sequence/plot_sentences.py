@@ -77,10 +77,10 @@ model = models["inferred factors"]
 print(f"{model.n_active_factors_} factors in {model.n_active_components_} states")
 
 # %%
-# All models use what sentences have in common with their neighbors. The factors neither gain nor
-# lose much against states without factors: this text is too short for factors that are shared by
-# many states to pay off. Each factor that differs makes a move less probable a priori, by the
-# following factor:
+# All models predict held-out sentences better than independent words do, by about half a nat, and
+# they differ little from each other. Here an inferred number of factors does not improve on states
+# without factors: most factors belong to few states. The factors show which words come and go
+# together. A factor that differs makes a move less probable a priori, by this number:
 
 print(f"{np.exp(model.decay_):.1f} times")
 

@@ -78,14 +78,15 @@ class BuffetFactorSampler(BinaryFactorSampler):
         filled = self._fill(states, rng)
         idle, links, decay = self._find_idle(coupling)
         spins, weights = self._with_room(idle, keep_idle=links is not None)
+        n_used = int(np.count_nonzero((spins > 0.0).any(axis=1)))  # they come first
         moments = kernels.Moments(
-            self.amplitudes.counts, self.amplitudes.means, weights, self.precisions, self.probit,
-            *np.empty((2, len(self.probit))),
+            self.amplitudes.counts, self.amplitudes.means, weights[: n_used + 1], self.precisions,
+            self.probit, *np.empty((2, len(self.probit))),
         )  # fmt: skip
         prior = 0.0, self.concentration
         kernels.draw_busy_bits(
-            spins, idle, *prior, moments, None, links, decay, np.empty(self.most_factors),
-            np.empty((2, self.most_factors), dtype=np.int64), rng,
+            spins[:n_used], idle, *prior, moments, None, links, decay, np.empty(n_used),
+            np.empty((2, n_used), dtype=np.int64), rng,
         )  # fmt: skip
         self._keep_used(spins, weights)
         self.amplitudes.draw_latent(self._known, rng)

@@ -39,11 +39,11 @@ MUTATIONS = [
         f"{BUFFET}[normal]",
     ),
     Mutation(
-        "buffet-equals-without-background",
+        "buffet-equals-as-if-all-had-them",
         KERNELS,
-        "            f, extra = -1, 1\n",
-        "            f, extra = -1, 0\n",
-        "A factor that all states have shares its sum with the background.",
+        "        log_rate -= math.lgamma(n_counted + prior_off)\n",
+        "",
+        "The rate of new factors with given states is alpha q B(m, n - m + q).",
         f"{BUFFET}[normal]",
     ),
 ]
