@@ -122,6 +122,7 @@ OPTIONAL = {
     "near symbols": ["similarity_", "decay_"],
     "near, durations": ["similarity_", "decay_", "duration_"],
     "factors": ["similarity_", "factors_", "decay_"],
+    "buffet": ["similarity_", "factors_", "decay_"],
     "durations": ["duration_"],
     "negative binomial": ["duration_"],
     "gaps": ["similarity_", "locations_", "decay_"],
