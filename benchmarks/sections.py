@@ -51,13 +51,14 @@ def read_modules(folder):
         if _OMITTED & {*path.parts}:
             continue
         source = path.read_text("utf-8")
+        lines = source.split("\n")
         sections, functions = [], []
         for node in ast.parse(source).body:
             if isinstance(node, ast.ClassDef):
                 methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
-                sections.append([words_of_code(source, each) for each in methods])
+                sections.append([words_of_code(lines, each) for each in methods])
             elif isinstance(node, ast.FunctionDef):
-                functions.append(words_of_code(source, node))
+                functions.append(words_of_code(lines, node))
         modules[str(path)] = [*sections, functions]
     occurs = Counter(
         word
@@ -67,9 +68,9 @@ def read_modules(folder):
     return modules, sorted(word for word, n in occurs.items() if n >= 5)
 
 
-def words_of_code(source, node):
+def words_of_code(lines, node):
     """Return the words of a function: parts of names, comments, docstrings; no keywords."""
-    text = re.sub("([a-z])([A-Z])", r"\1 \2", ast.get_source_segment(source, node))
+    text = re.sub("([a-z])([A-Z])", r"\1 \2", "\n".join(lines[node.lineno - 1 : node.end_lineno]))
     return [w for w in words_of(text.replace("_", " ")) if w not in {*keyword.kwlist, "self"}]
 
 

@@ -6,6 +6,7 @@ KERNELS = "topics/_sections/_kernels.py"
 SAMPLER = "topics/_sections/_sampler.py"
 EXACT = "tests/exact/topics/test_sectioned.py"
 POSTERIOR = f"{EXACT}::test_posterior[one-discounted]"
+LONG = f"{EXACT}::test_posterior_again[long-discounted]"
 
 MUTATIONS = [
     Mutation(
@@ -70,15 +71,15 @@ MUTATIONS = [
         "        via = opening[k] * via_section * up[k]\n",
         "        via = opening[k] * via_section * base[k] / total\n",
         "A paragraph's new table is a customer of the section.",
-        POSTERIOR,
+        LONG,
     ),
     Mutation(
-        "sections-do-not-count-new-customers",
+        "sections-count-customers-that-left",
         KERNELS,
-        "                n_customers += 1\n",
+        "                    n_customers -= 1\n",
         "",
-        "A paragraph's new table is a customer of the section.",
-        POSTERIOR,
+        "A paragraph's table that leaves is no customer of the section any more.",
+        LONG,
     ),
     Mutation(
         "sections-estimated-without-their-tables",
