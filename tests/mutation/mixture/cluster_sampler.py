@@ -50,8 +50,8 @@ MUTATIONS = [
     Mutation(
         "mixture-labels-drawn-in-sweeps",
         WALKER,
-        "        self._seat(self._free, self.stream)\n        if self.split_merge",
-        "        self._seat(self._order, self.stream)\n        if self.split_merge",
+        "        self._seat(self._free, self.stream)\n        if self._is_augmented",
+        "        self._seat(self._order, self.stream)\n        if self._is_augmented",
         "Sweeps leave labeled rows where they are.",
         f"{LABELS}::test_partitions_of_one_label[both]",
     ),

@@ -189,9 +189,9 @@ MUTATIONS = [
     ),
     Mutation(
         "grouped-scores-are-given-the-scored-rows",
-        ESTIMATOR,
-        "        halves = panel.values[given], panel.values[scored]\n",
-        "        halves = panel.values[scored], panel.values[given]\n",
+        MODEL,
+        "(ptr, values[given], values[scored], key",
+        "(ptr, values[scored], values[given], key",
         "The second half of a group is scored given the first.",
         f"{UNIT}::TestScores::test_average_over_samples",
     ),
@@ -206,8 +206,8 @@ MUTATIONS = [
     Mutation(
         "grouped-scores-depend-on-signs-of-zeros",
         MODEL,
-        "    return (values + 0.0).view(np.uint64)\n",
-        "    return values.copy().view(np.uint64)\n",
+        "(np.where(np.isnan(values), np.nan, values) + 0.0).view(np.uint64)",
+        "np.where(np.isnan(values), np.nan, values).view(np.uint64)",
         "Rows that are equal have equal bits.",
         f"{UNIT}::TestScores::test_neither_orders_nor_types_matter",
     ),

@@ -14,12 +14,4 @@ MUTATIONS = [
         "Regressors have coefficients of variance 1 under the prior.",
         "tests/exact/emissions/test_regression.py::test_log_evidence[size1]",
     ),
-    Mutation(
-        "targets-filled-everywhere",
-        COLUMNS,
-        "np.where(missing[rows], means, targets[rows])",
-        "means",
-        "Observed targets stay.",
-        "tests/unit/emissions/test_regression.py::TestEstimator::test_targets_that_are_known_stay",
-    ),
 ]

@@ -9,8 +9,8 @@ MUTATIONS = [
     Mutation(
         "outliers-mean-as-if-known",
         STUDENT_T_MODEL,
-        "spread = np.exp(-nodes.logs) + 1.0 / precisions[:, np.newaxis]",
-        "spread = np.exp(-nodes.logs) + 0.0 / precisions[:, np.newaxis]",
+        "spread = np.exp(-nodes.logs) + 1.0 / precisions[:, np.newaxis]\n            known",
+        "spread = np.exp(-nodes.logs) + 0.0 / precisions[:, np.newaxis]\n            known",
         "The location of a state is known from its steps only.",
         f"{STUDENT_T_TESTS}::test_predictive_given_weights[3.0-full]",
     ),

@@ -1,4 +1,4 @@
-"""Wrong patches: tables of mixed columns, with gaps and powers (mixture)."""
+"""Wrong patches of tables of mixed columns, with gaps and powers."""
 
 from mutation.mutation import Mutation
 
@@ -7,7 +7,6 @@ CELLS = "emissions/_cells/_kernels.py"
 DRAWS = "emissions/_cells/_kernels_draws.py"
 TERMS = "emissions/_cells/_terms.py"
 TABLE = "emissions/_cells/_table.py"
-CLUSTERS = "emissions/_kernels_clusters.py"
 ALONE = f"{TABLES}::test_the_kernels_weigh_rows"
 GIBBS = f"{TABLES}::test_partitions[cells-gibbs]"
 GIBBS_OF_POWERS = f"{TABLES}::test_partitions[powers-gibbs]"
@@ -96,22 +95,6 @@ MUTATIONS = [
         BLOCKED,
     ),
     Mutation(
-        "parts-evidence-left-out-in-a-merge",
-        CLUSTERS,
-        "            result += log_evidence_of_gaussians(",
-        "            result += 0.0 * log_evidence_of_gaussians(",
-        "The evidence of a cluster is the product over all parts.",
-        f"{TABLES}::test_partitions_of_parts[gaussian-split-merge]",
-    ),
-    Mutation(
-        "parts-events-left-out-of-a-weight",
-        CLUSTERS,
-        "                scratch.counts, scratch.line, out,\n",
-        "                scratch.counts, scratch.line, scratch.line,\n",
-        "The density of a row is the product over all parts.",
-        f"{ALONE}[multinomial]",
-    ),
-    Mutation(
         "tables-model-without-powers",
         TABLE,
         "                leaf.condition_with_powers(states, self._powers)\n",
@@ -134,13 +117,5 @@ MUTATIONS = [
         "        if not self._prior:\n",
         "Rows are weighed with the drawn prior.",
         f"{TABLES}::test_drawn_concentration",
-    ),
-    Mutation(
-        "tables-tree-unions-without-the-distance",
-        "mixture/_table_summary.py",
-        "scatters + self.numbers[a] * share * apart**2",
-        "scatters + 0.0 * share * apart**2",
-        "The scatter of a union includes the distance of the means.",
-        f"{TABLES}::test_merges[cells]",
     ),
 ]
