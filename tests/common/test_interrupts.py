@@ -13,7 +13,7 @@ NAMES = (
     "mixture-blocked", "features", "backoff", "links", "hdp-topics",
 )  # fmt: skip
 VARIANTS = (
-    "segmented-cmgs", "segmented-ssa", "adaptive-shards", "lda-sparse", "hmm-beam",
+    "segmented-cmgs", "segmented-ssa", "sectioned", "adaptive-shards", "lda-sparse", "hmm-beam",
     "hmm-locations", "hmm-durations", "grammar-starts", "grammar-gibbs", "strings-types",
     "mixture-groups", "hmm-known", "hmm-gaps", "hmm-regressions", "hmm-choices", "factorial-known",
 )  # fmt: skip
