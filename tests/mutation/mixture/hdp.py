@@ -221,9 +221,9 @@ MUTATIONS = [
     ),
     Mutation(
         "grouped-scores-of-one-sample",
-        ESTIMATOR,
-        "logsumexp(parts, axis=0) - np.log(len(parts))\n",
-        "parts[0]\n",
+        MODEL,
+        "logsumexp(parts, axis=0) - np.log(len(parts)), scored\n",
+        "parts[0], scored\n",
         "Densities are averaged over the stored samples.",
         f"{UNIT}::TestScores::test_average_over_samples",
     ),
