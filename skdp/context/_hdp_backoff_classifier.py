@@ -50,7 +50,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     contexts borrow them from broader contexts, to a degree that is learned for each level.
 
     By default the fit chooses several chains of columns, each a model of this kind, and predicts by
-    their weighted product. The weights are those that predict left-out training events best.
+    their weighted product. The weights predict left-out training events best.
 
     Parameters
     ----------

@@ -182,7 +182,7 @@ def remove_row(kind, i, own, rows, prior, clusters, labels, members, scratch):
 def weigh_latent_row(
     kind, i, rows, prior, clusters, n_clusters, labels, log_alone, weights, members, scratch
 ):  # fmt: skip
-    """Remove a row of which something is drawn beside its cluster, and write its log densities.
+    """Remove a row with additionally drawn quantities, and write its log densities.
 
     Also written is the log density of the row in a cluster of its own. Returns are those of
     `weigh_seated_row`.

@@ -284,7 +284,7 @@ def moved_distance(links):
 
 @njit_inlined
 def log_weight(on, n_counted, prior_off):
-    """Return the log weight of a factor that so many of the counted states have."""
+    """Return the log weight of a factor that is on in `on` of the counted states."""
     return math.lgamma(on) + math.lgamma(n_counted - on + prior_off)
 
 

@@ -251,12 +251,12 @@ def log_evidence_of_augmented(k, prior, clusters):
     return result + 0.5 * prior.dof * prior.log_det + dof * log_det
 
 
-# What is drawn beside the cluster of a row
+# Quantities that are drawn in addition to the cluster of a row
 
 
 @njit_internal_nogc
 def is_latent(i, rows):
-    """Return whether something of a row is drawn beside its cluster."""
+    """Return whether a quantity of a row is drawn in addition to its cluster."""
     if rows.shape > 0.0:
         return True
     n_hidden = 0

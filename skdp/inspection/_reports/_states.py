@@ -229,7 +229,7 @@ def state_report(
 
 
 def _find_columns(model: Any, n_columns: int) -> list[Column]:
-    """Return the names of the columns, and of the categories of those that have any."""
+    """Return the names of the columns and of their categories, if there are any."""
     names = getattr(model, "feature_names_in_", [f"column {d}" for d in range(n_columns)])
     known = getattr(model, "categories_", None) or [None] * n_columns
     emission = getattr(model, "emission_", None)

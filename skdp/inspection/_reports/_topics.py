@@ -234,7 +234,7 @@ def _write_topic(topic: dict[str, Any], data: dict[str, Any]) -> str:
 def _write_notes(corpus: Corpus, data: dict[str, Any]) -> list[str]:
     notes = [
         f"Words are ordered by λ log p(w|k) + (1 - λ) log(p(w|k) / p(w)) (Sievert and Shirley, "
-        f"2014). The search covers {len(data['words']):,} words: those that topics list, the most "
+        f"2014). The search covers {len(data['words']):,} words: all listed words, the most "
         "frequent words of the vocabulary, and the words of the documents on this page.",
         "Documents are folded in as new documents. Shares below half a percent are not drawn.",
     ]

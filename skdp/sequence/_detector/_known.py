@@ -59,8 +59,8 @@ def know_windows(known: Places, layout: WindowLayout) -> Places:
 def know_groups(known: Places, rows: Places, ptr: Places) -> Places:
     """Return the known state of each of some windows, or -1, (n,).
 
-    A window stands for itself and for the windows up to the next one of `rows`; it has the state of
-    those that are known, if they agree.
+    A window stands for itself and for the windows up to the next one of `rows`; it has the
+    known state of these windows, if they agree.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ LEVELS = "section", "paragraph"
 
 
 class SectionParameters(NamedTuple):
-    """Parameters of the model: numbers, or "auto" for those that are learned, and their priors.
+    """Parameters of the model: numbers, or "auto" if they are learned, and their priors.
 
     `discount` and `concentration` are pairs, of sections and of paragraphs.
     """

@@ -40,7 +40,7 @@ START_PROBABILITY, START_CONCENTRATION = 0.1, 100.0
 
 
 class CutParameters(NamedTuple):
-    """Parameters of the model: numbers, or "auto" for those that are learned, and their priors."""
+    """Parameters of the model: numbers, or "auto" if they are learned, and their priors."""
 
     doc_topic_prior: Any
     topic_word_prior: Any
