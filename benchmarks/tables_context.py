@@ -272,7 +272,8 @@ def make_models(n_rows, n_columns, classes, seed):
         make_pipeline(
             Codes(handle_unknown="use_encoded_value", unknown_value=-1, max_categories=254),
             HistGradientBoostingClassifier(
-                early_stopping=False, random_state=seed,
+                max_iter=60, learning_rate=0.05, l2_regularization=1.0, early_stopping=False,
+                random_state=seed,
                 categorical_features=list(range(n_columns)),
             ),
         ),

@@ -153,6 +153,10 @@ _FACTS: dict[str, tuple[Fact, ...]] = {
     ),
     "LanguageModelClassifier": (_CLASSES,),
     "HDPBackoffClassifier": (_CLASSES, _contexts, *_CHAIN),
+    "HDPBackoffFeatures": (
+        _CLASSES,
+        lambda e: _count(len(e.chains_), "chain of columns", "chains of columns"),
+    ),
     "CollinsBackoffClassifier": (_CLASSES, _contexts),
     "DistanceDependentCRPClassifier": (_CLASSES, _CLUSTERS, *_CHAIN),
     "LexicalizedEventModel": (lambda e: _count(len(e.classifiers_), "classifier"),),

@@ -169,6 +169,8 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         emission = fit_for_table(self._part("emission"), values.shape[1], names)
         if names is not None and hasattr(emission, "with_feature_names"):
             emission = emission.with_feature_names(names)
+        if hasattr(emission, "n_lags"):  # rows have no order
+            raise TypeError(f"{_SUPPORTED}; got {type(emission).__name__}.")
         sampler = make_part_for(EmissionSampler, emission, "emission", values, 1)
         has_gaps = bool(np.isnan(values).any())
         is_plain = not has_gaps or getattr(sampler, "draws_gaps", False)

@@ -17,7 +17,7 @@ from skdp.language import (
     NestedPitmanYorLM,
 )
 from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
-from skdp.sequence import HDPHMMLT, FactorialHMM, IndependentEmissions
+from skdp.sequence import HDPHMMLT, FactorialHMM
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,
@@ -91,8 +91,10 @@ MODELS = [
     NestedPitmanYorLM(),
     CollocationPitmanYorLM(),
 ]
-TAKES_NAN = (IBPLatentFeatures, HDPHMMLT, FactorialHMM)
-"""The mixtures and the models of counts do not."""
+TAKES_NAN = (
+    DPMixture, PitmanYorMixture, HDPMixture, IBPLatentFeatures, HDPHMMLT, FactorialHMM,
+)  # fmt: skip
+"""The models of counts of words do not."""
 TAKES_TEXT = (
     HierarchicalPitmanYorLM, KneserNeyLM, NestedPitmanYorLM, CollocationPitmanYorLM,
 )  # fmt: skip
@@ -144,17 +146,6 @@ def test_objects_that_are_numbers():
     for X in (cells, having(Fraction(0)), having(np.float32(0.0)), pd.DataFrame(having(0))):
         model = DPMixture(max_iter=2, random_state=0).fit(X)
         np.testing.assert_array_equal(model.labels_, expected.labels_)
-
-
-MIXED = IndependentEmissions([("x", "gaussian", ["a"]), ("k", "categorical", ["b"])])
-
-
-@pytest.mark.parametrize("model", [DPMixture(MIXED), PitmanYorMixture(MIXED), HDPMixture(MIXED)])
-def test_mixtures_of_columns_of_several_kinds(model):
-    """A frame has names: what is wrong is the emission."""
-    frame = pd.DataFrame({"a": TABLE[:, 0], "b": [0, 1, 1, 0]})
-    with pytest.raises(TypeError, match=r"emission must be a GaussianEmission.*got IndependentEmi"):
-        model.fit(frame)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

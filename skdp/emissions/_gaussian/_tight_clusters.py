@@ -9,6 +9,10 @@ from skdp._numeric._typing import Floats, Places
 _N_RESTARTS, _N_MOVES, _FIRST_MOVES = 20, 20, 3
 _SMALLEST = 1e-6
 """Smallest variance of a column within clusters, in units of its variance."""
+_TIE = 1e-9
+"""Least decrease of the mean log variance by which a restart is better, not only rounded otherwise.
+
+Restarts that find the same clusters number them in different orders."""
 
 
 def find_tight_clusters(values: Floats, n_clusters: int, rng: np.random.Generator) -> Places:
@@ -29,7 +33,7 @@ def find_tight_clusters(values: Floats, n_clusters: int, rng: np.random.Generato
     for _ in range(_N_RESTARTS if values.shape[1] else 0):
         labels, variances = _move_centers(values, _seed_centers(values, n_clusters, rng))
         log_det = float(np.log(variances).sum())
-        if log_det < least:
+        if log_det < least - _TIE * values.shape[1]:
             best, least = labels, log_det
     return np.unique(best, return_inverse=True)[1]
 

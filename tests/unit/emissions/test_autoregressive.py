@@ -154,7 +154,12 @@ def test_copies_and_detached_samplers():
     assert_array_equal(log_obs(other, len(values)), expected)
     assert np.abs(log_obs(sampler, len(values)) - expected).max() > 0.01
     other.detach()
-    arrays = [value for value in vars(other).values() if isinstance(value, np.ndarray)]
+    arrays = [
+        value
+        for part in (other, other.regressions)
+        for value in vars(part).values()
+        if isinstance(value, np.ndarray)
+    ]
     assert len(arrays) == 4
     assert all(len(array) < len(values) for array in arrays)
     back = pickle.loads(pickle.dumps(other))
