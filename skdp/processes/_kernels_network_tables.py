@@ -4,6 +4,10 @@ The base distribution of a node is a mixture of the distributions of its parents
 node is a customer of one of them; an edge leads from the node to this parent. The samplers leave
 equation (3.17) of Du (2012) invariant, with the corrections that make its algorithms exact.
 
+In both samplers a customer moves with its table indicator. The customers of the thesis's collapsed
+sampler open a table only if all tables of their dish have one customer, so they would hardly ever
+open a parent that does not serve the dish yet.
+
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | ptr | | (J + 1,) int64 | offsets of the edges of each node |
@@ -75,28 +79,25 @@ def edge_weight(i, e, net, state):
 
 
 @njit_internal
-def share_weight(i, k, net, state, by_heads):
+def share_weight(i, k, net, state):
     """Return the weight with which one more customer of dish k joins a table of node i."""
     n, t = state.customers[i, k], state.sums[i, k]
     if t == 0:
         return 0.0
     weight = share_ratio(net.values[net.table_of[i]], net.row_ptr, n, t, net.a[i])
-    if by_heads and t > 1:
+    if t > 1:
         weight *= (n + 1.0 - t) / (n + 1.0)
     return weight / (net.b[i] + state.totals[0, i])
 
 
 @njit_internal
-def open_weight(i, k, net, state, by_heads):
+def open_weight(i, k, net, state):
     """Return the weight with which one more customer of dish k opens a table of node i."""
     n, t = state.customers[i, k], state.sums[i, k]
     if state.totals[0, i] == 0:
         return 1.0
-    if not by_heads and n != t:
-        return 0.0
     weight = open_ratio(net.values[net.table_of[i]], net.row_ptr, n, t, net.a[i])
-    if by_heads:
-        weight *= (t + 1.0) / (n + 1.0)
+    weight *= (t + 1.0) / (n + 1.0)
     return weight * (net.b[i] + net.a[i] * state.totals[1, i]) / (net.b[i] + state.totals[0, i])
 
 
@@ -113,16 +114,14 @@ def change(i, k, e, sign, net, state):
 
 
 @njit_internal
-def draw_edge_to_remove(i, k, net, state, by_heads, rng):
+def draw_edge_to_remove(i, k, net, state, rng):
     """Return the edge of the table that leaves with a customer of dish k; -1 if none does.
 
-    With `by_heads`, a random customer leaves, and with it its table if it is the head, but the last
-    table stays as long as others sit there. Otherwise a table leaves only if all have one customer.
+    A random customer leaves, and with it its table if it is the head, but the last table stays as
+    long as others sit there.
     """
     n, t = state.customers[i, k], state.sums[i, k]
-    if by_heads and t == 1 and n > 1:
-        return -1
-    if not by_heads and n != t:
+    if t == 1 and n > 1:
         return -1
     rest = next_double(rng) * n
     for e in range(net.ptr[i], net.ptr[i + 1]):
@@ -133,11 +132,11 @@ def draw_edge_to_remove(i, k, net, state, by_heads, rng):
 
 
 @njit_internal
-def remove_customer(j, k, net, state, by_heads, rng):
+def remove_customer(j, k, net, state, rng):
     """Remove a customer of dish k from node j, and the tables that leave with it, upwards."""
     i = j
     while i >= 0:
-        e = draw_edge_to_remove(i, k, net, state, by_heads, rng)
+        e = draw_edge_to_remove(i, k, net, state, rng)
         change(i, k, e, -1, net, state)
         i = net.parents[e] if e >= 0 else -1
 
@@ -152,20 +151,20 @@ def sum_upwards(i, k, net, state, up):
 
 
 @njit_internal
-def add_customer(j, k, net, state, by_heads, up, rng):
+def add_customer(j, k, net, state, up, rng):
     """Add a customer of dish k to node j: draw a path on which each node but the last opens."""
     up[-1] = net.base[k]
     for place in range(net.ancestor_ptr[j], net.ancestor_ptr[j + 1]):
         i = net.ancestors[place]
-        up[i] = share_weight(i, k, net, state, by_heads)
-        up[i] += open_weight(i, k, net, state, by_heads) * sum_upwards(i, k, net, state, up)
+        up[i] = share_weight(i, k, net, state)
+        up[i] += open_weight(i, k, net, state) * sum_upwards(i, k, net, state, up)
     i = j
     while i >= 0:
-        rest = next_double(rng) * up[i] - share_weight(i, k, net, state, by_heads)
+        rest = next_double(rng) * up[i] - share_weight(i, k, net, state)
         if rest < 0.0:
             change(i, k, -1, 1, net, state)
             break
-        opening, chosen = open_weight(i, k, net, state, by_heads), -1
+        opening, chosen = open_weight(i, k, net, state), -1
         for e in range(net.ptr[i], net.ptr[i + 1]):
             weight = edge_weight(i, e, net, state) * up[net.parents[e]]
             if weight > 0.0 and rest >= 0.0:
@@ -230,16 +229,16 @@ def draw_tables_of_edge(i, e, k, net, state, weights, rng):
 
 
 @njit
-def run_network(data, net, state, by_heads, up, weights, out, rng):
-    """Run sweeps of blocked table indicators (`by_heads`) or of collapsed multiplicities."""
+def run_network(data, net, state, draws_edges, up, weights, out, rng):
+    """Run sweeps over all customers and, if `draws_edges`, over the multiplicities of all edges."""
     n_nodes, n_dishes = data.shape
     for sweep in range(out.shape[0]):
         for j in range(n_nodes):
             for k in range(n_dishes):
                 for _ in range(data[j, k]):
-                    remove_customer(j, k, net, state, by_heads, rng)
-                    add_customer(j, k, net, state, by_heads, up, rng)
-        if not by_heads:
+                    remove_customer(j, k, net, state, rng)
+                    add_customer(j, k, net, state, up, rng)
+        if draws_edges:
             for i in range(n_nodes - 1, -1, -1):
                 for e in range(net.ptr[i], net.ptr[i + 1]):
                     for k in range(n_dishes):

@@ -67,11 +67,11 @@ def sample_network_tables(
         Parameters :math:`\varrho` of the Dirichlet priors, positive: one for all edges, or one for
         each. It has no effect on given weights.
     sampler : {"btigs", "cmgs"}, default="btigs"
-        Blocked table indicators or collapsed multiplicities. Both are exact. A sweep of "cmgs" also
-        draws the number of tables of each edge and dish from its full conditional, so it takes more
-        time and mixes better.
+        Both are exact. "btigs", blocked table indicators: a sweep reseats each observed customer.
+        "cmgs", collapsed multiplicities: it then also draws the number of tables of each edge and
+        dish from its full conditional, so it takes more time and mixes better.
     n_sweeps : int, default=1
-        Number of sweeps. A sweep reseats each observed customer.
+        Number of sweeps.
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
@@ -163,7 +163,7 @@ def sample_network_tables(
     out = np.empty((n_sweeps, len(edges), n_dishes), dtype=np.int64)
     rng = derive_stream(make_seed_sequence(random_state), Role.SWEEP)
     run_network(
-        counts, network, state, sampler == "btigs", np.empty(n_nodes + 1), np.empty(n_max + 1), out,
+        counts, network, state, sampler == "cmgs", np.empty(n_nodes + 1), np.empty(n_max + 1), out,
         rng,
     )  # fmt: skip
     return out

@@ -26,6 +26,9 @@ CASES = {
     "three parents": (
         [[1, 0], [0, 0], [0, 1], [3, 0]], FORK, [0.5, 0.5], [0.5] * 4, [0.4, 2.0, 1.0, 5.0], None,
     ),
+    "parents that serve a dish only now and then": (
+        [[0], [0], [9]], [[], [], [0, 1]], [1.0], [0.1, 0.3, 0.5], [1.0] * 3, None,
+    ),
     "a parent of weight 0": (
         [[0, 0], [0, 1], [2, 2]], [[], [], [0, 1]], [0.8, 0.2], [0.1] * 3, [4.0] * 3,
         [[], [], [1.0, 0.0]],
@@ -37,7 +40,9 @@ CASES = {
 }  # fmt: skip
 PRIOR = {
     "one node": [[]], "chain": [[], [1.0], [2.0]], "diamond": [[], [1.0], [0.5], [2.0, 0.4]],
-    "three parents": [[], [], [], [0.5, 1.5, 1.0]], "ancestor and parent": [[], [1.0], [0.8, 0.3]],
+    "three parents": [[], [], [], [0.5, 1.5, 1.0]],
+    "parents that serve a dish only now and then": [[], [], [1.0, 1.0]],
+    "ancestor and parent": [[], [1.0], [0.8, 0.3]],
 }  # fmt: skip
 
 

@@ -9,8 +9,8 @@ MUTATIONS = [
     Mutation(
         "network-special-rule",
         NETWORK,
-        "    if by_heads and t > 1:\n        weight *= (n + 1.0 - t)",
-        "    if by_heads and t > 0:\n        weight *= (n + 1.0 - t)",
+        "    if t > 1:\n        weight *= (n + 1.0 - t)",
+        "    if t > 0:\n        weight *= (n + 1.0 - t)",
         "Erratum 3: the rule that keeps a dish's last table, without the weight that belongs to "
         "it.",
         f"{TEST}[chain-btigs]",
@@ -42,9 +42,9 @@ MUTATIONS = [
     Mutation(
         "network-opening-of-new-dishes-alone",
         NETWORK,
-        "    if not by_heads and n != t:\n        return 0.0",
-        "    if not by_heads and n > 0:\n        return 0.0",
-        "Erratum 4: a table may also be opened if every table of the dish has one customer.",
-        f"{TEST}[diamond, given weights-cmgs]",
+        "    weight *= (t + 1.0) / (n + 1.0)\n",
+        "    weight *= (t + 1.0) / (n + 1.0) if n == t else 0.0\n",
+        "Erratum 4: a table may be opened whatever the customers of the others.",
+        f"{TEST}[parents that serve a dish only now and then-cmgs]",
     ),
 ]
