@@ -125,7 +125,7 @@ def test_levels_are_no_waves(seed, noise):
 def test_jumps_may_take_some_steps():
     rng = np.random.default_rng(0)
     x = np.convolve(make_switched(rng, 0.0, 40), np.full(3, 1 / 3), mode="valid")
-    x = x[:, np.newaxis] + 0.5 * rng.normal(size=(len(x), 1))
+    x = x[:, np.newaxis] + 0.05 * rng.normal(size=(len(x), 1))
     assert not has_waves(x, np.array([0, len(x)]))
 
 
