@@ -58,7 +58,9 @@ class StateDetector(
 
     The states are those of an infinite hidden Markov model (`HDPHMMLT`) with strong stickiness. It
     observes features of windows (`WindowFeatures`) if X has waves that are short against their
-    states, and the values themselves if X has levels.
+    states, and the values themselves if X has levels. With ``features="auto"``, a column that jumps
+    between long levels is judged by the noise around them: a machine that is switched on and off
+    regularly has levels, not waves.
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
+from scipy.ndimage import maximum_filter1d
 
 SHORTEST = 10
 """Shortest period in steps that is considered."""
@@ -22,14 +23,26 @@ one: later peaks are often multiples of the period."""
 _ROUGH = -1.0 / 3.0
 """Autocorrelation of the differences of independent values is -1/2, that of a random walk 0."""
 
+_CLEAR = 5.0
+"""Standard errors by which the means of `SHORTEST` steps before and after a jump differ."""
+
+_EXPLAINED = 0.8
+"""Share of the variance that levels explain at least."""
+
+_FLAT = 1.5
+"""Largest median of the absolute means of `SHORTEST` steps around levels, in standard errors. It is
+.67 for independent values; halves of waves are not flat."""
+
 
 def has_waves(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> bool:
     """Return whether windows of these sequences show more than their values.
 
     That is so if at least half of the columns have a period, or if successive values depend on each
     other in most columns, so that their differences are less rough than those of independent values
-    around a level. Values as in `find_periods`.
+    around a level. A column that jumps between levels is judged by what is left around them: an
+    alternation of long levels has a period, but is no wave. Values as in `find_periods`.
     """
+    values = remove_levels(limit(values), ptr)
     if 2 * np.count_nonzero(find_periods(values, ptr)) >= values.shape[1]:
         return True
     values = limit(values)
@@ -39,6 +52,51 @@ def has_waves(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> bool:
         products += (changes[1:] * changes[:-1]).sum(axis=0)
         squares += (changes**2).sum(axis=0)
     return bool(np.median(products - _ROUGH * squares) > 0.0)
+
+
+def remove_levels(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return values whose columns with levels are replaced by the differences from the levels.
+
+    A level changes where the means of `SHORTEST` steps before and after differ most, and by far
+    more than the noise. A column has levels if they explain most of its variance, last twice
+    `SHORTEST` steps on average, and leave no slower changes. The other columns stay as they are.
+    The differences are 0 near a jump. Values as in `find_periods`.
+    """
+    is_start = np.zeros(values.shape, dtype=bool)
+    parts = [np.diff(values[first:last], axis=0) for first, last in itertools.pairwise(ptr)]
+    changes = np.abs(np.concatenate(parts))
+    if not len(changes):
+        return values
+    # The median absolute difference of two normal values is .954 standard deviations.
+    noise = np.median(changes, axis=0) / 0.954
+    rounding = 1e-9 * (values.max(axis=0) - values.min(axis=0))
+    least = np.maximum(_CLEAR * noise * np.sqrt(2.0 / SHORTEST), rounding)
+    for first, last in itertools.pairwise(ptr):
+        if last - first >= 2 * SHORTEST:
+            sums = np.cumsum(values[first:last] - values[first], axis=0)
+            sums = np.concatenate([np.zeros((1, values.shape[1])), sums])
+            middle = sums[SHORTEST:-SHORTEST]
+            gaps = np.abs(sums[2 * SHORTEST :] - 2.0 * middle + sums[: -2 * SHORTEST]) / SHORTEST
+            highest = maximum_filter1d(gaps, 2 * SHORTEST - 1, axis=0, mode="constant")
+            inner = is_start[first + SHORTEST : last - SHORTEST + 1]
+            inner[:] = (gaps == highest) & (gaps > least)
+    values = values.copy(order="F")
+    for d, starts in enumerate(is_start.T):
+        if not 0 < 2 * SHORTEST * np.count_nonzero(starts) <= len(values):
+            continue
+        column = values[:, d]
+        begins = np.union1d(np.flatnonzero(starts), ptr[:-1])
+        lengths = np.diff(begins, append=len(column))
+        away = ~maximum_filter1d(starts, _LAG)  # a jump may take some steps
+        counts = np.maximum(np.add.reduceat(away.astype(np.int64), begins), 1)
+        levels = np.add.reduceat(away * column, begins) / counts
+        rest = away * (column - np.repeat(levels, lengths))
+        rest[np.abs(rest) <= rounding[d]] = 0.0
+        means = np.convolve(rest, np.full(SHORTEST, 1.0 / SHORTEST), mode="valid")
+        is_flat = np.median(np.abs(means)) <= _FLAT * noise[d] / np.sqrt(SHORTEST) + rounding[d]
+        if is_flat and rest @ rest <= (1.0 - _EXPLAINED) * len(column) * column.var():
+            column[:] = rest
+    return values
 
 
 def limit(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -102,6 +102,43 @@ def test_periods(period):
     assert not has_waves(X[:, 2:3], np.array([0, 2000]))
 
 
+def make_switched(rng, noise, n_segments=8):
+    lengths = rng.integers(40, 81, size=n_segments)
+    levels = np.repeat(5.0 * (np.arange(n_segments) % 2), lengths)
+    return levels + noise * rng.normal(size=len(levels))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05, 0.5, 1.0])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_levels_are_no_waves(seed, noise):
+    """Neither units, an origin, several columns and sequences, gaps nor slow jumps matter."""
+    x = make_switched(np.random.default_rng(seed), noise)
+    X = np.column_stack([x, 7.0 + 1e-6 * x, -1e6 * x])
+    whole = np.array([0, len(x)])
+    assert not has_waves(X, whole)
+    assert not has_waves(X, np.array([0, 150, 155, len(x)]))
+    X[::7] = np.nan
+    X[100:110] = np.nan
+    assert not has_waves(Steps.of(X, whole).values, whole)
+
+
+def test_jumps_may_take_some_steps():
+    rng = np.random.default_rng(0)
+    x = np.convolve(make_switched(rng, 0.0, 40), np.full(3, 1 / 3), mode="valid")
+    x = x[:, np.newaxis] + 0.05 * rng.normal(size=(len(x), 1))
+    assert not has_waves(x, np.array([0, len(x)]))
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.3])
+@pytest.mark.parametrize("period", [20, 40, 100, 150])
+def test_waves_are_no_levels(period, noise):
+    t = np.arange(2000)
+    for seed in range(5):
+        x = np.sin(2 * np.pi * t / period + seed)
+        x += noise * np.random.default_rng(seed).normal(size=2000)
+        assert has_waves(x[:, np.newaxis], np.array([0, 2000]))
+
+
 @pytest.mark.parametrize(
     "features", ["convolutions", "spectrum", lambda window: window.std(axis=0)]
 )

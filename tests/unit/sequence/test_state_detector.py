@@ -51,6 +51,32 @@ def test_levels():
     assert np.allclose(detector.predict_change_proba(LEVELS).sum(), 3.0, atol=0.1)
 
 
+def make_switched(seed, regular):
+    """Return values and states of a machine that is off and on four times."""
+    rng = np.random.default_rng(seed)
+    lengths = np.full(8, 60) if regular else rng.integers(40, 81, size=8)
+    states = np.repeat(np.arange(8) % 2, lengths)
+    return (5.0 * states + 0.5 * rng.normal(size=len(states)))[:, np.newaxis], states
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("regular", [True, False])
+def test_on_and_off(regular, seed):
+    X, states = make_switched(seed, regular)
+    detector = fitted(X)
+    assert detector.features_ is None
+    assert detector.n_active_components_ == 2
+    assert np.array_equal(detector.change_points_, np.flatnonzero(np.diff(states)) + 1)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_known_states_of_on_and_off(seed):
+    X, states = make_switched(seed, regular=True)
+    y = np.full(len(X), -1)
+    y[5:30], y[70:90] = 2, 0
+    assert np.array_equal(fitted(X).fit(X, y).labels_, np.where(states == 0, 2, 0))
+
+
 @pytest.mark.parametrize("n_steps", [500, 5000])
 @pytest.mark.parametrize("kind", ["noise", "wave", "walk"])
 def test_nothing_to_find(kind, n_steps):
