@@ -292,7 +292,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         rows = check_labels_of_groups(panel, is_single, y if self.use_y else None)
         self._is_single = is_single
         is_whole = is_single or isinstance(X, SequencePanel)
-        self._format = TableFormat.of(X if is_whole else next(iter(X)))
+        self._format = TableFormat.of(X) if is_whole else TableFormat.joined(X)
         if sample_weight is None:
             return rows
         weights = check_weights_of_groups(sample_weight, panel.ptr, is_single)

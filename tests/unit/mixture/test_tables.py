@@ -329,3 +329,58 @@ def test_an_arrow_dictionary_with_gaps_keeps_them():
 
     column = pyarrow.array(["a", None, "b"]).dictionary_encode()
     assert columns_of(pyarrow.table({"w": column}))[0].tolist() == ["a", None, "b"]
+
+
+def groups_of_types(make_frame):
+    rng = np.random.default_rng(0)
+    flat = rng.normal(size=40)
+    return [
+        make_frame(flat[:20], ["a", "b"] * 10, np.arange(20) % 3),
+        make_frame(flat[20:], ["c", "d"] * 10, np.arange(20) % 3 + 0.5),
+    ]
+
+
+OF_TYPES = IndependentEmissions(
+    [("x", GaussianEmission("diag"), ["x", "n"]), ("w", "categorical", ["w"])]
+)
+
+
+def test_formats_of_groups_are_joined():
+    groups = groups_of_types(lambda x, w, n: pd.DataFrame({"x": x, "w": pd.Categorical(w), "n": n}))
+    fitted = make(HDPMixture, OF_TYPES).fit(groups)
+    drawn = pd.concat(fitted.sample(100, 3, random_state=0))
+    assert drawn["w"].dtype.categories.tolist() == ["a", "b", "c", "d"]
+    assert set(drawn["w"]) == {"a", "b", "c", "d"}
+    assert drawn["n"].dtype == np.float64
+    assert (drawn["n"] != drawn["n"].round()).any()
+    groups[1]["w"] = groups[1]["w"].astype(object)
+    drawn = pd.concat(make(HDPMixture, OF_TYPES).fit(groups).sample(100, random_state=0))
+    assert set(drawn["w"]) == {"a", "b", "c", "d"}
+    flags = [pd.DataFrame({"f": [True, None] * 5}, dtype=object), pd.DataFrame({"f": [False] * 9})]
+    fitted = make(HDPMixture, "bernoulli").fit(flags)
+    assert {type(flag) for flag in fitted.sample(9, random_state=0)[0]["f"]} == {bool}
+
+
+@pytest.mark.parametrize("kind", ["Enum", "Categorical"])
+def test_formats_of_groups_of_polars_are_joined(kind):
+    polars = pytest.importorskip("polars")
+
+    def make_frame(x, w, n):
+        own = polars.Enum(sorted(set(w))) if kind == "Enum" else polars.Categorical
+        return polars.DataFrame({"x": x, "w": polars.Series(w, dtype=own), "n": n})
+
+    fitted = make(HDPMixture, OF_TYPES).fit(groups_of_types(make_frame))
+    drawn = polars.concat(fitted.sample(100, 3, random_state=0))
+    assert set(drawn["w"].to_list()) == {"a", "b", "c", "d"}
+    assert drawn["n"].dtype == polars.Float64
+
+
+def test_formats_of_groups_of_arrow_are_joined():
+    pyarrow = pytest.importorskip("pyarrow")
+    groups = groups_of_types(
+        lambda x, w, n: pyarrow.table({"x": x, "w": pyarrow.array(w).dictionary_encode(), "n": n})
+    )
+    fitted = make(HDPMixture, OF_TYPES).fit(groups)
+    drawn = pyarrow.concat_tables(fitted.sample(100, 3, random_state=0)).to_pandas()
+    assert set(drawn["w"]) == {"a", "b", "c", "d"}
+    assert drawn["n"].dtype == np.float64
