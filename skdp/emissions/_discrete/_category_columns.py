@@ -12,7 +12,13 @@ from skdp.emissions._independent import IndependentEmissions
 
 
 def code_categories(
-    estimator: Any, emission: Any, X: Any, *, reset: bool, allow_missing: bool = False
+    estimator: Any,
+    emission: Any,
+    X: Any,
+    *,
+    reset: bool,
+    allow_missing: bool = False,
+    reads_types: bool = False,
 ) -> Any:
     """Return X with codes in the columns of text that an emission treats as categories.
 
@@ -27,6 +33,8 @@ def code_categories(
         of `categories_`.
     allow_missing : bool, default=False
         Whether None and NaN are missing values.
+    reads_types : bool, default=False
+        As in `with_codes`.
 
     Raises
     ------
@@ -41,7 +49,12 @@ def code_categories(
         return X
     known = None if reset else vars(estimator).get("categories_")
     X, categories = with_codes(
-        X, partial(_find_columns, emission), known, reset=reset, allow_missing=allow_missing
+        X,
+        partial(_find_columns, emission),
+        known,
+        reset=reset,
+        allow_missing=allow_missing,
+        reads_types=reads_types,
     )
     if reset:
         vars(estimator).pop("categories_", None)
