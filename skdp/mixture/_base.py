@@ -105,6 +105,30 @@ def fit_for_table(
     return IndependentEmissions(parts)
 
 
+def check_observed(emission: Any, values: Floats, names: list[str] | None, places: Places) -> None:
+    """Raise ValueError if a column of categories, among those at `places`, has only gaps."""
+    if isinstance(emission, CategoricalEmission):
+        for d in places:
+            if np.isnan(values[:, d]).all():
+                raise ValueError(
+                    f"X, column {d if names is None else repr(names[d])}, has no observed value "
+                    "(in a row with weight): a column of categories needs one. Leave it out."
+                )
+    elif isinstance(emission, IndependentEmissions) and isinstance(
+        emission.emissions, list | tuple
+    ):
+        own_names = None if names is None else [names[d] for d in places]
+        for part in emission.emissions:
+            if not isinstance(part, list | tuple) or len(part) != 3:
+                return  # `make_sampler` raises
+            name, own, columns = part
+            own = resolve_part(own, EMISSIONS)
+            if isinstance(own, CategoricalEmission | IndependentEmissions):
+                where = f"IndependentEmissions: emission {name!r}"
+                found = find_columns(columns, len(places), own_names, where)
+                check_observed(own, values, names, places[found])
+
+
 def _with_symbols(emission: CategoricalEmission, labels: Any) -> CategoricalEmission:
     """Return the emission of a column; without `n_symbols`, labels determine their number."""
     if labels is None or emission.n_symbols is not None:
@@ -187,6 +211,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         """
         names = vars(self).get("feature_names_in_")
         names = None if names is None else [str(name) for name in names]
+        check_observed(self._part("emission"), values, names, np.arange(values.shape[1]))
         known = vars(self).get("categories_")
         emission = fit_for_table(self._part("emission"), values.shape[1], names, known)
         if names is not None and hasattr(emission, "with_feature_names"):

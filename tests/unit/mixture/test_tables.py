@@ -456,3 +456,24 @@ def test_declared_categories_of_polars_need_not_occur():
     assert fitted.categories_[0].tolist() == ["a", "b", "z"]
     assert fitted.sample(5, random_state=0).schema == frame.schema
     assert np.isfinite(fitted.score(polars.DataFrame({"w": ["z"]})))
+
+
+@pytest.mark.parametrize("kind", ["str", "object", "category", "float"])
+def test_categories_without_an_observed_value(kind):
+    frame = FULL.assign(job=pd.Series([None] * N, dtype="object").astype(kind))
+    with pytest.raises(ValueError, match="column 'job', has no observed value"):
+        make().fit(frame)
+    with pytest.raises(ValueError, match="column 'job', has no observed value"):
+        make(HDPMixture).fit([frame[:50], frame[50:]])
+    declared = frame.astype({"job": pd.CategoricalDtype(["student"])})
+    with pytest.raises(ValueError, match="column 'job', has no observed value"):
+        make().fit(declared)
+    array = np.column_stack([np.full(9, np.nan), np.arange(9) % 2])
+    for emission in ("categorical", IndependentEmissions([("a", "categorical", [1, 0])])):
+        with pytest.raises(ValueError, match="column 0, has no observed value"):
+            make(emission=emission).fit(array)
+    weights = np.zeros(N)
+    weights[1:] = 1.0
+    only = FULL.assign(job=["student"] + [None] * (N - 1))
+    with pytest.raises(ValueError, match="column 'job', has no observed value"):
+        make().fit(only, sample_weight=weights)
