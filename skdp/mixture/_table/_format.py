@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 from skdp._numeric._typing import Floats
 from skdp.data._coding import Categories
 from skdp.data._columns import as_objects, columns_of, is_frame, is_missing, names_of
+
+_ELEMENTS = {"b": bool, "i": int, "u": int}
+"""Types of the values of numpy's kinds of bools and integers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +40,8 @@ class TableFormat:
     def of(cls, X: Any) -> TableFormat:
         """Return the format of a table."""
         if is_frame(X):
-            return cls(_without_rows(X), tuple(map(_element, columns_of(X))))
+            pairs = zip(columns_of(X), _types(X), strict=True)
+            return cls(_without_rows(X), tuple(itertools.starmap(_element, pairs)))
         array = _as_objects_array(X)
         if array is None:
             return cls(None)
@@ -66,8 +71,16 @@ class TableFormat:
         """Return this format, with the elements of another where no value was observed."""
         if len(self.elements) != len(other.elements):
             return self
-        pairs = zip(self.elements, other.elements, strict=True)
+        defaults = [other.element(d) for d in range(len(other.elements))]
+        pairs = zip(self.elements, defaults, strict=True)
         return replace(self, elements=tuple(b if a is NoneType else a for a, b in pairs))
+
+    def element(self, d: int) -> type | None:
+        """Return bool or int if column d holds such values, None otherwise."""
+        number = _number_type(self.empty, d) if self.is_frame else None
+        if number is not None:
+            return _ELEMENTS.get(number.kind)
+        return self.elements[d]
 
     @property
     def is_frame(self) -> bool:
@@ -177,10 +190,12 @@ def _as_objects_array(X: Any) -> NDArray[Any] | None:
     return None
 
 
-def _element(column: NDArray[Any]) -> type | None:
+def _element(column: NDArray[Any], kind: Any = None) -> type | None:
     """Return bool or int if all observed values are of this type, NoneType if there are none."""
+    if str(kind).lower() == "null":  # of polars and Arrow
+        return NoneType
     if column.dtype != object:
-        return {"b": bool, "i": int, "u": int}.get(column.dtype.kind)
+        return _ELEMENTS.get(column.dtype.kind)
     kinds = {
         bool
         if isinstance(value, bool | np.bool_)
@@ -328,6 +343,8 @@ def _for_pandas(column: NDArray[Any], kind: Any) -> NDArray[Any]:
 def _arrow_array(values: list[Any], kind: Any) -> Any:
     import pyarrow as pa  # installed: the table is its own
 
+    if pa.types.is_null(kind):
+        return pa.array(values)
     if pa.types.is_dictionary(kind):
         return pa.array(values, type=kind.value_type).dictionary_encode().cast(kind)
     return pa.array(values, type=kind)
@@ -354,7 +371,9 @@ def _set_in_frame(frame: Any, cells: dict[int, tuple[NDArray[np.intp], NDArray[A
         for row, value in zip(rows.tolist(), column.tolist(), strict=True):
             values[row] = value
         if hasattr(frame, "set_column"):
-            frame = frame.set_column(d, frame.schema.field(d), _arrow_array(values, types[d]))
+            array = _arrow_array(values, types[d])
+            frame = frame.set_column(d, frame.schema.field(d).with_type(array.type), array)
         else:
-            frame = frame.with_columns(type(old)(names[d], values, dtype=types[d]))
+            kind = None if str(types[d]) == "Null" else types[d]
+            frame = frame.with_columns(type(old)(names[d], values, dtype=kind))
     return frame

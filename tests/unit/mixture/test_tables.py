@@ -477,3 +477,31 @@ def test_categories_without_an_observed_value(kind):
     only = FULL.assign(job=["student"] + [None] * (N - 1))
     with pytest.raises(ValueError, match="column 'job', has no observed value"):
         make().fit(only, sample_weight=weights)
+
+
+def test_columns_of_objects_without_values_have_the_type_of_the_fit(model):
+    new = GAPS[:8].astype({"owner": object, "kids": object, "age": object})
+    new[["owner", "kids", "age"]] = None
+    imputed = model.impute(new)
+    assert {type(flag) for flag in imputed["owner"]} == {bool}
+    assert {type(number) for number in imputed["age"]} == {int}
+    assert {type(number) for number in imputed["kids"]} == {int}
+    rows = GAPS.astype(object).where(~HIDDEN, None).to_numpy()
+    fitted = make(emission=BY_INDEX).fit(rows)
+    few = rows[:8].copy()
+    few[:, 4] = None
+    assert {type(flag) for flag in fitted.impute(few)[:, 4]} == {bool}
+    grouped = make(HDPMixture, BY_INDEX).fit([rows[:60], rows[60:]])
+    assert {type(flag) for flag in grouped.impute([few, rows])[0][:, 4]} == {bool}
+
+
+def test_columns_of_nulls_have_the_type_of_the_fit(model):
+    new = GAPS[:8].assign(owner=None)
+    polars = pytest.importorskip("polars")
+    fitted = make().fit(polars.from_pandas(GAPS))
+    nulls = polars.from_pandas(new).with_columns(polars.lit(None).alias("owner"))
+    assert fitted.impute(nulls)["owner"].dtype == polars.Boolean
+    pyarrow = pytest.importorskip("pyarrow")
+    fitted = make().fit(pyarrow.Table.from_pandas(GAPS))
+    imputed = fitted.impute(pyarrow.Table.from_pandas(new))
+    assert imputed.schema.field("owner").type == pyarrow.bool_()
