@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin, DensityMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdp._checks import check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
@@ -18,6 +18,8 @@ from skdp._merge_tree import MergeTree, check_at_most
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import HasMethods, StrOptions
 from skdp.data._coding import Categories
+from skdp.data._columns import is_frame, names_of
+from skdp.data._frames import common_names
 from skdp.emissions._cells._table import TableSampler
 from skdp.emissions._clusters import ClusterEmission
 from skdp.emissions._columns import find_columns
@@ -242,7 +244,17 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         return "allow-nan" if self._allows_nan() else True
 
     def _with_codes(self, X: Any, *, reset: bool) -> Any:
-        """Return X with codes in place of text if the emission is categorical."""
+        """Return X with codes in place of text if the emission is categorical.
+
+        Data frames must have the columns of the fit in their order: names are checked first.
+        """
+        frame = X
+        if isinstance(X, list | tuple) and X and all(map(is_frame, X)):
+            common_names(X)
+            frame = X[0]
+        has_names = hasattr(self, "feature_names_in_") and is_frame(frame)
+        if not reset and has_names and all(isinstance(name, str) for name in names_of(frame)):
+            validate_data(self, X=frame, reset=False, skip_check_array=True)
         return code_categories(
             self,
             self._part("emission"),

@@ -505,3 +505,19 @@ def test_columns_of_nulls_have_the_type_of_the_fit(model):
     fitted = make().fit(pyarrow.Table.from_pandas(GAPS))
     imputed = fitted.impute(pyarrow.Table.from_pandas(new))
     assert imputed.schema.field("owner").type == pyarrow.bool_()
+
+
+def test_frames_with_columns_in_another_order(model, grouped):
+    turned = GAPS[["job", "kids", "owner", "income", "age"]]
+    for method in (model.predict, model.impute, model.score_samples):
+        with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+            method(turned)
+    with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- work"):
+        model.predict(GAPS.rename(columns={"job": "work"}))
+    for X in (turned, [turned, turned]):
+        with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+            grouped.predict(X)
+    with pytest.raises(ValueError, match="same columns in the same order: sequence 1"):
+        grouped.predict([GAPS, turned])
+    with pytest.raises(ValueError, match="same columns in the same order: sequence 1"):
+        make(HDPMixture).fit([GAPS, turned])
