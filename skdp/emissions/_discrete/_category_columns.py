@@ -48,9 +48,10 @@ def code_categories(
             vars(estimator).pop("categories_", None)
         return X
     known = None if reset else vars(estimator).get("categories_")
+    of_fit = None if reset else vars(estimator).get("feature_names_in_")
     X, categories = with_codes(
         X,
-        partial(_find_columns, emission),
+        partial(_find_columns, emission, of_fit),
         known,
         reset=reset,
         allow_missing=allow_missing,
@@ -63,8 +64,18 @@ def code_categories(
     return X
 
 
-def _find_columns(emission: Any, n_columns: int, names: list[str] | None) -> list[int]:
-    """Return the columns that an emission treats as categories."""
+def _find_columns(emission: Any, of_fit: Any, n_columns: int, names: list[str] | None) -> list[int]:
+    """Return the columns that an emission treats as categories.
+
+    Columns without names have those of the fit, `of_fit`, by position.
+    """
+    if of_fit is not None and names is None:
+        if len(of_fit) != n_columns:
+            raise ValueError(
+                f"X has {n_columns} features, but the model is expecting {len(of_fit)} features as "
+                "input."
+            )
+        names = [str(name) for name in of_fit]
     if isinstance(emission, CategoricalEmission):
         return list(range(n_columns))
     found: list[int] = []

@@ -521,3 +521,21 @@ def test_frames_with_columns_in_another_order(model, grouped):
         grouped.predict([GAPS, turned])
     with pytest.raises(ValueError, match="same columns in the same order: sequence 1"):
         make(HDPMixture).fit([GAPS, turned])
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_arrays_after_a_fit_to_named_columns(model, grouped):
+    """Columns go by position, with scikit-learn's warning."""
+    rows = GAPS.astype(object).where(~HIDDEN, None).to_numpy()
+    for fitted, X, frames in ((model, rows, GAPS), (grouped, [rows], [GAPS])):
+        with pytest.warns(UserWarning, match="X does not have valid feature names") as seen:
+            found = fitted.predict(X)
+        assert len(seen) == 1
+        assert np.array_equal(found, fitted.predict(frames))
+        with pytest.warns(UserWarning, match="X does not have valid feature names"):
+            imputed = fitted.impute(X)
+        assert np.array_equal(
+            np.asarray(imputed).reshape(-1, 5)[:, 3], fitted.impute(GAPS)["job"].to_numpy(object)
+        )
+    with pytest.raises(ValueError, match="X has 4 features, but .* is expecting 5 features"):
+        model.predict(rows[:, 1:])
