@@ -537,5 +537,5 @@ def test_arrays_after_a_fit_to_named_columns(model, grouped):
         assert np.array_equal(
             np.asarray(imputed).reshape(-1, 5)[:, 3], fitted.impute(GAPS)["job"].to_numpy(object)
         )
-    with pytest.raises(ValueError, match="X has 4 features, but .* is expecting 5 features"):
+    with pytest.raises(ValueError, match=r"X has 4 features, but .* is expecting 5 features"):
         model.predict(rows[:, 1:])
