@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skdp._checks import shorten
 from skdp.data._categories import Column
-from skdp.data._columns import as_objects, columns_of, is_frame, is_missing, names_of
+from skdp.data._columns import as_objects, columns_of, is_frame, is_missing, labels_of, names_of
 
 Categories = list[NDArray[Any] | None]
 """The categories of each column in the order of their codes; None for a column of numbers."""
@@ -23,6 +23,7 @@ def with_codes(
     *,
     reset: bool,
     allow_missing: bool = False,
+    reads_types: bool = False,
 ) -> tuple[Any, Categories | None]:
     """Encode the columns of categories that are not numbers; return X with codes, and categories.
 
@@ -38,6 +39,9 @@ def with_codes(
         True (in ``fit``): use the categories in X. False: use `known`.
     allow_missing : bool, default=False
         Whether None and NaN are missing values, whose code is NaN.
+    reads_types : bool, default=False
+        Whether numbers of a type of categories are labels, as text is, and whether categories that
+        this type declares are used even if they do not occur.
 
     Raises
     ------
@@ -55,9 +59,13 @@ def with_codes(
     names = _text_names(X if is_frame(X) else X[0])
     categories: Categories = [None] * width if reset or known is None else list(known)
     codes: dict[int, list[NDArray[Any]]] = {}
+    declared = _declared(X, width) if reads_types and reset else [None] * width
     for d in find_columns(width, names):
         parts = [table[d] for table in tables]
-        if d >= len(categories) or not (categories[d] is not None or _holds_categories(parts)):
+        if d >= len(categories):
+            continue
+        is_coded = categories[d] is not None or declared[d] is not None
+        if not (is_coded or _holds_categories(parts)):
             continue
         call = f"column {d}" if names is None else f"column {names[d]!r}"
         joined = as_objects(value for part in parts for value in part.tolist())
@@ -65,7 +73,10 @@ def with_codes(
         if allow_missing:
             missing[:] = [is_missing(value) for value in joined]
         seen = joined[~missing]
-        column = _learn(seen, call) if reset else _recall(categories[d], call)
+        if reset:
+            column = Column.of(as_objects([*(declared[d] or ()), *seen]), call)[0]
+        else:
+            column = _recall(categories[d], call)
         found: NDArray[Any] = np.zeros(0) if missing.all() else column.find(seen)
         if (found < 0).any():
             value = seen[int(np.argmin(found))]
@@ -82,10 +93,6 @@ def with_codes(
     return (remake(codes) if codes else X), (categories if has_any else None)
 
 
-def _learn(values: NDArray[Any], name: str) -> Column:
-    return Column.of(values, name)[0]
-
-
 def _recall(values: NDArray[Any] | None, name: str) -> Column:
     if values is None:
         raise TypeError(
@@ -93,6 +100,18 @@ def _recall(values: NDArray[Any] | None, name: str) -> Column:
             "categories."
         )
     return Column(name, values)
+
+
+def _declared(X: Any, width: int) -> list[list[Any] | None]:
+    """Return for each column the categories that types declare; None: no type of categories."""
+    found: list[list[Any] | None] = [None] * width
+    for table in [X] if is_frame(X) or not isinstance(X, list | tuple) else X:
+        if not (is_frame(table) or hasattr(table, "iloc")):
+            continue
+        for d, labels in enumerate(labels_of(table)):
+            if labels is not None:
+                found[d] = [*(found[d] or ()), *labels]
+    return found
 
 
 def _holds_categories(parts: list[NDArray[Any]]) -> bool:
@@ -160,7 +179,12 @@ def _may_hold_text(values: Any) -> bool:
 
 def _columns_of(table: Any) -> list[NDArray[Any]]:
     if is_frame(table):
-        return columns_of(table)
+        columns = columns_of(table)
+        if hasattr(table, "iloc"):  # with gaps, integers would become floats
+            for d, labels in enumerate(labels_of(table)):
+                if labels is not None:
+                    columns[d] = table.iloc[:, d].astype(object).to_numpy()
+        return columns
     values = np.asarray(table)
     return [values] if values.ndim == 1 else list(values.T)
 

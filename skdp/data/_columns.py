@@ -24,6 +24,33 @@ def columns_of(frame: Any) -> list[NDArray[Any]]:
     return [_as_column(frame[name]) for name in names_of(frame)]
 
 
+def labels_of(table: Any) -> list[list[Any] | None]:
+    """Return for each column the categories that its type declares, None if it is of another type.
+
+    A type of categories without a list of them (polars Categorical, dictionaries of Arrow) has an
+    empty list.
+
+    Parameters
+    ----------
+    table : data frame, or column of pandas
+    """
+    if hasattr(table, "iloc"):
+        kinds = list(table.dtypes) if table.ndim == 2 else [table.dtype]
+    elif hasattr(table, "set_column"):
+        kinds = list(table.schema.types)
+    else:
+        kinds = list(getattr(table, "dtypes", []))
+    return [_labels_of_type(kind) for kind in kinds]
+
+
+def _labels_of_type(kind: Any) -> list[Any] | None:
+    own = type(kind).__name__
+    if own == "CategoricalDtype" or (own == "Enum" and not isinstance(kind, type)):
+        return list(kind.categories)
+    kind = getattr(kind, "pyarrow_dtype", kind)
+    return [] if str(kind) == "Categorical" or hasattr(kind, "index_type") else None
+
+
 def names_of(frame: Any) -> list[Any]:
     """Return the names of the columns of a data frame."""
     return list(getattr(frame, "column_names", frame.columns))

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin, DensityMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdp._checks import check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
 from skdp._merge_tree import MergeTree, check_at_most
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import HasMethods, StrOptions
+from skdp.data._coding import Categories
+from skdp.data._columns import is_frame, names_of
+from skdp.data._frames import common_names
 from skdp.emissions._cells._table import TableSampler
 from skdp.emissions._clusters import ClusterEmission
 from skdp.emissions._columns import find_columns
@@ -56,8 +60,12 @@ _SUPPORTED = (
 )
 
 
-def fit_for_table(emission: Any, n_columns: int, names: list[str] | None) -> Any:
+def fit_for_table(
+    emission: Any, n_columns: int, names: list[str] | None, categories: Categories | None
+) -> Any:
     """Return the emission with a part for each column of categories, and with named parts.
+
+    Parts of columns of text or other labels have as many symbols as there are categories.
 
     Parameters
     ----------
@@ -66,13 +74,19 @@ def fit_for_table(emission: Any, n_columns: int, names: list[str] | None) -> Any
         Number of columns of the emission.
     names : list of str or None
         Names of these columns, if they have any.
+    categories : list of (arrays or None), or None
+        Categories of these columns, if any holds labels.
     """
-    if isinstance(emission, CategoricalEmission) and n_columns > 1:
+    known = [None] * n_columns if categories is None else categories
+    if isinstance(emission, CategoricalEmission) and n_columns == 1:
+        return _with_symbols(emission, known[0])
+    if isinstance(emission, CategoricalEmission):
         parts: list[tuple[str, Any, Any]] = []
         for d in range(n_columns):
             own = None if names is None else names[d]
             is_usable = own is not None and own and "__" not in own and own != "emissions"
-            parts.append((own if is_usable else f"column{d}", emission, [d]))  # type: ignore
+            own_emission = _with_symbols(emission, known[d])
+            parts.append((own if is_usable else f"column{d}", own_emission, [d]))  # type: ignore
         return IndependentEmissions(parts)
     if not isinstance(emission, IndependentEmissions) or not isinstance(
         emission.emissions, list | tuple
@@ -88,9 +102,42 @@ def fit_for_table(emission: Any, n_columns: int, names: list[str] | None) -> Any
         if isinstance(own, CategoricalEmission | IndependentEmissions):
             found = find_columns(columns, n_columns, names, where)
             own_names = None if names is None else [names[d] for d in found]
-            own = fit_for_table(own, len(found), own_names)
+            own = fit_for_table(own, len(found), own_names, [known[d] for d in found])
         parts.append((name, own, columns))
     return IndependentEmissions(parts)
+
+
+def check_observed(emission: Any, values: Floats, names: list[str] | None, places: Places) -> None:
+    """Raise ValueError if a column of categories, among those at `places`, has only gaps."""
+    if isinstance(emission, CategoricalEmission):
+        for d in places:
+            if np.isnan(values[:, d]).all():
+                raise ValueError(
+                    f"X, column {d if names is None else repr(names[d])}, has no observed value "
+                    "(in a row with weight): a column of categories needs one. Leave it out."
+                )
+    elif isinstance(emission, IndependentEmissions) and isinstance(
+        emission.emissions, list | tuple
+    ):
+        own_names = None if names is None else [names[d] for d in places]
+        for part in emission.emissions:
+            if not isinstance(part, list | tuple) or len(part) != 3:
+                return  # `make_sampler` raises
+            name, own, columns = part
+            own = resolve_part(own, EMISSIONS)
+            if isinstance(own, CategoricalEmission | IndependentEmissions):
+                where = f"IndependentEmissions: emission {name!r}"
+                found = find_columns(columns, len(places), own_names, where)
+                check_observed(own, values, names, places[found])
+
+
+def _with_symbols(emission: CategoricalEmission, labels: Any) -> CategoricalEmission:
+    """Return the emission of a column; without `n_symbols`, labels determine their number."""
+    if labels is None or emission.n_symbols is not None:
+        return emission
+    own = copy(emission)
+    own.n_symbols = len(labels)
+    return own
 
 
 class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
@@ -166,7 +213,9 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         """
         names = vars(self).get("feature_names_in_")
         names = None if names is None else [str(name) for name in names]
-        emission = fit_for_table(self._part("emission"), values.shape[1], names)
+        check_observed(self._part("emission"), values, names, np.arange(values.shape[1]))
+        known = vars(self).get("categories_")
+        emission = fit_for_table(self._part("emission"), values.shape[1], names, known)
         if names is not None and hasattr(emission, "with_feature_names"):
             emission = emission.with_feature_names(names)
         if hasattr(emission, "n_lags"):  # rows have no order
@@ -195,9 +244,24 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         return "allow-nan" if self._allows_nan() else True
 
     def _with_codes(self, X: Any, *, reset: bool) -> Any:
-        """Return X with codes in place of text if the emission is categorical."""
+        """Return X with codes in place of text if the emission is categorical.
+
+        Data frames must have the columns of the fit in their order: names are checked first.
+        """
+        frame = X
+        if isinstance(X, list | tuple) and X and all(map(is_frame, X)):
+            common_names(X)
+            frame = X[0]
+        has_names = hasattr(self, "feature_names_in_") and is_frame(frame)
+        if not reset and has_names and all(isinstance(name, str) for name in names_of(frame)):
+            validate_data(self, X=frame, reset=False, skip_check_array=True)
         return code_categories(
-            self, self._part("emission"), X, reset=reset, allow_missing=self._allows_nan()
+            self,
+            self._part("emission"),
+            X,
+            reset=reset,
+            allow_missing=self._allows_nan(),
+            reads_types=True,
         )
 
     def _copy_rows(self, rows: LabeledRows, weights: Floats) -> LabeledRows:

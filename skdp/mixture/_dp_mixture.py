@@ -129,7 +129,7 @@ class DPMixture(RowMixture):
     feature_names_in_ : (n_features,) array
         Only if X was a data frame with string column names.
     categories_ : list of n_features arrays or None
-        Only if a column of categories held text: for each column its categories, in the order of
+        Only if a column of categories held labels: for each column its categories, in the order of
         the codes that stand for them in the model; None: the column holds numbers.
 
     See Also

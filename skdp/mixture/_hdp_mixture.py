@@ -155,7 +155,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     feature_names_in_ : (n_features,) array
         Only if X was a data frame with string column names, or a list of them.
     categories_ : list of n_features arrays or None
-        Only if a column of categories held text: for each column its categories, in the order of
+        Only if a column of categories held labels: for each column its categories, in the order of
         the codes that stand for them in the model; None: the column holds numbers.
 
     See Also
@@ -292,7 +292,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         rows = check_labels_of_groups(panel, is_single, y if self.use_y else None)
         self._is_single = is_single
         is_whole = is_single or isinstance(X, SequencePanel)
-        self._format = TableFormat.of(X if is_whole else next(iter(X)))
+        self._format = TableFormat.of(X) if is_whole else TableFormat.joined(X)
         if sample_weight is None:
             return rows
         weights = check_weights_of_groups(sample_weight, panel.ptr, is_single)

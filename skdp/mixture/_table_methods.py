@@ -97,10 +97,12 @@ class TableMethods:
             return SequencePanel(filled, X.ptr)
         known = vars(self).get("categories_")
         if ptr is None:
-            return TableFormat.of(X).with_cells(X, hidden, filled, known)
+            table = TableFormat.of(X).with_defaults(self._format)
+            return table.with_cells(X, hidden, filled, known)
+        formats = [TableFormat.of(part).with_defaults(self._format) for part in X]
         return [
-            TableFormat.of(part).with_cells(part, hidden[a:b], filled[a:b], known)
-            for part, a, b in zip(X, ptr[:-1], ptr[1:], strict=True)
+            table.with_cells(part, hidden[a:b], filled[a:b], known)
+            for table, part, a, b in zip(formats, X, ptr[:-1], ptr[1:], strict=True)
         ]
 
     def explain(self, feature_names: Any = None) -> ClusterExplanation:

@@ -68,7 +68,10 @@ class CategoricalEmission(PartedEmission):
     polars Categorical and Enum, dictionaries of Arrow). In a sequence, NaN (or None, in text) marks
     a missing symbol; symbols must be missing at random. With text, the estimator has
     `categories_`: code k of the model stands for ``categories_[0][k]``, in sorted order. Categories
-    that were not in `fit` are rejected. Numeric categories are used as their own codes.
+    that were not in `fit` are rejected. In sequences, numeric categories are used as their own
+    codes. In mixtures, they are labels if the type of the column says so (pandas Categorical,
+    dictionaries of Arrow), and all categories that a pandas Categorical or a polars Enum declares
+    are symbols, even those that do not occur in `fit`.
 
     A drawn A begins at the square root of V. `HDPHMMLT` keeps it there during the sweeps in which
     its other concentrations are fixed, because random states, all of which contain all symbols,

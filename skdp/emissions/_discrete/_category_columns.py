@@ -12,7 +12,13 @@ from skdp.emissions._independent import IndependentEmissions
 
 
 def code_categories(
-    estimator: Any, emission: Any, X: Any, *, reset: bool, allow_missing: bool = False
+    estimator: Any,
+    emission: Any,
+    X: Any,
+    *,
+    reset: bool,
+    allow_missing: bool = False,
+    reads_types: bool = False,
 ) -> Any:
     """Return X with codes in the columns of text that an emission treats as categories.
 
@@ -27,6 +33,8 @@ def code_categories(
         of `categories_`.
     allow_missing : bool, default=False
         Whether None and NaN are missing values.
+    reads_types : bool, default=False
+        As in `with_codes`.
 
     Raises
     ------
@@ -40,8 +48,14 @@ def code_categories(
             vars(estimator).pop("categories_", None)
         return X
     known = None if reset else vars(estimator).get("categories_")
+    of_fit = None if reset else vars(estimator).get("feature_names_in_")
     X, categories = with_codes(
-        X, partial(_find_columns, emission), known, reset=reset, allow_missing=allow_missing
+        X,
+        partial(_find_columns, emission, of_fit),
+        known,
+        reset=reset,
+        allow_missing=allow_missing,
+        reads_types=reads_types,
     )
     if reset:
         vars(estimator).pop("categories_", None)
@@ -50,8 +64,18 @@ def code_categories(
     return X
 
 
-def _find_columns(emission: Any, n_columns: int, names: list[str] | None) -> list[int]:
-    """Return the columns that an emission treats as categories."""
+def _find_columns(emission: Any, of_fit: Any, n_columns: int, names: list[str] | None) -> list[int]:
+    """Return the columns that an emission treats as categories.
+
+    Columns without names have those of the fit, `of_fit`, by position.
+    """
+    if of_fit is not None and names is None:
+        if len(of_fit) != n_columns:
+            raise ValueError(
+                f"X has {n_columns} features, but the model is expecting {len(of_fit)} features as "
+                "input."
+            )
+        names = [str(name) for name in of_fit]
     if isinstance(emission, CategoricalEmission):
         return list(range(n_columns))
     found: list[int] = []

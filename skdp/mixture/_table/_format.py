@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,9 @@ from numpy.typing import NDArray
 from skdp._numeric._typing import Floats
 from skdp.data._coding import Categories
 from skdp.data._columns import as_objects, columns_of, is_frame, is_missing, names_of
+
+_ELEMENTS = {"b": bool, "i": int, "u": int}
+"""Types of the values of numpy's kinds of bools and integers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +29,8 @@ class TableFormat:
         The table without its rows, if it is a data frame or an array of objects. None: another
         array, or a list.
     elements : tuple of type or None
-        For each column of objects that are all bool or all int this type. None: another column.
+        For each column whose observed values are all bool or all int this type. NoneType: a column
+        of objects without an observed value. None: another column.
     """
 
     empty: Any
@@ -32,13 +38,49 @@ class TableFormat:
 
     @classmethod
     def of(cls, X: Any) -> TableFormat:
-        """Return the format of a table; that of a list of tables is that of its first."""
+        """Return the format of a table."""
         if is_frame(X):
-            return cls(_without_rows(X), tuple(map(_element, columns_of(X))))
+            pairs = zip(columns_of(X), _types(X), strict=True)
+            return cls(_without_rows(X), tuple(itertools.starmap(_element, pairs)))
         array = _as_objects_array(X)
         if array is None:
             return cls(None)
         return cls(array[:0], tuple(map(_element, np.atleast_2d(array.T))))
+
+    @classmethod
+    def joined(cls, tables: Iterable[Any]) -> TableFormat:
+        """Return the format of all rows of several tables, of the kind of the first table.
+
+        Types of categories have the categories of all tables, in the order of their first
+        appearance; other types are joined as by the library of the tables.
+        """
+        listed = list(tables)
+        first = cls.of(listed[0])
+        if first.empty is None:
+            return first
+        formats = [first, *map(cls.of, listed[1:])]
+        if len({len(each.elements) for each in formats}) > 1:
+            return first
+        elements = tuple(
+            map(_join_elements, zip(*(each.elements for each in formats), strict=True))
+        )
+        alike = [each.empty for each in formats if type(each.empty) is type(first.empty)]
+        return cls(_join_types(alike) if first.is_frame else first.empty, elements)
+
+    def with_defaults(self, other: TableFormat) -> TableFormat:
+        """Return this format, with the elements of another where no value was observed."""
+        if len(self.elements) != len(other.elements):
+            return self
+        defaults = [other.element(d) for d in range(len(other.elements))]
+        pairs = zip(self.elements, defaults, strict=True)
+        return replace(self, elements=tuple(b if a is NoneType else a for a, b in pairs))
+
+    def element(self, d: int) -> type | None:
+        """Return bool or int if column d holds such values, None otherwise."""
+        number = _number_type(self.empty, d) if self.is_frame else None
+        if number is not None:
+            return _ELEMENTS.get(number.kind)
+        return self.elements[d]
 
     @property
     def is_frame(self) -> bool:
@@ -148,10 +190,12 @@ def _as_objects_array(X: Any) -> NDArray[Any] | None:
     return None
 
 
-def _element(column: NDArray[Any]) -> type | None:
-    """Return bool or int if all observed objects of a column are of this type."""
+def _element(column: NDArray[Any], kind: Any = None) -> type | None:
+    """Return bool or int if all observed values are of this type, NoneType if there are none."""
+    if str(kind).lower() == "null":  # of polars and Arrow
+        return NoneType
     if column.dtype != object:
-        return None
+        return _ELEMENTS.get(column.dtype.kind)
     kinds = {
         bool
         if isinstance(value, bool | np.bool_)
@@ -161,7 +205,15 @@ def _element(column: NDArray[Any]) -> type | None:
         for value in column.tolist()
         if not is_missing(value)
     }
-    kind = kinds.pop() if len(kinds) == 1 else None
+    return _join_elements(kinds)
+
+
+def _join_elements(kinds: Iterable[type | None]) -> type | None:
+    """Return the common type of elements, None unless it is bool or int, or nothing is known."""
+    distinct = set(kinds) - {NoneType}
+    if not distinct:
+        return NoneType
+    kind = distinct.pop() if len(distinct) == 1 else None
     return kind if kind in (bool, int) else None
 
 
@@ -172,6 +224,53 @@ def _without_rows(frame: Any) -> Any:
     if hasattr(frame, "iloc"):
         return frame.iloc[:0].copy().reset_index(drop=True)
     return frame.slice(0, 0)
+
+
+def _join_types(frames: Sequence[Any]) -> Any:
+    """Return the first of several empty data frames of a library with the types of all rows."""
+    first = frames[0]
+    types = [list(dict.fromkeys(kinds)) for kinds in zip(*map(_types, frames), strict=True)]
+    if all(len(kinds) == 1 for kinds in types):
+        return first
+    if hasattr(first, "iloc"):
+        out = first.copy()
+        for d, kinds in enumerate(types):
+            out.isetitem(d, first.iloc[:, d].astype(_join_pandas_types(kinds)))
+        return out
+    if hasattr(first, "set_column"):
+        import pyarrow as pa  # installed: the table is its own
+
+        schemas = [frame.schema.remove_metadata() for frame in frames]
+        return pa.unify_schemas(schemas, promote_options="permissive").empty_table()
+    import polars as pl  # installed: the table is its data frame
+
+    for name, kinds in zip(names_of(first), types, strict=True):
+        if len(kinds) > 1:
+            first = first.with_columns(pl.Series(name, [], dtype=_join_polars_types(kinds)))
+    return first
+
+
+def _join_pandas_types(kinds: list[Any]) -> Any:
+    import pandas as pd  # installed: the types are its own
+
+    if all(isinstance(kind, pd.CategoricalDtype) for kind in kinds):
+        labels = dict.fromkeys(label for kind in kinds for label in kind.categories)
+        return pd.CategoricalDtype(list(labels), all(kind.ordered for kind in kinds))
+    if all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in kinds):
+        return np.result_type(*kinds)
+    return pd.concat([pd.Series([], dtype=kind) for kind in kinds]).dtype
+
+
+def _join_polars_types(kinds: list[Any]) -> Any:
+    import polars as pl  # installed: the types are its own
+
+    kinds = [kind for kind in kinds if kind != pl.Null] or [pl.Null]
+    if all(kind == pl.Enum for kind in kinds):
+        return pl.Enum(list(dict.fromkeys(label for kind in kinds for label in kind.categories)))
+    if all(kind in (pl.Enum, pl.Categorical, pl.String) for kind in kinds):
+        return kinds[0] if len(set(kinds)) == 1 else pl.String
+    parts = [pl.DataFrame({"x": pl.Series([], dtype=kind)}) for kind in kinds]
+    return pl.concat(parts, how="vertical_relaxed").schema["x"]
 
 
 def _types(frame: Any) -> list[Any]:
@@ -206,10 +305,14 @@ def _build(empty: Any, columns: Sequence[NDArray[Any]]) -> Any:
     if hasattr(empty, "iloc"):
         import pandas as pd  # installed: the table is its data frame
 
-        parts = [
-            pd.Series(_for_pandas(column, kind)).astype(kind)
-            for column, kind in zip(columns, empty.dtypes, strict=True)
-        ]
+        parts = []
+        for values, kind in zip(columns, empty.dtypes, strict=True):
+            column = _for_pandas(values, kind)
+            if isinstance(kind, pd.CategoricalDtype):
+                new = [v for v in dict.fromkeys(column.tolist()) if v not in kind.categories]
+                if new:
+                    kind = pd.CategoricalDtype([*kind.categories, *new], kind.ordered)
+            parts.append(pd.Series(column).astype(kind))
         frame = pd.concat(parts, axis=1)
         frame.columns = empty.columns
         return frame
@@ -240,6 +343,8 @@ def _for_pandas(column: NDArray[Any], kind: Any) -> NDArray[Any]:
 def _arrow_array(values: list[Any], kind: Any) -> Any:
     import pyarrow as pa  # installed: the table is its own
 
+    if pa.types.is_null(kind):
+        return pa.array(values)
     if pa.types.is_dictionary(kind):
         return pa.array(values, type=kind.value_type).dictionary_encode().cast(kind)
     return pa.array(values, type=kind)
@@ -266,7 +371,9 @@ def _set_in_frame(frame: Any, cells: dict[int, tuple[NDArray[np.intp], NDArray[A
         for row, value in zip(rows.tolist(), column.tolist(), strict=True):
             values[row] = value
         if hasattr(frame, "set_column"):
-            frame = frame.set_column(d, frame.schema.field(d), _arrow_array(values, types[d]))
+            array = _arrow_array(values, types[d])
+            frame = frame.set_column(d, frame.schema.field(d).with_type(array.type), array)
         else:
-            frame = frame.with_columns(type(old)(names[d], values, dtype=types[d]))
+            kind = None if str(types[d]) == "Null" else types[d]
+            frame = frame.with_columns(type(old)(names[d], values, dtype=kind))
     return frame

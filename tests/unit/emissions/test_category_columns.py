@@ -50,7 +50,7 @@ def columns():
     yield COLUMN.tolist()
     yield pd.DataFrame({"w": WORDS})
     yield pd.DataFrame({"w": pd.Series(WORDS, dtype=object)})
-    yield pd.DataFrame({"w": pd.Categorical(WORDS, categories=["z", "c", "b", "a"])})
+    yield pd.DataFrame({"w": pd.Categorical(WORDS, categories=["c", "b", "a"])})
     yield from other_libraries()
 
 
@@ -65,6 +65,14 @@ def test_a_column_of_text(model):
         assert_allclose(fitted.score(X), expected.score(CODES))
     again = fitted.fit(CODES)
     assert not hasattr(again, "categories_")
+
+
+def test_declared_categories_in_sequences():
+    """Those that do not occur are no symbols."""
+    frame = pd.DataFrame({"w": pd.Categorical(WORDS, categories=["z", "c", "b", "a"])})
+    fitted = clone(MODELS[0]).fit(frame)
+    assert fitted.categories_[0].tolist() == ["a", "b", "c"]
+    assert_allclose(fitted.score(frame), clone(MODELS[0]).fit(CODES).score(CODES))
 
 
 @pytest.mark.parametrize("model", [MODELS[0], MODELS[3]], ids=["HDPHMMLT", "HDPMixture"])
