@@ -122,7 +122,8 @@ class TableFormat:
     def native(self, values: Floats, d: int, categories: NDArray[Any] | None) -> NDArray[Any]:
         """Return numbers or codes as values of the type of column d."""
         if categories is not None:
-            return as_objects(categories[values.astype(np.int64)].tolist())
+            labels = dict(enumerate(categories.tolist()))  # `n_symbols` may allow more: None
+            return as_objects(labels.get(code) for code in values.astype(np.int64).tolist())
         kind = self.elements[d] if d < len(self.elements) else None
         number: Any = None
         if self.is_frame:
@@ -309,7 +310,7 @@ def _build(empty: Any, columns: Sequence[NDArray[Any]]) -> Any:
         for values, kind in zip(columns, empty.dtypes, strict=True):
             column = _for_pandas(values, kind)
             if isinstance(kind, pd.CategoricalDtype):
-                new = [v for v in dict.fromkeys(column.tolist()) if v not in kind.categories]
+                new = _new_labels(column, kind.categories)
                 if new:
                     kind = pd.CategoricalDtype([*kind.categories, *new], kind.ordered)
             parts.append(pd.Series(column).astype(kind))
@@ -328,6 +329,11 @@ def _build(empty: Any, columns: Sequence[NDArray[Any]]) -> Any:
             for name, column, kind in zip(names, columns, types, strict=True)
         ]
     )
+
+
+def _new_labels(column: NDArray[Any], known: Any) -> list[Any]:
+    """Return the labels of a column that are not known; None is no label."""
+    return [v for v in dict.fromkeys(column.tolist()) if v is not None and v not in known]
 
 
 def _for_pandas(column: NDArray[Any], kind: Any) -> NDArray[Any]:
@@ -358,7 +364,7 @@ def _set_in_frame(frame: Any, cells: dict[int, tuple[NDArray[np.intp], NDArray[A
             series = frame.iloc[:, d].copy()
             if hasattr(series.dtype, "categories"):
                 column = _for_pandas(column, series.dtype)
-                new = [v for v in dict.fromkeys(column.tolist()) if v not in series.cat.categories]
+                new = _new_labels(column, series.cat.categories)
                 if new:
                     series = series.cat.add_categories(new)
             series.iloc[rows] = column

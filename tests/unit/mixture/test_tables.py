@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from skdp.data import SequencePanel
-from skdp.emissions import GaussianEmission, IndependentEmissions
+from skdp.emissions import CategoricalEmission, GaussianEmission, IndependentEmissions
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -539,3 +539,12 @@ def test_arrays_after_a_fit_to_named_columns(model, grouped):
         )
     with pytest.raises(ValueError, match=r"X has 4 features, but .* is expecting 5 features"):
         model.predict(rows[:, 1:])
+
+
+def test_symbols_without_a_label_are_drawn_as_missing():
+    X = pd.DataFrame({"k": pd.Categorical(list("abcabcabca"))})
+    emission = CategoricalEmission(n_symbols=5, prior=5.0)
+    model = DPMixture(emission, max_iter=30, random_state=0).fit(X)
+    drawn = model.sample(60, random_state=0)["k"]
+    assert set(drawn.dropna()) == set("abc")
+    assert drawn.isna().any()
