@@ -369,7 +369,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         sample_weight : list of (n_rows_j,) arrays, default=None
             How many rows each row stands for, >= 0, for each group an array, or None if all its
             weights are 1; for a single array X, one array. Weights are repetitions, and fractions
-            powers of the likelihood, as in `DPMixture`.
+            powers of the likelihood, as in `DPMixture`; they need independent columns, such as
+            those of ``GaussianEmission("diag")``.
 
         Returns
         -------

@@ -154,7 +154,10 @@ class RowMixture(BaseMixture):
             label of most of the three. A row of weight 0 is left out, and has the label of the most
             probable component. The fraction of a weight is one more row, the likelihood of which
             has this power: with weight 0.2, a row counts as a row in the sizes of components, but
-            its values as a fifth of a row. None: all weights are 1.
+            its values as a fifth of a row. Fractions need an emission of independent columns, such
+            as ``GaussianEmission("diag")``, "poisson", "bernoulli", "categorical" or
+            `IndependentEmissions` of such parts; "gaussian" with full covariances (unless X has one
+            column) and "student_t" take whole weights. None: all weights are 1.
 
         Returns
         -------

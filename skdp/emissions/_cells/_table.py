@@ -192,7 +192,12 @@ def _check_whole(leaf: Any, powers: Floats | None) -> None:
             'GaussianEmission("diag"), or fill in the values.'
         )
     if powers is not None:
-        raise ValueError(
-            f"sample_weight: a {kind}Emission of several dependent columns takes whole weights "
-            'only. Use emissions of independent columns, such as GaussianEmission("diag").'
-        )
+        raise whole_weights_error(f"{kind}Emission of several dependent columns")
+
+
+def whole_weights_error(kind: str) -> ValueError:
+    """Return the error for fractional weights of rows with an emission that takes none."""
+    return ValueError(
+        f"sample_weight: a {kind} takes whole weights only. Round the weights, or use an emission "
+        'of independent columns, such as GaussianEmission("diag").'
+    )

@@ -231,45 +231,6 @@ def expect_gaussians(
                 precision_factors[k, d, e] = x / factor[e, e]
 
 
-@njit_loop
-def log_evidence_of_gaussians(
-    counts, masses, centers, scatter, mean, precision, dof, scale, factor
-):
-    """Return log p(x | z) with means and covariances integrated out.
-
-    With weights u_t, x_t ~ N(mu, Sigma / u_t), the result omits the sum of W / 2 log u_t.
-
-    The result is NaN if a scale is not positive definite.
-
-    Parameters
-    ----------
-    factor : (W, W) float64, scratch
-    """
-    n_blocks, width = mean.shape
-    result = 0.0
-    for k in range(counts.shape[0]):
-        n = counts[k]
-        if n == 0.0:
-            continue
-        for d in range(width):
-            for e in range(d + 1):
-                factor[d, e] = scale[k % n_blocks, d, e]
-        if not factorize(factor):
-            return math.nan
-        for d in range(width):
-            result += dof * math.log(factor[d, d])
-            result += math.lgamma(0.5 * (dof + n - d)) - math.lgamma(0.5 * (dof - d))
-        posterior_scale(k, masses, centers, scatter, mean, precision, scale, factor)
-        if not factorize(factor):
-            return math.nan
-        for d in range(width):
-            result -= (dof + n) * math.log(factor[d, d])
-        result += (
-            0.5 * width * (math.log(precision / (precision + masses[k])) - n * math.log(math.pi))
-        )
-    return result
-
-
 # Densities
 
 

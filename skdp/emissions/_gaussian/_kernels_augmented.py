@@ -54,6 +54,7 @@ from skdp.emissions._gaussian._kernels_clusters import (
     move_factor,
     write_offsets,
 )
+from skdp.emissions._gaussian._kernels_posterior import SMALLEST_PIVOT, has_few_digits
 
 LARGEST_SQUARE = 1e280
 
@@ -140,38 +141,82 @@ def may_leave(i, k, rows, prior, clusters, scratch):
 
 
 @njit_internal_nogc
+def move_row_of_block(i, b, k, sign, rows, prior, clusters, scratch):
+    """Add a row to a block of cluster k (sign 1.0), or remove it (-1.0)."""
+    width, begin = prior.mean.shape[1], b * prior.mean.shape[1]
+    whitened, row = scratch.columns[0], scratch.columns[1]
+    u, c = rows.weights[i, b], clusters.masses[b, k]
+    after = c + sign * u
+    length = math.sqrt(u * c / after)
+    for r in range(width):
+        w = -clusters.points[1, begin + r, k]
+        for e in range(r + 1):
+            w += clusters.factors[begin + r, e, k] * rows.values[i, begin + e]
+        whitened[r] = w * length
+    clusters.vectors[LOG_DET, k] += move_factor(
+        clusters.factors, begin, width, k, whitened, sign, row
+    )
+    for r in range(width):
+        center = clusters.points[0, begin + r, k]
+        away = rows.values[i, begin + r] - center
+        clusters.points[0, begin + r, k] = center + sign * u * away / after
+    write_offsets(begin, width, k, clusters)
+    clusters.masses[b, k] = after
+
+
+@njit_internal_nogc
 def move_augmented_row(i, k, sign, rows, prior, clusters, scratch):
     """Add a row to cluster k (sign 1.0), or remove it (-1.0)."""
-    n_blocks, width = prior.mean.shape
-    whitened, row = scratch.columns[0], scratch.columns[1]
-    for b in range(n_blocks):
-        begin, u, c = b * width, rows.weights[i, b], clusters.masses[b, k]
-        after = c + sign * u
-        length = math.sqrt(u * c / after)
-        for r in range(width):
-            w = -clusters.points[1, begin + r, k]
-            for e in range(r + 1):
-                w += clusters.factors[begin + r, e, k] * rows.values[i, begin + e]
-            whitened[r] = w * length
-        clusters.vectors[LOG_DET, k] += move_factor(
-            clusters.factors, begin, width, k, whitened, sign, row
-        )
-        for r in range(width):
-            center = clusters.points[0, begin + r, k]
-            away = rows.values[i, begin + r] - center
-            clusters.points[0, begin + r, k] = center + sign * u * away / after
-        write_offsets(begin, width, k, clusters)
-        clusters.masses[b, k] = after
+    for b in range(prior.mean.shape[0]):
+        move_row_of_block(i, b, k, sign, rows, prior, clusters, scratch)
     clusters.vectors[SIZE, k] += sign
     clusters.vectors[UPDATES, k] += 1.0
     refresh_augmented(k, prior, clusters)
 
 
 @njit_internal_nogc
+def write_inverse(matrix, begin, k, clusters):
+    """Write the inverse of a Cholesky factor as U of a block, and add log det U."""
+    width = matrix.shape[0]
+    for d in range(width):
+        clusters.vectors[LOG_DET, k] -= math.log(matrix[d, d])
+    for e in range(width):
+        for r in range(e, width):
+            x = 1.0 if r == e else 0.0
+            for f in range(e, r):
+                x -= matrix[r, f] * clusters.factors[begin + f, e, k]
+            clusters.factors[begin + r, e, k] = x / matrix[r, r]
+
+
+@njit_internal_nogc
+def build_by_updates(b, k, members, rows, prior, clusters, scratch):
+    """Write the posterior of a cluster's block row by row, beginning with the prior.
+
+    This takes longer than the sum of squares, but the prior scale is not lost to rounding if a
+    value is absurd: U is updated, and positive terms are added to its determinant.
+    """
+    width, begin = prior.mean.shape[1], b * prior.mean.shape[1]
+    matrix = scratch.matrix
+    for d in range(width):
+        clusters.points[0, begin + d, k] = prior.mean[b, d]
+        for e in range(d + 1):
+            matrix[d, e] = prior.scale[b, d, e]
+    if not factorize(matrix):
+        return False
+    clusters.masses[b, k] = prior.precision
+    write_inverse(matrix, begin, k, clusters)
+    write_offsets(begin, width, k, clusters)
+    for i in members:
+        move_row_of_block(i, b, k, 1.0, rows, prior, clusters, scratch)
+    return math.isfinite(clusters.vectors[LOG_DET, k])
+
+
+@njit_internal_nogc
 def build_augmented_block(b, k, members, rows, prior, clusters, scratch):
     """Write the posterior of a cluster's block; return False if S_n is not positive definite."""
     width, begin = prior.mean.shape[1], b * prior.mean.shape[1]
-    center, matrix, mass = scratch.columns[0], scratch.matrix, 0.0
+    center, diagonal = scratch.columns[0], scratch.columns[1]
+    matrix, mass = scratch.matrix, 0.0
     for d in range(width):
         center[d] = 0.0
         for e in range(d + 1):
@@ -193,19 +238,15 @@ def build_augmented_block(b, k, members, rows, prior, clusters, scratch):
         x = prior.precision * mass / c * (center[d] - prior.mean[b, d])
         for e in range(d + 1):
             matrix[d, e] += x * (center[e] - prior.mean[b, e])
-    if not factorize(matrix):
-        return False
+    for d in range(width):
+        diagonal[d] = matrix[d, d]
+    if not factorize(matrix) or has_few_digits(matrix, diagonal, SMALLEST_PIVOT):
+        return build_by_updates(b, k, members, rows, prior, clusters, scratch)
     clusters.masses[b, k] = c
     for d in range(width):
         away = mass * (center[d] - prior.mean[b, d]) / c
         clusters.points[0, begin + d, k] = prior.mean[b, d] + away
-        clusters.vectors[LOG_DET, k] -= math.log(matrix[d, d])
-    for e in range(width):
-        for r in range(e, width):
-            x = 1.0 if r == e else 0.0
-            for f in range(e, r):
-                x -= matrix[r, f] * clusters.factors[begin + f, e, k]
-            clusters.factors[begin + r, e, k] = x / matrix[r, r]
+    write_inverse(matrix, begin, k, clusters)
     write_offsets(begin, width, k, clusters)
     return True
 

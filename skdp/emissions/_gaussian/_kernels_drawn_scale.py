@@ -11,7 +11,8 @@ r"""Draws of the scale of covariances: see `ScalePrior`, and `_kernels` for the 
 # mypy: ignore-errors
 
 from skdp._numeric._numba import njit_inlined_source, njit_loop
-from skdp.emissions._gaussian._kernels import draw_precision_factor, factorize, posterior_scale
+from skdp.emissions._gaussian._kernels import draw_precision_factor, factorize
+from skdp.emissions._gaussian._kernels_posterior import factorize_posterior
 
 LOWEST = 1e-4
 """Lower bound of the harmonic mean of the eigenvalues of Q, whose expected value is 1."""
@@ -19,8 +20,8 @@ LOWEST = 1e-4
 
 @njit_loop
 def draw_scale(
-    counts, masses, centers, scatter, mean, precision, dof, scale, n_free, roots, fixed, scratch,
-    rng, out,
+    counts, masses, centers, scatter, mean, precision, dof, scale, n_free, roots, fixed, least,
+    scratch, rng, out,
 ):  # fmt: skip
     """Draw S given the states, with all mu and Sigma integrated out.
 
@@ -29,6 +30,8 @@ def draw_scale(
 
     Parameters
     ----------
+    least : float
+        See `factorize_posterior`.
     scratch : (5, W, W) float64
     out : (B, W, W) float64
         A copy of `scale`; written to.
@@ -46,8 +49,10 @@ def draw_scale(
         freedom = float(n_free[b])
         for k in range(b, counts.shape[0], mean.shape[0]):
             if counts[k] > 0.0:
-                posterior_scale(k, masses, centers, scatter, mean, precision, scale, factor)
-                if not factorize(factor):
+                if not factorize_posterior(
+                    k, (masses, centers, scatter), mean, precision, scale, least, factor, product,
+                    bartlett[0],
+                ):  # fmt: skip
                     return False
                 draw_precision_factor(factor, dof + counts[k], bartlett, precision_factor, rng)
                 add_square(precision_factor, width, total)

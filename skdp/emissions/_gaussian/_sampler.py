@@ -19,6 +19,7 @@ from skdp.emissions._clusters import ClusterTerms, augmented_terms, gaussian_ter
 from skdp.emissions._gaussian import _kernels as kernels
 from skdp.emissions._gaussian import _kernels_drawn_scale as drawn
 from skdp.emissions._gaussian._drawn_scale import ScalePrior
+from skdp.emissions._gaussian._kernels_posterior import SMALLEST_PIVOT, log_evidence_of_gaussians
 from skdp.emissions._gaussian._model import (
     GaussianModel,
     check_numbers,
@@ -91,6 +92,9 @@ class GaussianSampler(Part):
         nothing is missing, or the sampler is one of sequences.
     """
 
+    smallest_pivot = 0.0
+    """Share of a scale that must be left: a value drawn beside an absurd one is absurd, too."""
+
     _data_attributes: ClassVar[tuple[str, ...]] = (
         "_values", "_missing", "_filled", "is_incomplete",
     )  # fmt: skip
@@ -126,6 +130,7 @@ class GaussianSampler(Part):
         self._values = values
         width = self.means.shape[1]
         self._missing = list_missing(values, width)
+        self.smallest_pivot = 0.0 if self._missing is None else SMALLEST_PIVOT
         self.is_incomplete = self._missing is not None and not bool(
             np.isin(self._missing.n_seen, (0, width)).all()
         )
@@ -161,6 +166,7 @@ class GaussianSampler(Part):
         """
         width = self.means.shape[1]
         other = self.of_states(n_states)
+        other.smallest_pivot = self.smallest_pivot
         values = self._known()[steps]
         if self.completed is not None:
             other._values, other._filled, other._missing = as_readonly(values), None, None
@@ -263,13 +269,18 @@ class GaussianSampler(Part):
         rng: NDArray[np.uint64],
     ) -> None:
         """Draw nu and S given the statistics of states, with mu and Sigma integrated out."""
-        factor = np.empty(self.prior.scale.shape[1:])
+        scratch = self._scratch_of_evidence()
         self._draw_dof(
             scale_prior.freedoms,
-            lambda prior: kernels.log_evidence_of_gaussians(*statistics, *prior, factor),
+            lambda prior: log_evidence_of_gaussians(*statistics, *prior, *scratch),
             rng,
         )
         self._draw_scale(scale_prior, statistics, rng)
+
+    def _scratch_of_evidence(self) -> tuple[Any, ...]:
+        """Return the last arguments of `log_evidence_of_gaussians`."""
+        shape = self.prior.scale.shape[1:]
+        return self.smallest_pivot, np.empty(shape), np.empty(shape), np.empty(shape[0])
 
     def _draw_scale(
         self,
@@ -280,8 +291,9 @@ class GaussianSampler(Part):
         """Draw S given nu and the statistics of states, with mu and Sigma integrated out."""
         out, (_, *matrices) = self.prior.scale.copy(), scale_prior.given(self.prior.dof)[:4]
         possible = drawn.draw_scale(
-            *statistics, *self.prior, *matrices, np.empty((5, *out.shape[1:])), rng, out
-        )
+            *statistics, *self.prior, *matrices, self.smallest_pivot,
+            np.empty((5, *out.shape[1:])), rng, out,
+        )  # fmt: skip
         if not possible:
             raise ValueError(IMPOSSIBLE)
         self.prior = self.prior._replace(scale=out)
@@ -356,9 +368,8 @@ class GaussianSampler(Part):
 
     def log_evidence(self) -> float:
         """Return log p(x | z) with the last drawn missing values, plus log p(nu, S) if drawn."""
-        width = self.prior.mean.shape[1]
-        result = kernels.log_evidence_of_gaussians(
-            *self._statistics(), *self.prior, np.empty((width, width))
+        result = log_evidence_of_gaussians(
+            *self._statistics(), *self.prior, *self._scratch_of_evidence()
         )
         if self.scale_prior is not None:
             result += self.scale_prior.given(self.prior.dof).log_density(self.prior.scale)

@@ -332,6 +332,9 @@ class StudentTSampler(GaussianSampler):
 
     # Clusters of rows that come and go
 
+    draws_row_weights = True
+    """Rows have drawn weights, and take no powers besides."""
+
     @property
     def draws_gaps(self) -> bool:
         """Whether mixtures draw missing values: always, with the weights of their rows."""
@@ -340,8 +343,8 @@ class StudentTSampler(GaussianSampler):
     def columns_of_cells(self) -> NoReturn:
         """Raise, because rows with weights are not cells."""
         raise TypeError(
-            "StudentTEmission cannot be a part of IndependentEmissions in a mixture, nor take "
-            "fractional sample weights: the weights of its rows are drawn."
+            "StudentTEmission cannot be a part of IndependentEmissions in a mixture: the weights "
+            "of its rows are drawn."
         )
 
     def cluster_terms(self) -> ClusterTerms:

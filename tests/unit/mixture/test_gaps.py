@@ -127,6 +127,44 @@ def test_an_absurd_value():
     assert adjusted_rand_score(truth[1:], model.labels_[1:]) > 0.9
 
 
+@pytest.mark.parametrize("value", [1e9, 1e13])
+def test_an_absurd_value_beside_a_gap(value):
+    """Alone in its cluster, the missing value is absurd, too, and the prior scale is not lost."""
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1], 100)
+    rows = 6.0 * truth[:, np.newaxis] + rng.normal(size=(200, 3))
+    rows[rng.random(rows.shape) < 0.2] = np.nan
+    rows[5] = value, np.nan, 0.3
+    model = fit("gaussian", rows, max_iter=60)
+    assert np.isfinite(model.trace_["log_joint"]).all()
+    others = np.arange(200) != 5
+    assert adjusted_rand_score(truth[others], model.labels_[others]) > 0.9
+
+
+def test_scales_far_below_a_cluster():
+    """Both ways to factorize S_n agree, and updates keep the determinant beside absurd values."""
+    from skdp.emissions._gaussian._kernels_posterior import log_evidence_of_gaussians
+
+    rng = np.random.default_rng(0)
+    scatter = np.cov(rng.normal(size=(3, 9)))[np.newaxis]
+    prior = np.zeros((1, 3)), 0.5, 5.0, np.eye(3)[np.newaxis]
+
+    def weigh(n, centers, scatter, least):
+        counts = np.array([float(n)])
+        scratch = least, np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
+        return log_evidence_of_gaussians(counts, counts, centers, scatter, *prior, *scratch)
+
+    center = rng.normal(size=(1, 3))
+    np.testing.assert_allclose(
+        weigh(9, center, scatter, np.inf), weigh(9, center, scatter, 0.0), rtol=1e-12
+    )
+    far = np.array([[1e9, -2e9, 3e9]])
+    length = np.array([[np.linalg.norm(far), 0.0, 0.0]])  # S is the same in all directions
+    np.testing.assert_allclose(
+        weigh(1, far, np.zeros((1, 3, 3)), 1e-13), weigh(1, length, np.zeros((1, 3, 3)), 0.0)
+    )
+
+
 @pytest.mark.parametrize("emission", ["gaussian", T])
 def test_more_rows_than_a_start(emission):
     """From 4,000 rows on, some of the rows come first."""

@@ -119,6 +119,17 @@ def test_fractions(sampler):
     assert len(heavy.labels_) == 16
 
 
+@pytest.mark.parametrize("emission", ["gaussian", "student_t"])
+def test_rows_of_dependent_columns_take_whole_weights(emission):
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    weights = np.tile([0.5, 1.5], 10)
+    with pytest.raises(ValueError, match=r'whole weights only.*GaussianEmission\("diag"\)'):
+        make(emission=emission).fit(rows, sample_weight=weights)
+    with pytest.raises(ValueError, match="whole weights only"):
+        make(HDPMixture, emission=emission).fit([rows], sample_weight=[weights])
+    make(emission=emission, max_iter=2, n_samples=1).fit(rows, sample_weight=np.round(weights))
+
+
 def test_fractions_are_powers_of_the_likelihood():
     """Of one row, with the partition given: the precision of the mean grows by the power."""
     from skdp.emissions import GaussianEmission
