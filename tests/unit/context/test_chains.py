@@ -48,6 +48,27 @@ def test_with_nothing_to_find_it_predicts_the_marginal(n_columns):
     assert log_loss(y_test, model.predict_proba(X_test)) < marginal + 0.01
 
 
+@pytest.mark.parametrize(("n", "n_columns"), [(200, 20), (200, 40), (500, 8)])
+def test_the_best_of_many_chains_by_chance_is_not_chosen(n, n_columns):
+    """Labels are random; the best of hundreds of chains gains some nats by chance."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 4, (n, n_columns)), rng.integers(0, 2, n)
+    X_test, y_test = rng.integers(0, 4, (1000, n_columns)), rng.integers(0, 2, 1000)
+    model = HDPBackoffClassifier(max_iter=12, random_state=0).fit(X, y)
+    assert log_loss(y_test, model.predict_proba(X_test)) < np.log(2.0) + 0.02
+
+
+def test_one_column_that_matters_is_found_among_many():
+    rng = np.random.default_rng(0)
+    X, X_test = rng.integers(0, 4, (200, 30)), rng.integers(0, 4, (1000, 30))
+    p = np.array([0.1, 0.2, 0.8, 0.9])
+    y, y_test = (rng.random(200) < p[X[:, 0]]), (rng.random(1000) < p[X_test[:, 0]])
+    model = HDPBackoffClassifier(max_iter=12, random_state=0).fit(X, y)
+    alone = HDPBackoffClassifier([0], max_iter=12, random_state=0).fit(X, y)
+    losses = [log_loss(y_test, each.predict_proba(X_test)) for each in (model, alone)]
+    assert losses[0] < losses[1] + 0.03
+
+
 def test_unseen_categories_drop_their_columns():
     """A row with an unseen value in one column is predicted by the others."""
     rng = np.random.default_rng(0)
