@@ -1,6 +1,7 @@
 """Chains that HDPBackoffClassifier chooses, and what they predict."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -198,3 +199,14 @@ def test_large_classes_and_many_rows_are_sampled():
     again = clone(model).fit(X[order], y[order])
     assert_array_equal(found.predict_proba(X[:50]), again.predict_proba(X[:50]))
     assert found.score(X, y) > 0.99
+
+
+def test_columns_of_measurements_warn():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.random(100), "kind": rng.integers(0, 3, 100)})
+    y = (X["size"] > 0.5).to_numpy()
+    with pytest.warns(UserWarning, match=r"'size'.*KBinsDiscretizer"):
+        HDPBackoffClassifier(**FEW).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        HDPBackoffClassifier(**FEW).fit(X.assign(size=(X["size"] * 4).round()), y)
