@@ -40,7 +40,6 @@ from skdp.processes._by_depth import check_by_depth
 from skdp.processes._franchise import FranchisePriors
 from skdp.processes._franchise_sampler import LawAverages, TableSample
 
-
 _FEWEST_MEASUREMENTS = 20
 _MOSTLY_DISTINCT = 0.8
 """Share of distinct values above which a column of floats is taken for measurements."""
@@ -169,12 +168,12 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     from different columns adds up, as in a logistic regression, and the interactions of columns are
     in the chains. The weights maximize sum_i log p(y_i | x_i, all other events) - 2 sum_k w_k,
     which is concave. The predictions without an event follow exactly from samples given all events
-    (see `explain` for those of new rows). Chains are chosen greedily by a fast approximation of the same
-    sum: columns, and then up to 16 longer chains that extend columns or chosen chains. Each must
-    gain more than log(K) + 1 nats, where K is the number of chains considered, so that the best of
-    many gains by chance is not taken for evidence.
-    A chain with a category that was never seen is replaced by the best chain among those without
-    its column; if there is none, it has the probabilities of a new context. The weights depend on at most 20,000 distinct events.
+    (see `explain` for those of new rows). Chains are chosen greedily by a fast approximation of the
+    same sum: columns, and then up to 16 longer chains that extend columns or chosen chains. Each
+    must gain more than log(K) + 1 nats, where K is the number of chains considered, so that the
+    best of many gains by chance is not taken for evidence. A chain with a category that was never
+    seen is replaced by the best chain among those without its column; if there is none, it has the
+    probabilities of a new context. The weights depend on at most 20,000 distinct events.
 
     There is no ``partial_fit``: new events would change the tables of all broader contexts, so the
     chain would have to be rerun on all events. Use ``warm_start`` for more sweeps.
@@ -497,8 +496,8 @@ def _warn_of_measurements(columns: list[Column], n_events: int, names: NDArray[A
     ]
     if found:
         warnings.warn(
-            f"{', '.join(found[:5])}: numbers that nearly all occur once are of no use as categories. "
-            "Discretize them first, such as by sklearn.preprocessing.KBinsDiscretizer("
+            f"{', '.join(found[:5])}: numbers that nearly all occur once are of no use as "
+            "categories. Discretize them first, such as by sklearn.preprocessing.KBinsDiscretizer("
             "encode='ordinal').",
             UserWarning,
             stacklevel=2,
