@@ -166,11 +166,11 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
 
     where p_k is the prediction of chain k and p_0 that of the chain without columns. So evidence
     from different columns adds up, as in a logistic regression, and the interactions of columns are
-    in the chains. The weights maximize sum_i log p(y_i | x_i, all other events) - 2 sum_k w_k,
+    in the chains. The weights maximize sum_i log p(y_i | x_i, all other events) - sum_k w_k,
     which is concave. The predictions without an event follow exactly from samples given all events
     (see `explain` for those of new rows). Chains are chosen greedily by a fast approximation of the
     same sum: columns, and then up to 16 longer chains that extend columns or chosen chains. Each
-    must gain more than log(K) + 1 nats, where K is the number of chains considered, so that the
+    must gain more than log(K) + 2 nats, where K is the number of chains considered, so that the
     best of many gains by chance is not taken for evidence. A chain with a category that was never
     seen is replaced by the best chain among those without its column; if there is none, it has the
     probabilities of a new context. The weights depend on at most 20,000 distinct events.

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from skdp._numeric._typing import Floats, Places
 
-_PENALTY = 2.0
+_PENALTY = 1.0
 """Rate of the exponential prior of each weight."""
 
 

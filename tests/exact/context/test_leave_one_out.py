@@ -167,7 +167,7 @@ def test_weights_maximize_the_left_out_probability():
 
     def loss(weights):
         each = [np.log(pooled(distributions, weights, i)[x]) for i, x in enumerate(outcomes)]
-        return 2.0 * np.sum(weights) - counts @ each
+        return np.sum(weights) - counts @ each
 
     found = fit_pool_weights(objective)
     best = min(
@@ -235,7 +235,7 @@ def test_left_out_weights_of_a_fit():
         each = [
             np.log(pooled(np.exp(np.array(logs)), w, i)[x]) for i, x in enumerate(outcomes)
         ]  # no category occurs once
-        return 2.0 * np.sum(w) - counts @ each
+        return np.sum(w) - counts @ each
 
     at = weights.weights
     np.testing.assert_allclose(at, fitted.chain_weights_)
