@@ -82,6 +82,9 @@ def _changes(estimator: Any) -> str:
 
 
 def _contexts(estimator: Any) -> str:
+    if hasattr(estimator, "chain_weights_"):  # each chain has a tree of contexts
+        n = np.count_nonzero(estimator.chain_weights_)
+        return _count(n, "chain of columns", "chains of columns")
     return _count(np.sum(estimator.n_contexts_), "context")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -33,11 +34,15 @@ from skdp.context._backoff._pool import (
 from skdp.context._backoff._state import BackoffSampler
 from skdp.context._backoff._tree import ContextTree
 from skdp.context._base import BackoffClassifier
-from skdp.context._columns import read_columns
-from skdp.data._categories import Values
+from skdp.context._columns import describe_column, read_columns
+from skdp.data._categories import Column, Values
 from skdp.processes._by_depth import check_by_depth
 from skdp.processes._franchise import FranchisePriors
 from skdp.processes._franchise_sampler import LawAverages, TableSample
+
+_FEWEST_MEASUREMENTS = 20
+_MOSTLY_DISTINCT = 0.8
+"""Share of distinct values above which a column of floats is taken for measurements."""
 
 
 class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
@@ -161,12 +166,14 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
 
     where p_k is the prediction of chain k and p_0 that of the chain without columns. So evidence
     from different columns adds up, as in a logistic regression, and the interactions of columns are
-    in the chains. The weights maximize sum_i log p(y_i | x_i, all other events) - sum_k w_k, which
-    is concave. The predictions without an event follow exactly from samples given all events (see
-    `explain` for those of new rows). Chains are chosen greedily by a fast approximation of the same
-    sum: all columns, and then up to 16 longer chains that extend chosen ones as long as they help.
-    A chain with a category that was never seen is replaced by the best chain among those without
-    its column. The weights depend on at most 20,000 distinct events.
+    in the chains. The weights maximize sum_i log p(y_i | x_i, all other events) - sum_k w_k,
+    which is concave. The predictions without an event follow exactly from samples given all events
+    (see `explain` for those of new rows). Chains are chosen greedily by a fast approximation of the
+    same sum: columns, and then up to 16 longer chains that extend columns or chosen chains. Each
+    must gain more than log(K) + 2 nats, where K is the number of chains considered, so that the
+    best of many gains by chance is not taken for evidence. A chain with a category that was never
+    seen is replaced by the best chain among those without its column; if there is none, it has the
+    probabilities of a new context. The weights depend on at most 20,000 distinct events.
 
     There is no ``partial_fit``: new events would change the tables of all broader contexts, so the
     chain would have to be rerun on all events. Use ``warm_start`` for more sweeps.
@@ -291,6 +298,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         self._priors(1)
         events = self._read_events(X, y, sample_weight)
         columns, codes = events.encode(range(len(events.values)))
+        _warn_of_measurements(columns, len(events.outcomes), events.names)
         return ChainPool.of(
             columns, codes, events.outcomes, events.counts, events.classes,
             has_root=bool(self.root),
@@ -440,6 +448,9 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
             If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
             burn-in, too few for a diagnosis; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
+        UserWarning
+            If, with ``levels="auto"``, nearly all values of a column of floats occur once;
+            discretize it.
         """
         return self._fit(X, y, sample_weight=sample_weight)
 
@@ -472,6 +483,25 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
             At the call, before the first sweep, if `fit` would raise it.
         """
         return self._iter_sweeps(X, y, sample_weight=sample_weight)
+
+
+def _warn_of_measurements(columns: list[Column], n_events: int, names: NDArray[Any] | None) -> None:
+    """Warn of columns of numbers most of whose values occur once, which say nothing of new rows."""
+    found = [
+        describe_column(j, names)
+        for j, column in enumerate(columns)
+        if n_events >= _FEWEST_MEASUREMENTS
+        and len(column.values) > _MOSTLY_DISTINCT * n_events
+        and np.asarray(column.values).dtype.kind == "f"
+    ]
+    if found:
+        warnings.warn(
+            f"{', '.join(found[:5])}: numbers that nearly all occur once are of no use as "
+            "categories. Discretize them first, such as by sklearn.preprocessing.KBinsDiscretizer("
+            "encode='ordinal').",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _uniform(n: int) -> Floats:

@@ -239,7 +239,8 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError, TypeError
-            If X, y or a parameter is invalid, or there are fewer rows of every class than folds.
+            If X, y or a parameter is invalid, there are fewer rows of every class than folds, or
+            the training rows of a fold all have the weight 0.
         """
         return self._learn(X, y, sample_weight, out_of_fold=True)
 
@@ -322,6 +323,11 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         columns, codes = _encode(values, counts, chains, names)
         rows = _Training(codes, np.searchsorted(classes, labels), counts)
         splits = self._split(codes, labels) if out_of_fold else []
+        if not all(np.any(counts[train] > 0) for train, _ in splits):
+            raise ValueError(
+                "cv leaves a fold whose training rows all have the sample_weight 0: use fewer "
+                "folds, or leave out rows without weight."
+            )
         root = make_seed_sequence(self.random_state)
         everything = np.arange(len(labels))
         tasks = [
@@ -414,6 +420,9 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
                 )
             levels = check_levels(chain, n_features, names)
             found.append(tuple(j for level in levels for j in level))
+        repeated = [list(chain) for chain in dict.fromkeys(found) if found.count(chain) > 1]
+        if repeated:
+            raise ValueError(f"chains must differ, but {shorten(repeated)} occur more than once.")
         return found
 
     def _check_size(self, n_rows: int, n_chains: int, n_classes: int) -> None:

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from small_fits import FITS
 
 from skdp._result_line import _find_facts, describe_result
+from skdp.context import HDPBackoffClassifier
 from skdp.feature_extraction import TokenVectorizer
 from skdp.inference import Trace
 from skdp.language import KneserNeyLM
@@ -61,6 +62,10 @@ def test_lines():
     assert describe_result(detector) == "2 states · 3 changes"
     detector.change_points_ = np.array([3])
     assert describe_result(detector) == "2 states · 1 change"
+    backoff = HDPBackoffClassifier()
+    backoff.classes_, backoff.chain_weights_ = np.arange(2), np.array([0.5, 0.0, 0.1])
+    backoff.n_contexts_ = [np.array([1, 3]), np.array([1, 2]), np.array([1, 3, 4])]
+    assert describe_result(backoff) == "2 classes · 2 chains of columns"
     words = TokenVectorizer()
     words.vocabulary_ = {"a": 0, "b": 1}
     assert describe_result(words) == "2 words in the vocabulary"

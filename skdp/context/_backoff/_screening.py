@@ -25,8 +25,10 @@ _MOST_COLUMNS = 12
 _MOST_SINGLES = 24
 _MOST_LONGER = 16
 _MOST_CANDIDATES = 48
-_LEAST_GAIN = 0.2
-"""Nats that a longer chain must gain."""
+_LEAST_APPROXIMATE_GAIN = 0.2
+"""Nats that a longer chain must gain, with the weights of other chains as they are, to be tried."""
+_LEAST_GAIN = 2.0
+"""Nats that a chain must gain, besides the logarithm of the number of chains it is chosen from."""
 
 
 @dataclass(frozen=True)
@@ -149,42 +151,47 @@ class Screening:
         self._sampled = events.sample(most)
         self._outcomes = events.outcomes[self._sampled]
         self._weights = events.counts[self._sampled].astype(float)
+        self._scale = float(events.counts.sum() / self._weights.sum())
         self._root = self._find_root()
 
     def choose(self) -> list[Chain]:
         """Return chains of one column each, then longer ones, each in the order of choice."""
         n_columns = self._events.codes.shape[1]
         columns = [j for j in range(n_columns) if self._events.sizes[j] > 1]
-        singles = [self._extend(self._root, j) for j in columns]
-        by_evidence = sorted(singles, key=lambda each: -each.evidence)
-        singles = by_evidence[:_MOST_SINGLES]
-        if not singles:
-            return []
-        followers = [each.chain[0] for each in by_evidence[:_MOST_COLUMNS]]
-        chosen = list(singles)
+        by_evidence = sorted(
+            (self._extend(self._root, j) for j in columns), key=lambda each: -each.evidence
+        )
+        singles = {each.chain[0]: each for each in by_evidence}
+        followers = list(singles)[:_MOST_COLUMNS]
+        chosen = self._helpful(by_evidence)[:_MOST_SINGLES]
         objective = self._objective(chosen)
         weights = fit_pool_weights(objective)
-        waiting = [
-            self._extend(each, j)
-            for each in by_evidence[:_MOST_COLUMNS]
-            for j in followers
-            if j != each.chain[0]
-        ]
+        waiting = [self._extend(singles[i], j) for i in followers for j in followers if i != j]
+        n_considered = len(waiting)
         for _ in range(_MOST_LONGER):
             waiting = self._rank(waiting, objective, weights)
             if not waiting:
                 break
             best = waiting.pop(0)
-            chosen.append(best)
-            objective = self._objective(chosen)
-            weights = fit_pool_weights(objective, np.append(weights, 0.0))
-            waiting += [self._extend(best, j) for j in followers if j not in best.chain]
-        needed = {j for each, w in zip(chosen, weights, strict=True) if w > 0.0 for j in each.chain}
-        return [
-            each.chain
-            for each, weight in zip(chosen, weights, strict=True)
-            if weight > 0.0 or (len(each.chain) == 1 and each.chain[0] in needed)
-        ]
+            further = self._objective([*chosen, best])
+            new_weights = fit_pool_weights(further, np.append(weights, 0.0))
+            gain = objective.loss(weights)[0] - further.loss(new_weights)[0]
+            if gain * self._scale < np.log(n_considered) + _LEAST_GAIN:
+                continue
+            chosen, objective, weights = [*chosen, best], further, new_weights
+            longer = [self._extend(best, j) for j in followers if j not in best.chain]
+            waiting += longer
+            n_considered += len(longer)
+        chains = [each.chain for each, w in zip(chosen, weights, strict=True) if w > 0.0]
+        # A chain with an unknown column is replaced by shorter ones.
+        needed = [j for j in singles if any(j in chain for chain in chains)]
+        return [*((j,) for j in needed), *(chain for chain in chains if len(chain) > 1)]
+
+    def _helpful(self, singles: list[_Candidate]) -> list[_Candidate]:
+        """Return the chains that predict better than the best of as many chains by chance."""
+        n = self._events.counts.sum()
+        least = (np.log(max(len(singles), 1)) + _LEAST_GAIN) / n
+        return [each for each in singles if each.evidence > self._root.evidence + least]
 
     def _objective(self, chosen: list[_Candidate]) -> PoolObjective:
         return PoolObjective.of(
@@ -197,11 +204,10 @@ class Screening:
     def _rank(
         self, waiting: list[_Candidate], objective: PoolObjective, weights: Floats
     ) -> list[_Candidate]:
-        """Return the candidates that help, the best first."""
-        gains = objective.gains(weights, [each.distributions for each in waiting])
-        scale = self._events.counts.sum() / self._weights.sum()
+        """Return the candidates that may help, the best first, with the other weights as given."""
+        gains = objective.gains(weights, [each.distributions for each in waiting]) * self._scale
         order = np.argsort(-gains, kind="stable")[:_MOST_CANDIDATES]
-        return [waiting[k] for k in order if gains[k] * scale > _LEAST_GAIN]
+        return [waiting[k] for k in order if gains[k] > _LEAST_APPROXIMATE_GAIN]
 
     def _find_root(self) -> _Candidate:
         """Return the chain without columns."""

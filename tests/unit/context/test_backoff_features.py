@@ -157,3 +157,16 @@ def test_a_fault_leaves_the_fit_as_it_was():
     assert_array_equal(features.transform(X), before)
     with pytest.raises(ValueError, match="requires y"):
         features.fit(X, None)
+
+
+def test_a_fold_without_weight():
+    X, y = [["a"], ["b"], ["a"], ["b"]], [0, 1, 0, 1]
+    features = HDPBackoffFeatures("single", cv=2, random_state=0)
+    with pytest.raises(ValueError, match=r"cv .* sample_weight"):
+        features.fit_transform(X, y, sample_weight=[1, 0, 0, 0])
+    assert features.fit(X, y, sample_weight=[1, 0, 0, 0]).transform(X).shape == (4, 2)
+
+
+def test_repeated_chains():
+    with pytest.raises(ValueError, match="more than once"):
+        HDPBackoffFeatures([[0], [1], [0]]).fit([["a", "b"], ["b", "a"]], [0, 1])

@@ -1,6 +1,7 @@
 """Chains that HDPBackoffClassifier chooses, and what they predict."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -46,6 +47,27 @@ def test_with_nothing_to_find_it_predicts_the_marginal(n_columns):
     model = HDPBackoffClassifier(**FEW).fit(X, y)
     marginal = log_loss(y_test, np.tile(np.bincount(y) / 1500, (1500, 1)))
     assert log_loss(y_test, model.predict_proba(X_test)) < marginal + 0.01
+
+
+@pytest.mark.parametrize(("n", "n_columns"), [(200, 20), (200, 40), (500, 8)])
+def test_the_best_of_many_chains_by_chance_is_not_chosen(n, n_columns):
+    """Labels are random; the best of hundreds of chains gains some nats by chance."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 4, (n, n_columns)), rng.integers(0, 2, n)
+    X_test, y_test = rng.integers(0, 4, (1000, n_columns)), rng.integers(0, 2, 1000)
+    model = HDPBackoffClassifier(max_iter=12, random_state=0).fit(X, y)
+    assert log_loss(y_test, model.predict_proba(X_test)) < np.log(2.0) + 0.02
+
+
+def test_one_column_that_matters_is_found_among_many():
+    rng = np.random.default_rng(0)
+    X, X_test = rng.integers(0, 4, (200, 30)), rng.integers(0, 4, (1000, 30))
+    p = np.array([0.1, 0.2, 0.8, 0.9])
+    y, y_test = (rng.random(200) < p[X[:, 0]]), (rng.random(1000) < p[X_test[:, 0]])
+    model = HDPBackoffClassifier(max_iter=12, random_state=0).fit(X, y)
+    alone = HDPBackoffClassifier([0], max_iter=12, random_state=0).fit(X, y)
+    losses = [log_loss(y_test, each.predict_proba(X_test)) for each in (model, alone)]
+    assert losses[0] < losses[1] + 0.03
 
 
 def test_unseen_categories_drop_their_columns():
@@ -177,3 +199,14 @@ def test_large_classes_and_many_rows_are_sampled():
     again = clone(model).fit(X[order], y[order])
     assert_array_equal(found.predict_proba(X[:50]), again.predict_proba(X[:50]))
     assert found.score(X, y) > 0.99
+
+
+def test_columns_of_measurements_warn():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.random(100), "kind": rng.integers(0, 3, 100)})
+    y = (X["size"] > 0.5).to_numpy()
+    with pytest.warns(UserWarning, match=r"'size'.*KBinsDiscretizer"):
+        HDPBackoffClassifier(**FEW).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        HDPBackoffClassifier(**FEW).fit(X.assign(size=(X["size"] * 4).round()), y)
