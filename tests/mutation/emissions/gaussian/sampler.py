@@ -58,8 +58,8 @@ MUTATIONS = [
     Mutation(
         "gaussian-degrees-of-freedom-without-weights",
         GAUSSIAN_SAMPLER,
-        "evidence_of_gaussians(*statistics, *prior, factor)",
-        "evidence_of_gaussians(*statistics[:1], statistics[0], *statistics[2:], *prior, factor)",
+        "evidence_of_gaussians(*statistics, *prior, *scratch)",
+        "evidence_of_gaussians(*statistics[:1], statistics[0], *statistics[2:], *prior, *scratch)",
         "Student t steps count by their weights.",
         f"{DRAWN_SCALE}::test_degrees_of_freedom_of_two_columns[student t]",
     ),
