@@ -28,13 +28,6 @@ def expected_failures(estimator):
     """
     failures = {}
     ordered = "the rows of an array are one sequence: their order counts"
-    is_mixture = type(estimator).__name__ in ("DPMixture", "PitmanYorMixture", "HDPMixture")
-    if is_mixture and getattr(estimator, "sampler", None) != "blocked":
-        # The rows are shuffled in between; without that, fits are the same bit for bit:
-        # tests/unit/mixture/test_weights.py.
-        failures["check_sample_weight_equivalence_on_dense_data"] = (
-            "a chain depends on the order of the rows"
-        )
     if type(estimator).__name__ == "HDPMixture":
         group = "the rows of an array are one group, whose shares depend on all of them"
         failures["check_methods_subset_invariance"] = group

@@ -108,6 +108,8 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
     classes_ : (n_classes,) array
     chains_ : list of lists
         The columns of each chain: names if X has names, else indices.
+    n_iter_ : int
+        Number of sweeps of each chain and fold, which is `max_iter`.
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         If X is a data frame with names.
@@ -359,6 +361,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
             if hasattr(reader, name):
                 setattr(self, name, getattr(reader, name))
         self.classes_ = classes
+        self.n_iter_ = int(self.max_iter)
         self.chains_ = [[j if names is None else str(names[j]) for j in each] for each in chains]
         self._chains, self._columns = chains, columns
         self._fitted = [fitted[k, 0] for k in range(len(chains))]

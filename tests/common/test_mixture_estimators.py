@@ -1,5 +1,6 @@
 """scikit-learn's checks and ours, on mixtures."""
 
+import pytest
 from scikit_learn_checks import scikit_learn_checks
 
 from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
@@ -17,6 +18,8 @@ from skdp.utils.estimator_checks import parametrize_with_ragged_checks
     ]
 )
 def test_scikit_learn(estimator, check):
+    if getattr(check, "func", check).__name__ == "check_sample_weight_equivalence_on_dense_data":
+        pytest.skip("It shuffles the rows, whose order a chain depends on: see test_weights.py.")
     check(estimator)
 
 
