@@ -235,7 +235,7 @@ class TunedRegression(ClassifierMixin, BaseEstimator):
 
 
 class Stacked(ClassifierMixin, BaseEstimator):
-    """Logistic regression on out-of-fold features of given chains, or of those that are chosen."""
+    """Logistic regression on out-of-fold features of given or of automatically chosen chains."""
 
     def __init__(self, chains, seed):
         self.chains, self.seed = chains, seed

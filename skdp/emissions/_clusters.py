@@ -226,7 +226,7 @@ class ClusterTerms(NamedTuple):
         )
 
     def _make_parts(self, method: str, n: int) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
-        """Return what a method returns for each part."""
+        """Return the results of a method of all parts, in their order."""
         cells, gaussians, counts = self.list_parts()
         return (
             getattr(cells, method)(n),

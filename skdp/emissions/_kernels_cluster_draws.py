@@ -123,7 +123,7 @@ def add_counts_given(i, rows, drawn, lines):
 
 @njit_inlined_source
 def draw_rest_given(kind, i, k, rows, drawn, lines, rng):
-    """Draw what else is drawn of a row, given the parameters of its cluster."""
+    """Draw the weight and the missing cells of a row, given the parameters of its cluster."""
     if kind == AUGMENTED:
         draw_latent_given(i, np.int64(k), rows, drawn, lines, rng)
 

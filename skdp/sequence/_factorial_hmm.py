@@ -61,11 +61,10 @@ class FactorialHMM(SequenceEstimator):
     Parameters
     ----------
     n_factors : int or "auto", default=8
-        Number of binary factors, F. "auto": inferred. Of infinitely many factors, those that are
-        ever on are those of an Indian buffet whose customers are the states of HDPHMMLT, or of a
-        Markov Indian buffet in FactorialHMM. Their number is bounded by 24 above twice the number
-        that the buffet expects at the mean mass. In HDPHMMLT, "auto" takes no given weights and no
-        amplitude variance.
+        Number of binary factors, F. "auto": inferred, under an Indian buffet process over the
+        states of HDPHMMLT, or under a Markov Indian buffet process in FactorialHMM. The number of
+        factors in use is bounded by 24 plus twice the number that the buffet expects at the mean
+        mass. In HDPHMMLT, "auto" takes no given weights and no amplitude variance.
     emission : {"normal", "probit"} or BinaryFactorEmission, default="normal"
         The kind of the columns. A name stands for a `BinaryFactorEmission` of `n_factors` factors
         with this output and otherwise default settings. An object must have the same `n_factors`.
@@ -165,7 +164,7 @@ class FactorialHMM(SequenceEstimator):
 
     Given a stored sample, scores and probabilities of activities are exact sums over all 2^F joint
     states. Their time doubles with every factor, and more than 20 factors raise an error; if a fit
-    with ``n_factors="auto"`` ends with more, it says so in a warning. With 16, a score takes about
+    with ``n_factors="auto"`` ends with more, it warns. With 16, a score takes about
     1 ms per step and stored sample, and probabilities about 3 ms, so a small `n_samples` is enough.
     The draws of `iter_sweeps` have no such limit.
 

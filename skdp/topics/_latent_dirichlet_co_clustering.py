@@ -74,7 +74,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         with the initial number of topics if it is inferred.
     fixed_components : (n_fixed, n_features) array-like or None, default=None
         Known topics: the first topics keep exactly these word probabilities, and the others are
-        learned beside them. Rows sum to 1; numbers below 1e-17 count as 0, and a word of
+        learned in addition. Rows sum to 1; numbers below 1e-17 count as 0, and a word of
         probability 0 never has the topic. Fixed topics replace the first rows of `init`, and have
         no seed words.
     init : "random" or (n_components, n_features) array, default="random"

@@ -88,7 +88,7 @@ class ChainPool:
         )  # fmt: skip
 
     def without_events(self) -> ChainPool:
-        """Return what predictions need."""
+        """Return the pool without the left-out events, which predictions do not need."""
         n = len(self.columns)
         none = np.empty(0, np.int64)
         return replace(

@@ -54,11 +54,10 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
     Parameters
     ----------
     n_factors : int or "auto"
-        Number of binary factors, F. "auto": inferred. Of infinitely many factors, those that are
-        ever on are those of an Indian buffet whose customers are the states of HDPHMMLT, or of a
-        Markov Indian buffet in FactorialHMM. Their number is bounded by 24 above twice the number
-        that the buffet expects at the mean mass. In HDPHMMLT, "auto" takes no given weights and no
-        amplitude variance.
+        Number of binary factors, F. "auto": inferred, under an Indian buffet process over the
+        states of HDPHMMLT, or under a Markov Indian buffet process in FactorialHMM. The number of
+        factors in use is bounded by 24 plus twice the number that the buffet expects at the mean
+        mass. In HDPHMMLT, "auto" takes no given weights and no amplitude variance.
     output : {"normal", "probit"} or list of them, default="normal"
         The kind of the columns, one for all or one per column.
     weights : (F + 1, D) array or None, default=None

@@ -71,7 +71,7 @@ class CategoricalEmission(PartedEmission):
     that were not in `fit` are rejected. In sequences, numeric categories are used as their own
     codes. In mixtures, they are labels if the type of the column says so (pandas Categorical,
     dictionaries of Arrow), and all categories that a pandas Categorical or a polars Enum declares
-    are symbols, even those that do not occur in `fit`.
+    are symbols, even if they do not occur in `fit`.
 
     A drawn A begins at the square root of V. `HDPHMMLT` keeps it there during the sweeps in which
     its other concentrations are fixed, because random states, all of which contain all symbols,

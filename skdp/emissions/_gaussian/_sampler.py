@@ -93,7 +93,10 @@ class GaussianSampler(Part):
     """
 
     smallest_pivot = 0.0
-    """Share of a scale that must be left: a value drawn beside an absurd one is absurd, too."""
+    """Smallest relative pivot of a posterior scale before it is computed by updates.
+
+    A missing value is drawn on the scale of its row, so next to an absurd value it is absurd, too.
+    """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         "_values", "_missing", "_filled", "is_incomplete",

@@ -144,7 +144,7 @@ def explain_clusters(
 def _find_typical(
     emission: Any, weights: Floats, n_columns: int, categories: Categories | None
 ) -> list[list[tuple[Any, Any, float, float]]]:
-    """Return what is typical inside and outside of each component, with shares, by column."""
+    """Return typical values inside and outside each component, with their shares, by column."""
     found: list[list[tuple[Any, Any, float, float]]] = [[] for _ in range(n_columns)]
     for columns, model in parts_of(emission, n_columns):
         is_category = isinstance(model, CategoricalModel)

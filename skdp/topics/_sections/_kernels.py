@@ -231,7 +231,7 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
                 reweigh(k, n - 1, t, paragraphs, share, opening)
                 count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
 
-            # Reweigh all topics if tables have changed, otherwise only the one that the word left.
+            # If tables have changed, reweigh all topics, otherwise only the topic of the word.
             if tables_changed:
                 via_section = paragraphs.concentration + paragraphs.discount * n_tables
                 via_document = sections.concentration + sections.discount * n_above
