@@ -24,11 +24,11 @@ import math
 import numpy as np
 
 from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc
-from skdp._numeric._random import draw_gamma, draw_log_gamma, draw_normal
+from skdp._numeric._random import draw_log_gamma
 from skdp.emissions._cells._kernels_draws import draw_cells, weigh_cells_given
-from skdp.emissions._gaussian._kernels import ROOT_HALF, SMALLEST_ROOT
 from skdp.emissions._gaussian._kernels_augmented_draws import (
     draw_augmented,
+    draw_block,
     draw_latent_given,
     weigh_augmented_given,
 )
@@ -136,21 +136,7 @@ def draw_gaussian(k, prior, clusters, drawn, scratch, rng):
     dof, error = prior.dof + size, 1.0 / math.sqrt(prior.precision + size)
     log_det = 0.0
     for b in range(n_blocks):
-        begin = b * width
-        for r in range(width):
-            for f in range(r):
-                line[f] = draw_normal(rng)
-            chi_square = 2.0 * draw_gamma(0.5 * (dof - (width - 1 - r)), rng)
-            line[r] = max(math.sqrt(chi_square), SMALLEST_ROOT)
-            log_det += math.log(line[r]) + math.log(clusters.factors[begin + r, r, k])
-            offset = draw_normal(rng) * error
-            for e in range(r + 1):
-                v = 0.0
-                for f in range(e, r + 1):
-                    v += line[f] * clusters.factors[begin + f, e, k]
-                drawn.factors[begin + r, e, k] = v * ROOT_HALF
-                offset += v * clusters.points[0, begin + e, k]
-            drawn.offsets[begin + r, k] = offset * ROOT_HALF
+        log_det += draw_block(k, b * width, width, dof, error, clusters, drawn, line, rng)
     drawn.heads[k] = log_det
 
 

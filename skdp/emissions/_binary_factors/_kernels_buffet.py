@@ -152,17 +152,7 @@ def draw_buffet_bits(
     n_on : (C,) float64, rests : (D,) float64, scratch
     """
     n_columns, n_states = spins.shape
-    # Count.
-    n_counted, n_used = 0.0, 0
-    for f in range(n_columns):
-        n_on[f] = 0.0
-    for j in range(n_states):
-        counted = not idle[j]
-        if links is not None:
-            counted = True
-        n_counted += counted
-        for f in range(n_columns):
-            n_on[f] += counted and spins[f, j] > 0.0
+    n_counted, n_used = count_on(spins, idle, links, n_on), 0
     for f in range(n_columns):
         n_used += n_on[f] > 0.0
     for j in range(n_states):
@@ -283,6 +273,23 @@ def moved_distance(links):
 
 
 @njit_inlined
+def count_on(spins, idle, links, n_on):
+    """Write the number of counted states with each factor; return the number of counted states."""
+    n_columns, n_states = spins.shape
+    n_counted = 0.0
+    for f in range(n_columns):
+        n_on[f] = 0.0
+    for j in range(n_states):
+        counted = not idle[j]
+        if links is not None:
+            counted = True
+        n_counted += counted
+        for f in range(n_columns):
+            n_on[f] += counted and spins[f, j] > 0.0
+    return n_counted
+
+
+@njit_inlined
 def log_weight(on, n_counted, prior_off):
     """Return the log weight of a factor that is on in `on` of the counted states."""
     return math.lgamma(on) + math.lgamma(n_counted - on + prior_off)
@@ -312,16 +319,7 @@ def exchange_meanings(spins, weights, idle, prior_off, scales, links, decay, n_o
     n_on : (C,) float64, places : (C,) int64, scratch
     """
     n_columns, n_states = spins.shape
-    n_counted, n_used = 0.0, 0
-    for f in range(n_columns):
-        n_on[f] = 0.0
-    for j in range(n_states):
-        counted = not idle[j]
-        if links is not None:
-            counted = True
-        n_counted += counted
-        for f in range(n_columns):
-            n_on[f] += counted and spins[f, j] > 0.0
+    n_counted, n_used = count_on(spins, idle, links, n_on), 0
     for f in range(n_columns):
         if n_on[f] > 0.0:
             places[n_used] = f
@@ -417,17 +415,9 @@ def split_or_merge_equals(
     n_on : (C,) float64, members : (C,) int64, done : (C,) bool, totals : (D,) float64, scratch
     """
     n_columns, n_states = spins.shape
-    n_counted, n_used = 0.0, 0
+    n_counted, n_used = count_on(spins, idle, links, n_on), 0
     for f in range(n_columns):
-        n_on[f] = 0.0
         done[f] = False
-    for j in range(n_states):
-        counted = not idle[j]
-        if links is not None:
-            counted = True
-        n_counted += counted
-        for f in range(n_columns):
-            n_on[f] += counted and spins[f, j] > 0.0
     for f in range(n_columns):
         n_used += n_on[f] > 0.0
     if links is not None:

@@ -52,6 +52,7 @@ from skdp.emissions._gaussian._kernels_clusters import (
     UPDATES,
     copy_gaussian,
     move_factor,
+    write_inverse,
     write_offsets,
 )
 from skdp.emissions._gaussian._kernels_posterior import SMALLEST_PIVOT, has_few_digits
@@ -172,20 +173,6 @@ def move_augmented_row(i, k, sign, rows, prior, clusters, scratch):
     clusters.vectors[SIZE, k] += sign
     clusters.vectors[UPDATES, k] += 1.0
     refresh_augmented(k, prior, clusters)
-
-
-@njit_internal_nogc
-def write_inverse(matrix, begin, k, clusters):
-    """Write the inverse of a Cholesky factor as U of a block, and add log det U."""
-    width = matrix.shape[0]
-    for d in range(width):
-        clusters.vectors[LOG_DET, k] -= math.log(matrix[d, d])
-    for e in range(width):
-        for r in range(e, width):
-            x = 1.0 if r == e else 0.0
-            for f in range(e, r):
-                x -= matrix[r, f] * clusters.factors[begin + f, e, k]
-            clusters.factors[begin + r, e, k] = x / matrix[r, r]
 
 
 @njit_internal_nogc
@@ -345,27 +332,39 @@ def weigh_block(i, b, rows, prior, clusters, first, last, scratch):
                     work[r, j, k] = 0.0
             for other in range(j):
                 project(other, j, e, first, last, work, triangle, dots)
-            for k in range(first, last):
-                dots[k] = 0.0
-            for r in range(e, width):
-                for k in range(first, last):
-                    dots[k] += work[r, j, k] * work[r, j, k]
-            for k in range(first, last):
-                heads[k] -= 0.5 * fast_log(dots[k])
-                dots[k] = math.sqrt(dots[k])
-                triangle[j, j, k] = dots[k]
-            for r in range(e, width):
-                for k in range(first, last):
-                    work[r, j, k] /= dots[k]
+            normalize(j, e, first, last, heads, work, triangle, dots)
             project(j, m, e, first, last, work, triangle, dots)
             j += 1
+    square_column(m, first, last, LARGEST_SQUARE, work, squares)
+
+
+@njit_internal_nogc
+def normalize(j, begin, first, last, heads, work, triangle, dots):
+    """Scale column j, which is 0 above row `begin`, to length 1; subtract its log from `heads`."""
+    for k in range(first, last):
+        dots[k] = 0.0
+    for r in range(begin, work.shape[0]):
+        for k in range(first, last):
+            dots[k] += work[r, j, k] * work[r, j, k]
+    for k in range(first, last):
+        heads[k] -= 0.5 * fast_log(dots[k])
+        dots[k] = math.sqrt(dots[k])
+        triangle[j, j, k] = dots[k]
+    for r in range(begin, work.shape[0]):
+        for k in range(first, last):
+            work[r, j, k] /= dots[k]
+
+
+@njit_internal_nogc
+def square_column(j, first, last, most, work, squares):
+    """Write the squared length of column j, at most `most`."""
     for k in range(first, last):
         squares[k] = 0.0
-    for r in range(width):
+    for r in range(work.shape[0]):
         for k in range(first, last):
-            squares[k] += work[r, m, k] * work[r, m, k]
+            squares[k] += work[r, j, k] * work[r, j, k]
     for k in range(first, last):
-        squares[k] = min(squares[k], LARGEST_SQUARE)
+        squares[k] = min(squares[k], most)
 
 
 @njit_internal_nogc

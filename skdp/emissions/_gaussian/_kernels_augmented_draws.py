@@ -19,12 +19,40 @@ observed values are t distributed. Symbols as in `_kernels_cluster_draws` and `_
 
 import math
 
-from skdp._numeric._elementary import fast_log
 from skdp._numeric._numba import njit_internal_nogc
 from skdp._numeric._random import draw_gamma, draw_normal
 from skdp.emissions._gaussian._kernels import ROOT_HALF, SMALLEST_ROOT
-from skdp.emissions._gaussian._kernels_augmented import project
+from skdp.emissions._gaussian._kernels_augmented import normalize, project, square_column
 from skdp.emissions._gaussian._kernels_clusters import HUGE, SIZE
+
+
+@njit_internal_nogc
+def draw_block(k, begin, width, dof, error, clusters, drawn, line, rng):
+    """Draw the mean and covariance of a block of a cluster; return the log of its determinant.
+
+    Parameters
+    ----------
+    begin : int
+        First column of the block.
+    error : float
+        Standard deviation of the mean in units of the covariance.
+    """
+    log_det = 0.0
+    for r in range(width):
+        for f in range(r):
+            line[f] = draw_normal(rng)
+        chi_square = 2.0 * draw_gamma(0.5 * (dof - (width - 1 - r)), rng)
+        line[r] = max(math.sqrt(chi_square), SMALLEST_ROOT)
+        log_det += math.log(line[r]) + math.log(clusters.factors[begin + r, r, k])
+        offset = draw_normal(rng) * error
+        for e in range(r + 1):
+            v = 0.0
+            for f in range(e, r + 1):
+                v += line[f] * clusters.factors[begin + f, e, k]
+            drawn.factors[begin + r, e, k] = v * ROOT_HALF
+            offset += v * clusters.points[0, begin + e, k]
+        drawn.offsets[begin + r, k] = offset * ROOT_HALF
+    return log_det
 
 
 @njit_internal_nogc
@@ -33,21 +61,8 @@ def draw_augmented(k, prior, clusters, drawn, scratch, rng):
     n_blocks, width = prior.mean.shape
     line, dof, log_det = scratch.columns[0], prior.dof + clusters.vectors[SIZE, k], 0.0
     for b in range(n_blocks):
-        begin, error = b * width, 1.0 / math.sqrt(clusters.masses[b, k])
-        for r in range(width):
-            for f in range(r):
-                line[f] = draw_normal(rng)
-            chi_square = 2.0 * draw_gamma(0.5 * (dof - (width - 1 - r)), rng)
-            line[r] = max(math.sqrt(chi_square), SMALLEST_ROOT)
-            log_det += math.log(line[r]) + math.log(clusters.factors[begin + r, r, k])
-            offset = draw_normal(rng) * error
-            for e in range(r + 1):
-                v = 0.0
-                for f in range(e, r + 1):
-                    v += line[f] * clusters.factors[begin + f, e, k]
-                drawn.factors[begin + r, e, k] = v * ROOT_HALF
-                offset += v * clusters.points[0, begin + e, k]
-            drawn.offsets[begin + r, k] = offset * ROOT_HALF
+        error = 1.0 / math.sqrt(clusters.masses[b, k])
+        log_det += draw_block(k, b * width, width, dof, error, clusters, drawn, line, rng)
     drawn.heads[k] = log_det
 
 
@@ -76,27 +91,10 @@ def weigh_block_given(i, b, rows, drawn, first, last, lines):
                     work[r, j, k] = drawn.factors[begin + r, e, k] if r >= e else 0.0
             for other in range(j):
                 project(other, j, e, first, last, work, triangle, dots)
-            for k in range(first, last):
-                dots[k] = 0.0
-            for r in range(e, width):
-                for k in range(first, last):
-                    dots[k] += work[r, j, k] * work[r, j, k]
-            for k in range(first, last):
-                lines.logs[k] -= 0.5 * fast_log(dots[k])
-                dots[k] = math.sqrt(dots[k])
-                triangle[j, j, k] = dots[k]
-            for r in range(e, width):
-                for k in range(first, last):
-                    work[r, j, k] /= dots[k]
+            normalize(j, e, first, last, lines.logs, work, triangle, dots)
             project(j, m, e, first, last, work, triangle, dots)
             j += 1
-    for k in range(first, last):
-        squares[k] = 0.0
-    for r in range(width):
-        for k in range(first, last):
-            squares[k] += work[r, m, k] * work[r, m, k]
-    for k in range(first, last):
-        squares[k] = min(squares[k], HUGE)
+    square_column(m, first, last, HUGE, work, squares)
 
 
 @njit_internal_nogc

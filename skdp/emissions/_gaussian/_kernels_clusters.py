@@ -147,6 +147,20 @@ def move_factor(factors, begin, width, k, whitened, sign, row):
 
 
 @njit_internal_nogc
+def write_inverse(matrix, begin, k, clusters):
+    """Write the inverse of a Cholesky factor as U of a block, and add log det U."""
+    width = matrix.shape[0]
+    for d in range(width):
+        clusters.vectors[LOG_DET, k] -= math.log(matrix[d, d])
+    for e in range(width):
+        for r in range(e, width):
+            x = 1.0 if r == e else 0.0
+            for f in range(e, r):
+                x -= matrix[r, f] * clusters.factors[begin + f, e, k]
+            clusters.factors[begin + r, e, k] = x / matrix[r, r]
+
+
+@njit_internal_nogc
 def write_offsets(begin, width, k, clusters):
     """Write U m_n of a block."""
     for r in range(width):
@@ -211,13 +225,7 @@ def build_block(b, k, members, values, prior, clusters, scratch):
     for d in range(width):
         away = n * (center[d] - prior.mean[b, d]) / c
         clusters.points[0, begin + d, k] = prior.mean[b, d] + away
-        clusters.vectors[LOG_DET, k] -= math.log(matrix[d, d])
-    for e in range(width):
-        for r in range(e, width):
-            x = 1.0 if r == e else 0.0
-            for f in range(e, r):
-                x -= matrix[r, f] * clusters.factors[begin + f, e, k]
-            clusters.factors[begin + r, e, k] = x / matrix[r, r]
+    write_inverse(matrix, begin, k, clusters)
     write_offsets(begin, width, k, clusters)
     return True
 

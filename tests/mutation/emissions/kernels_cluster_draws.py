@@ -18,22 +18,6 @@ MUTATIONS = [
         ROWS_OF_COUNTS,
     ),
     Mutation(
-        "clusters-degrees-of-freedom-of-all-rows-of-the-factor",
-        DRAWS,
-        "draw_gamma(0.5 * (dof - (width - 1 - r)), rng)",
-        "draw_gamma(0.5 * dof, rng)",
-        "Bartlett: the factor's rows have fewer, the further from the last.",
-        FULL,
-    ),
-    Mutation(
-        "clusters-mean-without-its-spread",
-        DRAWS,
-        "offset = draw_normal(rng) * error",
-        "offset = 0.0 * error",
-        "Given the covariance, the mean still has a variance.",
-        FULL,
-    ),
-    Mutation(
         "clusters-intensities-without-the-rows",
         DRAWS,
         "math.log(prior.rates[v] + clusters.vectors[SIZE, k])",

@@ -43,7 +43,7 @@ MUTATIONS = [
     Mutation(
         "gaps-in-the-determinant",
         KERNELS,
-        "                heads[k] -= 0.5 * fast_log(dots[k])\n",
+        "        heads[k] -= 0.5 * fast_log(dots[k])\n",
         "",
         "The density of the observed values has the determinant of their scale.",
         f"{GAPS}[two-rows-gibbs]",
