@@ -109,6 +109,7 @@ def test_odd_estimators_have_the_display_of_scikit_learn():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", FITS)
 def test_fits(name):
     estimator, parameters, data = FITS[name]

@@ -130,7 +130,7 @@ class TestAttributes:
         """An estimator that is fitted again keeps nothing of a similarity it no longer has."""
         estimator = clone(fitted(name)[0]).fit(MODELS[name][1])
         params = {"similarity": None, "duration": None}
-        if name.startswith("factors"):
+        if "factors_" in OPTIONAL[name]:
             params["emission"] = "gaussian"
         estimator.set_params(**params).fit(MODELS[name][1])
         assert [a for a in OPTIONAL[name] if hasattr(estimator, a)] == []
