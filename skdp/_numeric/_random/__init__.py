@@ -19,7 +19,7 @@ from skdp._numeric._random._draws import (
 )
 from skdp._numeric._random._generator import make_generator
 from skdp._numeric._random._halves import find_second_halves
-from skdp._numeric._random._slice import draw_slice
+from skdp._numeric._random._slice import draw_slice, make_draw_slice
 from skdp._numeric._random._streams import (
     Role,
     derive_seed,
@@ -53,6 +53,7 @@ __all__ = [
     "draw_slice",
     "find_second_halves",
     "gamma_constants",
+    "make_draw_slice",
     "make_generator",
     "make_seed_sequence",
     "make_stream",

@@ -5,7 +5,7 @@ from mutation.mutation import Mutation
 LM = "tests/exact/language/test_hierarchical_pitman_yor_lm.py"
 ANY = "tests/exact/language/test_any_order.py"
 LEARNT = f"{LM}::test_discounts_and_concentrations[one often-all]"
-HYPER = "processes/_franchise_hyper.py"
+HYPER = "processes/_kernels_franchise_hyper.py"
 FRANCHISE = "processes/_franchise.py"
 
 MUTATIONS = [
