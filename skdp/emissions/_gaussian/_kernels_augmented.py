@@ -126,7 +126,7 @@ def weigh_augmented_row(i, rows, prior, clusters, n, own, scratch, out):
 
 
 @njit_internal_nogc
-def may_leave(i, k, rows, prior, clusters, scratch):
+def may_leave(i, k, rows, prior, clusters):
     """Return whether a row can be removed from a cluster of others without loss of digits."""
     n_blocks, width = prior.mean.shape
     for b in range(n_blocks):

@@ -169,8 +169,8 @@ def draw_shared(i, rows, seen, features, n_features, posterior, noise, own, rng)
 
 
 @njit_internal_nogc
-def drop_own(i, features, n_features, posterior):
-    """Drop the features that only row i has, which is not counted; return the number left."""
+def drop_own(features, n_features, posterior):
+    """Drop the features that no counted row has; return the number of the others."""
     for k in range(n_features - 1, -1, -1):
         if posterior.counts[k] == 0:
             n_features = drop_feature(k, features, n_features, posterior)
@@ -235,7 +235,7 @@ def sweep_rows(
             if not take_out(i, rows, features, n_features, ratio, posterior):
                 return -1, n_features, n_pending
             own = count_own(n_features, posterior)
-            n_features = drop_own(i, features, n_features, posterior)
+            n_features = drop_own(features, n_features, posterior)
             square, n_seen, spread = draw_shared(
                 i, rows, seen, features, n_features, posterior, noise, own / ratio, rng
             )

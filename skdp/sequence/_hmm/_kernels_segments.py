@@ -47,7 +47,6 @@ from skdp._numeric._typing import Floats
 from skdp.sequence._hmm._kernels_messages import add_up, exponentiate, find_largest, multiply
 
 FLOOR = 1e-290
-LOG_FLOOR = math.log(FLOOR)
 SAFE = 1e-270
 LARGEST = 500.0
 """Entries are at most exp(LARGEST); the higher it is, the more rarely columns are scaled down."""
