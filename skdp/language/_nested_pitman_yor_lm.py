@@ -303,9 +303,14 @@ class NestedPitmanYorLM(
         self._settings_of_chain()
 
     def _settings_of_chain(self) -> Settings:
-        orders = int(self.word_order), int(self.character_order)
+        word_order = int(self.word_order)
+        orders = word_order, int(self.character_order)
+        return self._settings_of(word_order, orders, float(self.type_moves))
+
+    def _settings_of(self, word_order: int, orders: tuple[int, ...], type_moves: float) -> Settings:
+        """Return the settings given the numbers of levels of all kinds of restaurants."""
         return Settings(
-            int(self.word_order),
+            word_order,
             int(self.character_order),
             int(self.max_word_length),
             check_length_factors(self.length_correction, int(self.max_word_length)),
@@ -321,7 +326,7 @@ class NestedPitmanYorLM(
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
             self.init,
             check_anneal(self.anneal, self._burn_in()),
-            float(self.type_moves),
+            type_moves,
         )
 
     def _check_input(self, X: Any, y: Any = None) -> Strings:

@@ -246,14 +246,19 @@ class NestedSampler(Part):
             self._draw_parameters(rng)
 
     def _sweep(self, order: Any, power: float, seated: bool, rng: Any) -> int:
-        text, n_accepted = self._layout.text, 0
-        for begin, end in portions(np.diff(text.ptr)[order]):
+        n_accepted = 0
+        for begin, end in portions(np.diff(self._layout.text.ptr)[order]):
             if not seated:
                 check_interrupts()
-            n_accepted += sweep_strings(
-                self._f, text, self.prices, order[begin:end], self.cuts, power, seated,
-                self._scratch, self._pairs, rng,
-            )  # fmt: skip
+            n_accepted += self._sweep_some(order[begin:end], power, seated, rng)
+        return n_accepted
+
+    def _sweep_some(self, order: Any, power: float, seated: bool, rng: Any) -> int:
+        """Redraw the words of some strings; return the number of accepted proposals."""
+        n_accepted: int = sweep_strings(
+            self._f, self._layout.text, self.prices, order, self.cuts, power, seated,
+            self._scratch, self._pairs, rng,
+        )  # fmt: skip
         return n_accepted
 
     # Sweeps
