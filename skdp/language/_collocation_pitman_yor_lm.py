@@ -268,7 +268,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
             )
 
     def _settings_of_chain(self) -> Settings:
-        return self._settings_of(1, (1, 1, int(self.character_order)), 0.0)
+        return self._settings_of((1, 1, int(self.character_order)), 0.0)
 
     def _settings_of_collocations(self) -> CollocationSettings:
         return CollocationSettings(

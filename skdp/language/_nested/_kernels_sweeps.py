@@ -87,7 +87,7 @@ def sweep_strings(f, text, prices, order, cuts, power, seated, s, pairs, rng):
 
 @njit_loop
 def seat_strings(f, text, prices, order, cuts, s, rng):
-    """Seat segmented strings, one after the other."""
+    """Seat segmented strings in turn."""
     for i in range(order.shape[0]):
         n_words = list_words(text, order[i], cuts, s.words)
         add_words(f, text, prices, s.words, n_words, rng)

@@ -236,7 +236,7 @@ class NestedSampler(Part):
                 start = stop
 
     def _cut_online(self, order: Any, rng: NDArray[np.uint64]) -> None:
-        """Cut strings one after the other, and redraw parameters at growing intervals."""
+        """Cut strings in turn, and redraw parameters at growing intervals."""
         done, step = 0, 50
         while done < len(order):
             part = order[done : done + step]
