@@ -87,7 +87,7 @@ class MergeTree:
 
 
 def check_at_most(n: Any, name: str, most: int, noun: str) -> int:
-    """Return a number from 1 to `most`, the number of topics, say, or raise ValueError."""
+    """Return a number from 1 to `most`, such as the number of topics, or raise ValueError."""
     n = check_count(n, name, at_least=1)
     if n > most:
         raise ValueError(f"{name} must be at most the number of {noun}, {most}, got {n}.")

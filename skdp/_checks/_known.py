@@ -1,4 +1,4 @@
-"""Values that users know in part: labels of rows, states of steps."""
+"""Partly known values: labels of rows, states of steps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_known(
     name : str
         Name of `y` in messages.
     what, place : str
-        What a number is, and what it belongs to, such as "label" and "row of X".
+        Names of a number and of its owner, such as "label" and "row of X".
     largest : int
         The largest number that is allowed.
 

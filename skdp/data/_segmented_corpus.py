@@ -100,7 +100,7 @@ class SegmentedCorpus(RaggedTokens):
     _ptr_names = ("doc_ptr", "segment_ptr")
 
     _names: tuple[str, ...] | None
-    """The words of the vocabulary, which a vectorizer knows; files do not hold them."""
+    """The words of the vocabulary, if a vectorizer made the corpus; files do not hold them."""
 
     _part_ptr: Offsets | None
 
@@ -443,5 +443,5 @@ def _as_part(part: Any, d: int) -> list[Any]:
 
 
 def _is_pair(segment: Any) -> bool:
-    """Return whether a segment looks like a word id and its count."""
+    """Return whether a segment could be a word id and its count."""
     return isinstance(segment, tuple) and len(segment) == 2

@@ -1,4 +1,4 @@
-"""The cocktail party: who speaks when, from microphones that hear everybody."""
+"""The cocktail party: the task is to infer from microphones who speaks when."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def make_cocktail_party(
     weights: ArrayLike | None = None,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
 ) -> Bunch:
-    """Draw what microphones hear of several conversations at once.
+    """Draw the recordings of several simultaneous conversations.
 
-    In each conversation at most one person speaks at a time. Microphones hear all speakers and the
-    background,
+    In each conversation at most one person speaks at a time. Microphones record all speakers and
+    the background,
 
         y_t = (1, theta_t) W + noise,    W ~ Uniform(0, 1),    noise ~ N(0, noise_scale^2 I),
 
@@ -77,17 +77,17 @@ def make_cocktail_party(
         How loud the background (row 0) and each speaker are at each microphone. None: drawn.
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness. An int makes the data reproducible. With the same int, the speakers
-        take the same turns, whatever the amplitude, the weights or the noise.
+        take the same turns for all amplitudes, weights and noises.
 
     Returns
     -------
     Bunch
         data : ndarray of shape (n_steps, n_features)
-            What the microphones hear, as one sequence.
+            The recordings, as one sequence.
         states : ndarray of int8, shape (n_steps, n_factors)
             1 where a speaker speaks.
         signal : ndarray of shape (n_steps, n_factors)
-            The amplitudes theta; 0 where a speaker is silent.
+            The amplitudes theta; 0 if a speaker is silent.
         weights : ndarray of shape (n_factors + 1, n_features)
             W; row 0 is the background.
         conversations : ndarray of int, shape (n_factors,)
@@ -138,7 +138,7 @@ def make_cocktail_party(
         f"turn_length={turn:g} and pause_length={pause:g}",
     )
 
-    # Streams of their own: what is asked of one does not change what the others draw.
+    # Separate streams: the arguments of one part do not change the draws of the others.
     seeds = make_seed_sequence(random_state).spawn(4)
     rng_states, rng_signal, rng_weights, rng_noise = map(np.random.default_rng, seeds)
     states = np.hstack(
@@ -217,7 +217,7 @@ def _draw_speech(
     """Draw amplitudes (n_steps,), their mean 1 and standard deviation 0.5 where somebody speaks.
 
     The envelope is log-normal, a Gaussian process that is smooth over about a third of a syllable.
-    Rectified Laplace noise is what has the peaks of speech.
+    Rectified Laplace noise has the peaks of speech.
     """
     width = max(syllable / 3.0, 0.5)
     log_envelope = gaussian_filter1d(rng.standard_normal(len(on)), width, mode="wrap")

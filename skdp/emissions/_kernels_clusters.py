@@ -214,7 +214,7 @@ def halve(kind, n, members, by_means, rows, prior, clusters, scratch, found, sid
     Parameters
     ----------
     by_means : bool
-        Whether the sides are found by two means, or for tables by what the sides predict. Kinds of
+        Whether the sides are found by two means, or for tables by their predictions. Kinds of
         rows without means ignore it.
     clusters : room for two
     found : (N,) int64, scratch

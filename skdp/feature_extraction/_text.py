@@ -135,7 +135,7 @@ def read_bag(bag: Any) -> Iterator[Any]:
 
 
 def transform_bag(vectorizer: TextVectorizer, bag: Any) -> list[Any]:
-    """Return what the vectorizer will make of each partition of a bag, as dask.delayed objects."""
+    """Return the vectorizer's output for each partition of a bag, as dask.delayed objects."""
     from dask import delayed
 
     fitted = delayed(copy(vectorizer), traverse=False)  # another fit of it is not ours
@@ -172,7 +172,7 @@ class TextReader(CountVectorizer):
 
 
 def check_reading(vectorizer: Any) -> None:
-    """Raise if a parameter that says how text is read is no pattern, or no encoding."""
+    """Raise if a parameter for reading text is not a pattern or not an encoding."""
     try:
         codecs.lookup(vectorizer.encoding)
     except LookupError:

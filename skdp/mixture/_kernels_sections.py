@@ -74,7 +74,7 @@ def list_members(labels, k, members):
 
 @njit_internal_nogc
 def list_all_members(n_clusters, labels, members, ends):
-    """Write the rows of all clusters, one after the other, and their offsets; return the end.
+    """Write the rows of all clusters in sequence, and their offsets; return the end.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def weigh_latent_row(
 ):  # fmt: skip
     """Remove a row with additionally drawn quantities, and write its log densities.
 
-    Also written is the log density of the row in a cluster of its own. Returns are those of
+    The log density of the row in its own cluster is also written. Returns are those of
     `weigh_seated_row`.
     """
     possible, old, own = True, labels[i], labels[i]
@@ -299,7 +299,7 @@ def sweep_rows(
     kind, begin, order, rows, prior, clusters, n_clusters, labels, log_alone, discount,
     concentration, weights, members, scratch, rng,
 ):  # fmt: skip
-    """Draw the clusters of rows order[begin], order[begin + 1], ... one after the other.
+    """Draw the clusters of rows order[begin], order[begin + 1], ... in turn.
 
     Returns
     -------

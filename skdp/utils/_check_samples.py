@@ -1,4 +1,4 @@
-"""What the checks feed to estimators, and how they tell who takes what."""
+"""Samples for the checks of estimators, and tests of which estimator accepts which sample."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class Events:
 
 
 class _Candidate(NamedTuple):
-    """A chain, the contexts of all events, and the distributions of some events, left out.
+    """A chain, the contexts of all events, and the distributions of some left-out events.
 
     Attributes
     ----------

@@ -67,7 +67,7 @@ class CategoricalEmission(PartedEmission):
     a missing symbol; symbols must be missing at random. With text, the estimator has
     `categories_`: code k of the model stands for ``categories_[0][k]``, in sorted order. Categories
     that were not in `fit` are rejected. In sequences, numeric categories are used as their own
-    codes. In mixtures, they are labels if the type of the column says so (pandas Categorical,
+    codes. In mixtures, they are labels if the column has a type for them (pandas Categorical,
     dictionaries of Arrow), and all categories that a pandas Categorical or a polars Enum declares
     are symbols, even if they do not occur in `fit`.
 

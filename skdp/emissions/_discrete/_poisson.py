@@ -68,7 +68,7 @@ class PoissonEmission(PartedEmission):
     The default prior adapts to the counts, so that large ones need no special settings. In each
     column, its mean m is the larger of 1 and the mean of the observations. Its shape is 1, so that
     its standard deviation is also m. If the observations vary more than that, the shape is smaller:
-    m^2 / excess, where the excess is their variance minus their mean, which is the variance of
+    m^2 / excess; the excess is their variance minus their mean, which is the variance of
     Poisson noise. Counts of about 1 or less thus have the prior Gamma(1, 1).
 
     A stored sample holds the posterior means of lambda given the states. Scores, probabilities and

@@ -3,7 +3,7 @@ r"""Clusters of Gaussian rows whose missing values and precision weights are dra
 Row i is N(mu, Sigma / u_ib) in block b of the columns, and some of its values are missing. Weights
 and missing values are part of the state of the chain. The step for a row removes it from its
 cluster and then draws its cluster, its weights and its missing values jointly: the cluster given
-what is observed of the row, the others given the cluster. Names and layout are those of
+the observed entries of the row, the others given the cluster. Names and layout are those of
 `_kernels_clusters`, with
 
 | name | symbol | shape | meaning |
@@ -498,7 +498,7 @@ def mark_weights(i, old, is_alone, rows, prior, clusters, scratch):
 
 @njit_internal_nogc
 def weigh_removed_row(i, old, is_alone, rows, prior, clusters, n, scratch, out):
-    """Write the log weights of n clusters for a row that is in none; return that of its own.
+    """Write the log weights of n clusters for a row in no cluster; return that of a new cluster.
 
     Parameters
     ----------

@@ -7,9 +7,9 @@ column, independently,
 
 with M and mu of the other rows (`_kernels_posterior`). So missing entries of a row are left out of
 this, and drawn after its features. The row has a feature of m others with probability m / N, and
-Poisson(alpha / N) of its own. Two draws follow each other:
+Poisson(alpha / N) own features. Two draws follow each other:
 
-1. the features that others have, one after the other in random order, given k;
+1. the features that others have, in random order, given k;
 2. k and its features given these: the sum over k stops when the rest has a probability of less
    than 2^-60 (`sum_numbers`), or at the bound on the number of features.
 
@@ -19,7 +19,7 @@ which rows have them, and a scan in that order is not invariant.
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | rows, features, n_features, posterior, ratio | | | see `_kernels_posterior` |
-| seen | | (N, D) float64 | 1 where an entry was observed, else 0 |
+| seen | | (N, D) float64 | 1 if an entry was observed, else 0 |
 | noise | v | scalar | variance |
 | rate | alpha / N | scalar | |
 | spread | s | scalar | |

@@ -145,7 +145,7 @@ def scale_down(log_values, scratch, n_rows):
 
 @njit_inlined
 def insert(log_values, scratch, row, n_rows):
-    """Write new entries, given as logarithms, to a row of the ring."""
+    """Write new entries to a row of the ring, given their logarithms."""
     entries, offsets, ends = scratch.entries, scratch.offsets, scratch.ends
     n = offsets.shape[0]
     for j in range(n):

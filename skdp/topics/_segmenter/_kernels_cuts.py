@@ -206,7 +206,7 @@ def weigh_divisions(first, last, unit_ptr, topics, prior, work, probabilities):
     Parameters
     ----------
     work : CutScratch
-        With `base` and `inverse` of the document.
+        Prior with `base` and `inverse` of the document.
     probabilities : (J,) float64, output
     """
     add_cut_probabilities(first, last, unit_ptr, topics, prior, work, probabilities)

@@ -1,4 +1,4 @@
-"""Segments that stand for their document: those whose topics are most like those of their part."""
+"""Representative segments, whose topics are the most similar to the topics of their part."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def count_block(x, side, change, blocks, division):
 def weigh_words(x, eta, blocks, division):
     """Return the log ratio of the probabilities of block `x` on the two sides.
 
-    The block has no side. Words come one after the other, each given the words before it.
+    The block has no side. Words come in turn, each given the words before it.
     """
     counts, totals = division.side_counts, division.side_totals
     shift, begin, end = eta * counts.shape[1], blocks.block_ptr[x], blocks.block_ptr[x + 1]
