@@ -20,7 +20,7 @@ class MergeTree:
     merges : (K - 1, 2) int array
         The two nodes of each merge. Components are nodes 0 to K - 1; merge i makes node K + i.
     losses : (K - 1,) array
-        What each merge loses: nats per word of a corpus, or per row of a table.
+        The loss of each merge: nats per word of a corpus, or per row of a table.
     sizes : (K,) array
         Numbers of words or rows of the components.
     """

@@ -87,7 +87,7 @@ def check_word_names(feature_names: Any, n_words: int) -> NDArray[Any]:
 
 
 def check_how_many(n: Any, name: str, default: int, largest: int, what: str) -> int:
-    """Return how many are asked for, no more than there are; None: `default`, or all."""
+    """Return the requested number, at most the available one; None: `default`, or all."""
     if n is None:
         return min(default, largest)
     n = check_count(n, name, at_least=1)

@@ -111,7 +111,7 @@ def fit_partitions(estimator: Any, X: Any, y: Any = None) -> Any:
         for parameters that partitions do not allow.
     X : PartitionedCorpus or PartitionedPanel
     y : object, default=None
-        What `_check_input` takes as y.
+        The argument y of `_check_input`.
 
     Returns
     -------

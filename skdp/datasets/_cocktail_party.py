@@ -19,9 +19,9 @@ _DURATIONS = ("normal", "geometric")
 _TURN_SPREAD, _PAUSE_SPREAD = 0.2, 1.0
 """Standard deviations of normal durations, in means."""
 _SYLLABLES = 12.0
-"""Of a turn of mean length: about four a second in a sentence of three."""
+"""Syllables in a turn of mean length: about four per second, in a sentence of three seconds."""
 _WARM_UP = 10
-"""Turns, with pauses, after which a conversation has forgotten how it began."""
+"""Number of turns, with pauses, after which the beginning of a conversation is irrelevant."""
 
 
 def make_cocktail_party(
@@ -59,11 +59,11 @@ def make_cocktail_party(
     n_features : int, default=12
         Number of microphones D, >= 1. Not used if `weights` are given.
     amplitude : {"constant", "carrier"}, default="constant"
-        How loud speakers are. "constant": 1, which makes the observations exactly linear and
+        Loudness of speakers. "constant": 1, which makes the observations exactly linear and
         Gaussian in the states. "carrier": as loud as speech, a rectified noise under an envelope of
         syllables, scaled to a mean of 1 and a standard deviation of 0.5 for each speaker.
     durations : {"normal", "geometric"}, default="normal"
-        How long turns and pauses last. "normal": normal variables rounded to whole steps >= 1
+        Lengths of turns and pauses. "normal": normal variables rounded to whole steps >= 1
         (smaller ones are drawn again), with standard deviations of 0.2 `turn_length` and of
         `pause_length`. "geometric": the states are then exactly a Markov chain.
     turn_length : float, default=150.0
@@ -74,7 +74,7 @@ def make_cocktail_party(
     noise_scale : float, default=0.3
         Standard deviation of the noise, >= 0.
     weights : array-like of shape (n_factors + 1, n_features), default=None
-        How loud the background (row 0) and each speaker are at each microphone. None: drawn.
+        Loudness of the background (row 0) and of each speaker at each microphone. None: drawn.
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness. An int makes the data reproducible. With the same int, the speakers
         take the same turns for all amplitudes, weights and noises.

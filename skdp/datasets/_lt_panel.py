@@ -67,9 +67,9 @@ def make_lt_panel(
     stickiness : float, default=0.0
         kappa, >= 0: the extra rate of staying.
     top_concentration : float, default=10.0
-        gamma, > 0: the larger, the more alike the weights beta of the states.
+        gamma, > 0: the larger, the more similar the weights beta of the states.
     transition_concentration : float, default=10.0
-        alpha, > 0: the larger, the more alike the rates of the transitions from different states.
+        alpha, > 0: the larger, the more similar the rates of transitions from different states.
     separation : float, default=4.0
         Smallest distance between two states, >= 0. Gaussian: between means, in standard deviations.
         Categorical: between log-odds, the logarithms of probabilities minus their mean.

@@ -67,7 +67,7 @@ CELLS_AND_GAUSSIANS, CELLS_AND_COUNTS, ALL_PARTS = range(3, 6)
 """Kinds of rows of several parts: independent columns, and others of several columns each."""
 
 AUGMENTED = 6
-"""Gaussian rows of which more is drawn than the cluster: missing values and weights."""
+"""Gaussian rows whose missing values and weights are drawn, besides their cluster."""
 
 N_ROUNDS = 2
 """Number of rounds in which rows choose the side that predicts them better."""

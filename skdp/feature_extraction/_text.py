@@ -1,4 +1,4 @@
-"""What the vectorizers of ordered text have in common."""
+"""Common code of the vectorizers of ordered text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class WordNumbers:
         return list(self._numbers)
 
     def count(self) -> NDArray[np.int64]:
-        """Return how often each word was read."""
+        """Return the number of occurrences of each word."""
         return np.bincount(self._tokens, minlength=len(self._numbers))
 
     def lengths(self) -> NDArray[np.int64]:

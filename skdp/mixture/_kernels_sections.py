@@ -221,7 +221,7 @@ def renew_row(kind, i, own, rows, prior, clusters, members, scratch, rng):
 def weigh_complete_row(
     kind, i, rows, prior, clusters, n_clusters, labels, weights, members, scratch
 ):  # fmt: skip
-    """Write the log densities of a row of which only the cluster is drawn: `weigh_seated_row`."""
+    """Write the log densities of a row whose cluster alone is drawn: see `weigh_seated_row`."""
     own = labels[i]
     # A cluster that becomes empty cannot be chosen, so its density does not matter.
     seat = -1 if own >= 0 and clusters.vectors[SIZE, own] < 1.5 else own

@@ -462,7 +462,7 @@ def check_chains_do_not_depend_on_jobs(estimator: Any) -> None:
 def check_iter_sweeps_is_what_fit_runs(estimator: Any) -> None:
     """Check that iter_sweeps yields the states of fit's first chain and changes nothing.
 
-    Of an estimator that climbs, check that it does: the bound never falls, the best start counts.
+    For an ascent, check that the bound never falls, and that the best start determines the result.
     """
     corpus = make_samples(estimator)
     if climbs(estimator):

@@ -71,7 +71,7 @@ class Projections(NamedTuple):
 
 
 class Roots(NamedTuple):
-    """What the covariance of an observation is made of, in every state.
+    """Factors of the covariance of an observation in every state.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ def factorize_active(products, variance, active, n, root, shift):
 
 @njit_internal_nogc
 def list_active(spins, j, active):
-    """List the factors that are on in state j; return how many there are."""
+    """List the factors that are on in state j; return their number."""
     n = 0
     for f in range(spins.shape[0]):
         if spins[f, j] > 0.0:
@@ -272,7 +272,8 @@ def log_likelihood_of_steps(rows, states, projections, rests, variance, roots, c
 def draw_amplitudes(rows, states, projections, variance, roots, column, amplitudes, rng):
     """Draw the amplitudes of some steps given their states.
 
-    Of mean 1 + tau^2 L^-T L^-1 b and covariance tau^2 L^-T L^-1. Amplitudes of other factors are 0.
+    They have the mean 1 + tau^2 L^-T L^-1 b and the covariance tau^2 L^-T L^-1. Amplitudes of other
+    factors are 0.
     """
     scale = math.sqrt(variance)
     for i in range(rows.shape[0]):

@@ -45,7 +45,7 @@ def cut_runs(sums, counts, penalty, longest, costs, before, candidates):
     penalty : float
         Cost of a run.
     longest : int
-        Most steps of a run.
+        Largest number of steps of a run.
     costs : (T + 1,) float64, candidates : (T + 1,) int64, scratch
     before : (T + 1,) int64, output
     """

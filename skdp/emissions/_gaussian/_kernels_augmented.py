@@ -66,7 +66,7 @@ STEP, LEFT, RIGHT = 1.2, 3.0, 4.5
 """Distance of points of log u, and reach of the bounds, in units of (a + n / 2)^(-1 / 2)."""
 
 LEFT_TAIL = 8.0
-"""Below its largest value, the density falls like u^(a + n / 2)."""
+"""Bound on a logarithm: below its mode, the density falls like u^(a + n / 2)."""
 
 
 @njit_internal_nogc

@@ -213,12 +213,12 @@ class GrammarState:
 
     @property
     def emission_counts(self) -> Floats:
-        """Return how often each symbol emits each word."""
+        """Return the number of emissions of each word by each symbol."""
         return _read_only(self._sampler.grammar.counts.emission)
 
     @property
     def binary_counts(self) -> Floats:
-        """Return how often each symbol branches into each pair: parent, left, right."""
+        """Return the number of branchings of each symbol into each pair: parent, left, right."""
         return _read_only(self._sampler.grammar.counts.binary)
 
     @property

@@ -36,7 +36,7 @@ class StateOrder:
     by_mean: bool = False
 
     def list_names(self, model: HMMModel) -> Places:
-        """Return the state of a sample that each number stands for, (J,)."""
+        """Return the state of a sample for each number, (J,)."""
         n_states = len(model.shares)
         keys: Any = -model.shares
         if self.by_mean:

@@ -48,7 +48,7 @@ class Transitions(Part):
         Whether a state may follow itself. If not, as with explicit durations, phi_jj = 0 and only
         changes of state count as transitions.
     allowed : (J + 1, J) array of bool or None, default=None
-        Which transitions are possible, with first states in the last row; phi = 0 for the others.
+        Whether a transition is possible, with first states in the last row; otherwise phi = 0.
         None: all of them.
 
     Attributes

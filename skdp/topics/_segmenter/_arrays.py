@@ -34,7 +34,7 @@ class KnownUnits(NamedTuple):
 
 
 def nothing_known(corpus: SegmentedCorpus) -> KnownUnits:
-    """Return documents of which no cut is known."""
+    """Return documents without known cuts."""
     known = np.full(len(corpus.segment_ptr) - 1, UNKNOWN, dtype=np.int8)
     known[first_units(corpus)] = 1
     return KnownUnits(corpus, known)

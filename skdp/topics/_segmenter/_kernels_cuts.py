@@ -40,7 +40,7 @@ _SMALL = 1e-200
 
 
 class CutPrior(NamedTuple):
-    """Which gaps may be cut, and how probable that is."""
+    """Prior of cuts: the possible gaps and their probability."""
 
     known: np.ndarray
     most: int
