@@ -16,6 +16,7 @@ from skdp._numeric._random._draws import (
     draw_log_small_gamma,
     draw_poisson,
     gamma_constants,
+    shuffle,
 )
 from skdp._numeric._random._generator import make_generator
 from skdp._numeric._random._halves import find_second_halves
@@ -60,6 +61,7 @@ __all__ = [
     "next_double",
     "next_open_double",
     "next_uint64",
+    "shuffle",
     "stream_of_content",
     "stream_of_number",
 ]

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._numeric._random import draw_log_beta, draw_slice
+from skdp._numeric._random import draw_log_beta, draw_slice, shuffle
 from skdp._numeric._typing import Floats, Ints
 from skdp._part import Part
 from skdp.inference._interrupt import check_interrupts
 from skdp.language._nested._kernels_filter import empty_scratch
 from skdp.language._nested._kernels_lengths import draw_lengths
-from skdp.language._nested._kernels_sweeps import seat_strings, shuffle, sweep_strings
+from skdp.language._nested._kernels_sweeps import seat_strings, sweep_strings
 from skdp.language._nested._kernels_triples import empty_pairs
 from skdp.language._nested._kernels_types import find_occurrences, sweep_types
 from skdp.language._nested._layout import lay_out, open_restaurants, portions
