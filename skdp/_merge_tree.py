@@ -20,7 +20,7 @@ class MergeTree:
     merges : (K - 1, 2) int array
         The two nodes of each merge. Components are nodes 0 to K - 1; merge i makes node K + i.
     losses : (K - 1,) array
-        What each merge loses: nats per word of a corpus, or per row of a table.
+        The loss of each merge: nats per word of a corpus, or per row of a table.
     sizes : (K,) array
         Numbers of words or rows of the components.
     """
@@ -87,7 +87,7 @@ class MergeTree:
 
 
 def check_at_most(n: Any, name: str, most: int, noun: str) -> int:
-    """Return a number from 1 to `most`, the number of topics, say, or raise ValueError."""
+    """Return a number from 1 to `most`, such as the number of topics, or raise ValueError."""
     n = check_count(n, name, at_least=1)
     if n > most:
         raise ValueError(f"{name} must be at most the number of {noun}, {most}, got {n}.")

@@ -1,4 +1,4 @@
-"""What the parts of a chain have in common: copies of their own, and data that can be dropped."""
+"""Base class of the parts of a chain, which can be copied and can drop their data."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 
 
 class Part:
-    """A part of a chain's state, or all of it: values that sweeps change.
+    """A part of a chain's state, or all of it, which sweeps change.
 
-    A subclass names in `_data_attributes` what follows from the data alone.
+    A subclass lists the attributes that depend only on the data in `_data_attributes`.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ()
-    """What copies share and what `detach` drops: too large to copy, and never changed in part."""
+    """Attributes that copies share and `detach` drops. They are large and never modified."""
 
     def copy(self) -> Self:
-        """Return the same values in arrays of their own; data are shared."""
+        """Return a copy with its own arrays; data are shared."""
         other = object.__new__(type(self))
         for name, value in vars(self).items():
             if name not in self._data_attributes and isinstance(value, np.ndarray | Part):
@@ -26,13 +26,13 @@ class Part:
         return other
 
     def adopt(self, other: Self) -> None:
-        """Take the values of another one, which are not to be changed, and keep the data."""
+        """Adopt the values of another part, which must not be modified, and keep the data."""
         for name, value in vars(other).items():
             if name not in self._data_attributes:
                 self.__dict__[name] = value
 
     def detach(self) -> None:
-        """Drop the data and what follows from them, here and in the parts."""
+        """Drop the data and everything derived from them, here and in the parts."""
         for name in self._data_attributes:
             vars(self).pop(name, None)
         for value in vars(self).values():

@@ -96,7 +96,7 @@ def validate_parameters(estimator: Any) -> None:
     Raises
     ------
     ValueError
-        Naming the parameter, what it may be and what it is (scikit-learn's
+        Names the parameter, its constraints and its value (scikit-learn's
         ``InvalidParameterError``).
     """
     if get_config()["skip_parameter_validation"]:
@@ -176,7 +176,7 @@ def begin_fit_task(estimator: Any, n_subtasks: int, X: Any) -> Any:
     -------
     CallbackContext or its silent stand-in
         With ``subcontext(task_name=...)``, ``call_on_fit_task_begin`` and
-        ``call_on_fit_task_end``, which returns True if a callback wants to stop.
+        ``call_on_fit_task_end``, which returns True if a callback requests a stop.
     """
     if not hasattr(estimator, "_init_callback_context"):
         return _SilentTask()
@@ -188,7 +188,7 @@ def begin_fit_task(estimator: Any, n_subtasks: int, X: Any) -> Any:
 
 
 def get_parameter_constraints(estimator: type, names: Iterable[str]) -> dict[str, Any]:
-    """Return what a scikit-learn estimator allows for some of its parameters."""
+    """Return the constraints of a scikit-learn estimator for some of its parameters."""
     constraints = estimator._parameter_constraints  # type: ignore[attr-defined]  # any class
     return {name: [_own(constraint) for constraint in constraints[name]] for name in names}
 

@@ -111,7 +111,7 @@ class ImportGraph:
         return found + [tuple(dotted.rsplit(".", 1)) for dotted in DOTTED.findall(rest)]
 
     def _resolve(self, module: str, name: str) -> Iterator[str]:
-        """Yield the files that ``module.name`` stands for: where it is defined, in the end."""
+        """Yield the files of ``module.name``, the last of which defines it."""
         full = f"{module}.{name}" if name else module
         if full == "skdp" or (full not in self._files and module not in self._files):
             if "." in module:  # an attribute of a class, perhaps, or another project's module

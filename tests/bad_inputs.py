@@ -92,7 +92,7 @@ def log_obs(value):
 
 
 class Fault(NamedTuple):
-    """What somebody did: the call, the type of the error and a pattern of its message."""
+    """A mistake of a user: the call, the type of the error and a pattern of its message."""
 
     what: str
     call: Callable[[], Any]

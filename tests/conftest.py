@@ -25,7 +25,7 @@ SHORT_ASCENTS = [
         "unit/inspection",
     )
 ]
-"""What their tests look at is there after a few iterations, on purpose."""
+"""Their tests need only a few iterations, so the warning is ignored."""
 
 
 LONG_CHAINS = [HERE / place for place in ("common/test_docs.py", "statistical", "unit/inference")]

@@ -57,7 +57,7 @@ def is_masked(value: Any) -> bool:
 
 
 def check_unmasked(value: Any, name: str) -> Any:
-    """Return a value, or raise if it is masked: arrays of it would hold what the mask hides."""
+    """Return a value, or raise if it is masked: arrays of it would hold the masked values."""
     if is_masked(value):
         raise ValueError(
             f"{name} must not be a masked array: fill it first, with NaN where missing values are "
@@ -87,7 +87,7 @@ def check_word_names(feature_names: Any, n_words: int) -> NDArray[Any]:
 
 
 def check_how_many(n: Any, name: str, default: int, largest: int, what: str) -> int:
-    """Return how many are asked for, no more than there are; None: `default`, or all."""
+    """Return the requested number, at most the available one; None: `default`, or all."""
     if n is None:
         return min(default, largest)
     n = check_count(n, name, at_least=1)
@@ -145,7 +145,7 @@ def check_gamma_prior(
 ) -> tuple[float, float]:
     """Return shape and rate of a Gamma prior, in range.
 
-    The rate may be from 1 / `largest` to `largest`: it has a unit where what is drawn has one.
+    The rate may be from 1 / `largest` to `largest`, because it has the inverse unit of the draw.
     """
     shape, rate = _check_positive_pair(prior, name, "(shape, rate)", largest)
     if not SMALLEST <= shape <= LARGEST:

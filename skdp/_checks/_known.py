@@ -1,4 +1,4 @@
-"""Values that users know in part: labels of rows, states of steps."""
+"""Partly known values: labels of rows, states of steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CURE = "If y is for a later step or a metric, set use_y=False."
 
 
 def is_unknown(value: Any) -> bool:
-    """Return whether a value stands for nothing known: None, NaN, pandas.NA, or -1."""
+    """Return whether a value marks an unknown value: None, NaN, pandas.NA, or -1."""
     if value is None or type(value).__name__ == "NAType":  # pandas.NA is not comparable
         return True
     return isinstance(value, Real) and (value == -1 or value != value)
@@ -23,7 +23,7 @@ def is_unknown(value: Any) -> bool:
 def check_known(
     y: Any, n: int, name: str, *, what: str, place: str, largest: int
 ) -> NDArray[np.int64]:
-    """Return known integers from 0, -1 where unknown, (n,).
+    """Return known integers from 0, or -1 if unknown, (n,).
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def check_known(
     name : str
         Name of `y` in messages.
     what, place : str
-        What a number is, and what it belongs to, such as "label" and "row of X".
+        Names of a number and of its owner, such as "label" and "row of X".
     largest : int
         The largest number that is allowed.
 

@@ -24,7 +24,7 @@ class _MemoryStatus(ctypes.Structure):
 
 
 def physical_memory() -> int | None:
-    """Return the bytes of this machine's memory, None where the system does not tell."""
+    """Return the bytes of this machine's memory, None if the system does not report them."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # Windows has no sysconf
@@ -84,7 +84,7 @@ def _control_group_files(
 
 
 def available_memory() -> int | None:
-    """Return the least of the bytes that this process may use, None if the system tells none."""
+    """Return the smallest limit of this process's bytes, None if the system reports no limit."""
     return min(_limits(), default=None)
 
 
@@ -95,7 +95,7 @@ def check_memory(n_bytes: float, what: str, cure: str = "") -> None:
     ----------
     n_bytes : float
     what : str
-        What needs so much; the message begins with it.
+        The object that needs this memory; the message begins with it.
     cure : str
         Sentences at its end.
 

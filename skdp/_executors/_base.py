@@ -44,7 +44,7 @@ class Executor(ABC):
 
     @abstractmethod
     def call(self, partition: int, f: Callable[..., Any], *args: Any) -> Any:
-        """Start ``f(state, *args)`` where the state of a partition is; return a handle of the call.
+        """Start ``f(state, *args)`` in the process of a state; return a handle of the call.
 
         Arguments that come from `share` are sent to each worker only once.
         """
@@ -58,7 +58,7 @@ class Executor(ABC):
         """Return a handle of that sum for further calls; the sum may stay in another process.
 
         The summation tree depends only on the number of changes, so the result is the same to the
-        bit, whatever the workers and the order in which calls finish.
+        bit for any workers and any order in which calls finish.
         """
         level = list(changes)
         while len(level) > 1:

@@ -64,7 +64,7 @@ class Placed:
         return self._executor.sum(self._call_all(f, args, each))
 
     def total(self, f: Callable[..., Any], *args: Any, each: list[Any] | None = None) -> Any:
-        """Return a handle of that sum for later calls; the sum stays where the partitions are."""
+        """Return a handle of that sum for later calls; the sum stays with the partitions."""
         return self._executor.total(self._call_all(f, args, each))
 
     def result(self, total: Any) -> Any:

@@ -14,19 +14,20 @@ from skdp._fit._estimator import IterativeEstimator
 from skdp._fit._sampling import Sampling, SamplingSettings
 from skdp._fit._state import FitState
 from skdp._sklearn_compat import Interval, validate_parameters
+from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_of_climbs, warn_of_disagreement
 from skdp.inference._sweeps import SweepIterator
 from skdp.inference._trace import Trace
 
 _LEAST_BYTES = 2.0**12
-"""The minimum memory of a chain in bytes, whatever its data."""
+"""The minimum memory of a chain in bytes for any data."""
 
 
 class ChainEstimator(IterativeEstimator):
     """Base class with the parameters of chains, their procedure, and common attributes.
 
-    A subclass implements `_check_input` (X as a container), `_start_sampler` (the sampler of a new
-    chain) and `_make_averages`, and extends `_fitted_attributes`.
+    A subclass implements `_check_input` (X as a container) and `_start_sampler` (the sampler of a
+    new chain), and extends `_fitted_attributes`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -65,8 +66,8 @@ class ChainEstimator(IterativeEstimator):
         raise NotImplementedError
 
     def _make_averages(self) -> Any:
-        """Return the running means of a new chain."""
-        raise NotImplementedError
+        """Return the running means of a new chain; by default there are none."""
+        return NoAverages()
 
     def _n_jobs_of_chain(self) -> int | None:
         """Return the number of threads per sweep: 1 if several chains share the threads."""

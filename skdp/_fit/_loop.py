@@ -169,7 +169,7 @@ class FitLoop:
         """Save a fit that has been stopped, and show the result so far after an interrupt."""
         if self.state.is_torn:
             return
-        self.checkpoints.save()  # before what is shown is used up
+        self.checkpoints.save()  # before the shown results are used up
         if is_interrupt and self.procedure.may_show(self.estimator, self.state):
             self._show(final=self.procedure.is_distributed and not self.estimator.warm_start)
         self._keep_runs()

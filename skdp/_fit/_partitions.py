@@ -70,7 +70,7 @@ class PartitionedSampling(Sampling):
         Raises
         ------
         TypeError
-            Between two rounds, because this would move the parts of the partitions.
+            Only between two rounds, because this would move the parts of the partitions.
         """
         if self._pace is not None:
             raise TypeError(
@@ -87,7 +87,7 @@ class PartitionedSampling(Sampling):
 
     @staticmethod
     def detach(run: Chain) -> None:
-        """Do nothing: a warm start continues where the partitions are."""
+        """Do nothing: a warm start continues with the placed partitions."""
 
     def write_parts(self, files: PartFiles, state: FitState) -> str:
         """Write the parts that partitions hold; return the name of their folder."""
@@ -111,7 +111,7 @@ def fit_partitions(estimator: Any, X: Any, y: Any = None) -> Any:
         for parameters that partitions do not allow.
     X : PartitionedCorpus or PartitionedPanel
     y : object, default=None
-        What `_check_input` takes as y.
+        The argument y of `_check_input`.
 
     Returns
     -------

@@ -312,7 +312,7 @@ def prune(folder: Path, size: float) -> None:
     ----------
     folder : Path
     size : float
-        Size in bytes. Files that were used within the last hour stay, whatever their size.
+        Size in bytes. Files that were used within the last hour stay, regardless of their size.
     """
     found = []
     with os.scandir(folder) as entries:

@@ -160,15 +160,20 @@ class _Entry:
 
 
 def _name_by_constants(function: Callable[..., Any]) -> None:
-    """Give a unique name to a kernel that encloses constants.
+    """Give a unique name to a kernel that encloses constants or other kernels.
 
     Kernels that one function makes with different constants have the same name and signature.
     numba names their machine code by both, so a process that loads two of them, compiled by other
     processes, could run one instead of the other.
     """
     if function.__closure__:
-        constants = repr([cell.cell_contents for cell in function.__closure__])
+        values = [cell.cell_contents for cell in function.__closure__]
+        constants = repr([_name_of(value) if callable(value) else value for value in values])
         function.__qualname__ += f"_{zlib.crc32(constants.encode()):08x}"
+
+
+def _name_of(function: Any) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 def _known(options: dict[str, Any]) -> dict[str, Any]:

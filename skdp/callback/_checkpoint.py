@@ -101,7 +101,7 @@ class Checkpoint:
     >>> documents = [[[0, 1, 0]], [[2, 3, 2]]]
     >>> path = Path(tempfile.mkdtemp(), "lda.checkpoint")
     >>> model = GibbsLDA(2, max_iter=30, random_state=0).set_callbacks(Checkpoint(path))
-    >>> model.fit(documents).n_iter_  # had it been killed, the same line would go on
+    >>> model.fit(documents).n_iter_  # after a kill, the same line would continue
     30
     >>> model.set_params(max_iter=40).fit(documents).n_iter_
     40

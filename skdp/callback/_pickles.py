@@ -44,7 +44,7 @@ def read_checked(path: Path, header: bytes) -> list[Any]:
     Raises
     ------
     ValueError
-        If the file differs from what was written.
+        If the file differs from the written data.
     """
     with open(path, "rb") as file:
         check_unchanged(file, path)

@@ -32,7 +32,7 @@ class _Events(NamedTuple):
     is_counted : (n_rows,) bool
         The rows with a positive weight.
     outcomes, counts : (n,) int64
-        Of these rows.
+        Outcomes and counts of these rows.
     classes : (n_classes,) array
     names : (n_features,) array or None
         Names of the columns of X.

@@ -114,7 +114,7 @@ def _listed_as_array(rows: Sequence[Any]) -> Values:
 
 
 def _as_column(values: Any) -> Values:
-    """Return the values of a column, with text as objects: it is looked up and not sorted."""
+    """Return the values of a column, with text as objects, which are hashed and not sorted."""
     return values.astype(object) if values.dtype.kind in "US" else values
 
 

@@ -43,7 +43,6 @@ from skdp.context._distance_dependent._similarities import (
 from skdp.context._labels import check_labels
 from skdp.data._categories import Column
 from skdp.data._validation import check_rows
-from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_of_drifts
 from skdp.inference._trace import Trace
 from skdp.mixture._partition import representative_partition
@@ -346,9 +345,6 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         return check_kernel_values(self.kernel(rows, contexts), shape, "kernel(A, B)")
 
     # Chains
-
-    def _make_averages(self) -> NoAverages:
-        return NoAverages()
 
     def _check_room(self, n_contexts: int, n_columns: int, n: int = 0, n_outcomes: int = 0) -> None:
         """Raise if the memory of the machine is insufficient."""

@@ -51,7 +51,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     Columns of categories, the most important first, form nested contexts: those of the first level,
     those of the first two levels, and so on. The distribution of the classes in a context is a draw
     from a Pitman-Yor process around that of the next broader context (a Dirichlet process with
-    ``discount=0.0``). So frequent contexts have probabilities of their own, and rare or unseen
+    ``discount=0.0``). So frequent contexts have their own probabilities, and rare or unseen
     contexts borrow them from broader contexts, to a degree that is learned for each level.
 
     By default the fit chooses several chains of columns, each a model of this kind, and predicts by
@@ -486,7 +486,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
 
 
 def _warn_of_measurements(columns: list[Column], n_events: int, names: NDArray[Any] | None) -> None:
-    """Warn of columns of numbers most of whose values occur once, which say nothing of new rows."""
+    """Warn of columns of mostly distinct numbers, which are uninformative about new rows."""
     found = [
         describe_column(j, names)
         for j, column in enumerate(columns)

@@ -74,8 +74,8 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
 
     For each chain of columns, such as (maker, model), there is a back-off model like that of
     `HDPBackoffClassifier`, and its log probability of each class is a feature. A linear classifier
-    on these features adds what columns say independently, and has the interactions of columns
-    where the data suffice. `fit_transform` returns out-of-fold values for the training rows, so
+    on these features adds the evidence of columns, and includes interactions of columns if
+    the data suffice. `fit_transform` returns out-of-fold values for the training rows, so
     that the classifier does not see features that were computed from a row's own class.
 
     Parameters
@@ -121,7 +121,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    A pair is ordered: its second column is used where it was seen together with the first one, and
+    A pair is ordered: its second column is used if it was seen together with the first one, and
     a rare pair has the probabilities of its first column. D columns have D single chains and
     D (D - 1) pairs, so list the chains if there are many columns.
 

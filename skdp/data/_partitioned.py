@@ -1,4 +1,4 @@
-"""Partitioned data sets, whose partitions are containers that are opened where they are used."""
+"""Partitioned data sets, whose partitions are containers that worker processes open."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Partitioned:
         """Return the data set in folders of .npy files, each of which is a partition.
 
         The files have the names of the container's attributes, as written by its method `save`.
-        They are mapped to memory where they are used.
+        Processes that use them map them to memory.
 
         Parameters
         ----------

@@ -9,7 +9,7 @@ from skdp.data._segmented_corpus import SegmentedCorpus
 
 
 class PartitionedCorpus(Partitioned):
-    """A corpus in partitions, each a `SegmentedCorpus` that is opened where it is used.
+    """A corpus in partitions, each a `SegmentedCorpus` that is opened by its user.
 
     Make one by `from_files`, `from_delayed`, `from_bag` or `from_corpus`. Nothing is read before it
     is needed, and no two partitions need to be in memory at the same time.

@@ -9,7 +9,7 @@ from skdp.data._sequence_panel import SequencePanel
 
 
 class PartitionedPanel(Partitioned):
-    """A panel in partitions, each a `SequencePanel` that is opened where it is used.
+    """A panel in partitions, each a `SequencePanel` that is opened by its user.
 
     Make one by `from_files`, `from_delayed`, `from_bag` or `from_panel`. Nothing is read before it
     is needed. `HDPHMMLT` can be fitted to it, with bit for bit the result of a fit to the whole

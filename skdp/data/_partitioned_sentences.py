@@ -9,7 +9,7 @@ from skdp.data._token_sequences import TokenSequences
 
 
 class PartitionedSentences(Partitioned):
-    """Sentences in partitions, each a `TokenSequences` that is opened where it is used.
+    """Sentences in partitions, each a `TokenSequences` that is opened by its user.
 
     Make one by `from_files`, `from_delayed`, `from_bag` or `from_sentences`. Nothing is read before
     it is needed.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array
+from skdp._numeric._numba import as_readonly
 from skdp.data._files import Folder, read_array, write_arrays
 from skdp.data._writing import check_path
 
@@ -52,13 +53,6 @@ def select(ptr: Offsets, parts: Selection) -> tuple[Offsets, Selection]:
     return selected, items
 
 
-def freeze(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view as a plain ndarray, so that a memory map hashes like its copy."""
-    view = np.asarray(array).view()
-    view.flags.writeable = False
-    return view
-
-
 def check_offsets(ptr: ArrayLike, name: str, items: str, n_items: int) -> Offsets:
     array = as_array(ptr, name)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
@@ -100,8 +94,8 @@ class Ragged:
         return cls.__new__(cls)._set(values, ptrs, n_features)
 
     def _set(self, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
-        self._values = freeze(values)
-        self._ptrs = tuple(freeze(ptr) for ptr in ptrs)
+        self._values = as_readonly(values)
+        self._ptrs = tuple(as_readonly(ptr) for ptr in ptrs)
         self._n_features = n_features
         return self
 

@@ -13,12 +13,12 @@ from scipy.sparse import csr_matrix, vstack
 from sklearn.utils.validation import check_array
 
 from skdp._checks import check_integers, check_memory, check_unmasked, shorten
+from skdp._numeric._numba import as_readonly
 from skdp.data._files import Folder, read_array
 from skdp.data._ragged import (
     Offsets,
     Selection,
     check_offsets,
-    freeze,
     join_offsets,
     offsets,
     read_parts,
@@ -100,7 +100,7 @@ class SegmentedCorpus(RaggedTokens):
     _ptr_names = ("doc_ptr", "segment_ptr")
 
     _names: tuple[str, ...] | None
-    """The words of the vocabulary, which a vectorizer knows; files do not hold them."""
+    """The words of the vocabulary, if a vectorizer made the corpus; files do not hold them."""
 
     _part_ptr: Offsets | None
 
@@ -310,7 +310,7 @@ class SegmentedCorpus(RaggedTokens):
 
     def _set_parts(self, part_ptr: Offsets | None) -> Self:
         """Divide the documents of a new corpus into parts, and return it."""
-        self._part_ptr = None if part_ptr is None else freeze(part_ptr)
+        self._part_ptr = None if part_ptr is None else as_readonly(part_ptr)
         return self
 
     def _without_names(self) -> Self:
@@ -443,5 +443,5 @@ def _as_part(part: Any, d: int) -> list[Any]:
 
 
 def _is_pair(segment: Any) -> bool:
-    """Return whether a segment looks like a word id and its count."""
+    """Return whether a segment could be a word id and its count."""
     return isinstance(segment, tuple) and len(segment) == 2

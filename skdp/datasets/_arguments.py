@@ -23,7 +23,7 @@ def check_number(
 
 
 def is_option(value: Any, options: Iterable[str]) -> bool:
-    """Tell whether a value is one of the options; arrays are none."""
+    """Return whether a value is one of the options, which an array never is."""
     return isinstance(value, str) and value in tuple(options)
 
 

@@ -1,4 +1,4 @@
-"""The cocktail party: who speaks when, from microphones that hear everybody."""
+"""The cocktail party: the task is to infer from microphones who speaks when."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _DURATIONS = ("normal", "geometric")
 _TURN_SPREAD, _PAUSE_SPREAD = 0.2, 1.0
 """Standard deviations of normal durations, in means."""
 _SYLLABLES = 12.0
-"""Of a turn of mean length: about four a second in a sentence of three."""
+"""Syllables in a turn of mean length: about four per second, in a sentence of three seconds."""
 _WARM_UP = 10
-"""Turns, with pauses, after which a conversation has forgotten how it began."""
+"""Number of turns, with pauses, after which the beginning of a conversation is irrelevant."""
 
 
 def make_cocktail_party(
@@ -37,10 +37,10 @@ def make_cocktail_party(
     weights: ArrayLike | None = None,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
 ) -> Bunch:
-    """Draw what microphones hear of several conversations at once.
+    """Draw the recordings of several simultaneous conversations.
 
-    In each conversation at most one person speaks at a time. Microphones hear all speakers and the
-    background,
+    In each conversation at most one person speaks at a time. Microphones record all speakers and
+    the background,
 
         y_t = (1, theta_t) W + noise,    W ~ Uniform(0, 1),    noise ~ N(0, noise_scale^2 I),
 
@@ -59,11 +59,11 @@ def make_cocktail_party(
     n_features : int, default=12
         Number of microphones D, >= 1. Not used if `weights` are given.
     amplitude : {"constant", "carrier"}, default="constant"
-        How loud speakers are. "constant": 1, which makes the observations exactly linear and
+        Loudness of speakers. "constant": 1, which makes the observations exactly linear and
         Gaussian in the states. "carrier": as loud as speech, a rectified noise under an envelope of
         syllables, scaled to a mean of 1 and a standard deviation of 0.5 for each speaker.
     durations : {"normal", "geometric"}, default="normal"
-        How long turns and pauses last. "normal": normal variables rounded to whole steps >= 1
+        Lengths of turns and pauses. "normal": normal variables rounded to whole steps >= 1
         (smaller ones are drawn again), with standard deviations of 0.2 `turn_length` and of
         `pause_length`. "geometric": the states are then exactly a Markov chain.
     turn_length : float, default=150.0
@@ -74,20 +74,20 @@ def make_cocktail_party(
     noise_scale : float, default=0.3
         Standard deviation of the noise, >= 0.
     weights : array-like of shape (n_factors + 1, n_features), default=None
-        How loud the background (row 0) and each speaker are at each microphone. None: drawn.
+        Loudness of the background (row 0) and of each speaker at each microphone. None: drawn.
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness. An int makes the data reproducible. With the same int, the speakers
-        take the same turns, whatever the amplitude, the weights or the noise.
+        take the same turns for all amplitudes, weights and noises.
 
     Returns
     -------
     Bunch
         data : ndarray of shape (n_steps, n_features)
-            What the microphones hear, as one sequence.
+            The recordings, as one sequence.
         states : ndarray of int8, shape (n_steps, n_factors)
             1 where a speaker speaks.
         signal : ndarray of shape (n_steps, n_factors)
-            The amplitudes theta; 0 where a speaker is silent.
+            The amplitudes theta; 0 if a speaker is silent.
         weights : ndarray of shape (n_factors + 1, n_features)
             W; row 0 is the background.
         conversations : ndarray of int, shape (n_factors,)
@@ -138,7 +138,7 @@ def make_cocktail_party(
         f"turn_length={turn:g} and pause_length={pause:g}",
     )
 
-    # Streams of their own: what is asked of one does not change what the others draw.
+    # Separate streams: the arguments of one part do not change the draws of the others.
     seeds = make_seed_sequence(random_state).spawn(4)
     rng_states, rng_signal, rng_weights, rng_noise = map(np.random.default_rng, seeds)
     states = np.hstack(
@@ -217,7 +217,7 @@ def _draw_speech(
     """Draw amplitudes (n_steps,), their mean 1 and standard deviation 0.5 where somebody speaks.
 
     The envelope is log-normal, a Gaussian process that is smooth over about a third of a syllable.
-    Rectified Laplace noise is what has the peaks of speech.
+    Rectified Laplace noise has the peaks of speech.
     """
     width = max(syllable / 3.0, 0.5)
     log_envelope = gaussian_filter1d(rng.standard_normal(len(on)), width, mode="wrap")

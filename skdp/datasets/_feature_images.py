@@ -30,7 +30,7 @@ def make_feature_images(
     """Draw images of 6 x 6 pixels that are sums of any of four glyphs, and noise.
 
     Each image has each glyph with the same probability, independently. This is how Indian buffet
-    processes were first shown to find features ([1]_): nothing says how many glyphs there are, and
+    processes were first shown to find features ([1]_): the number of glyphs is not given, and
     hardly any image shows one alone.
 
     Parameters
@@ -43,7 +43,7 @@ def make_feature_images(
         Probability that an image has a glyph, from 0 to 1.
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness. An int makes the data reproducible. With the same int, images have the
-        same glyphs whatever the noise.
+        same glyphs for any noise.
 
     Returns
     -------
@@ -51,9 +51,9 @@ def make_feature_images(
         data : ndarray of shape (n_samples, 36)
             The images, one a row; ``data.reshape(-1, 6, 6)`` shows them.
         features : ndarray of int8, shape (n_samples, 4)
-            1 where an image has a glyph.
+            1 if an image has a glyph.
         glyphs : ndarray of shape (4, 36)
-            What the glyphs look like.
+            The images of the glyphs.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def make_feature_images(
         raise ValueError(f"probability must be a number from 0 to 1, got {probability!r}.")
     check_memory(8.0 * 80 * n_samples, f"n_samples={n_samples} images")
     glyphs = _read_glyphs()
-    # Streams of their own: the noise does not change what the features are.
+    # Separate streams: the noise does not change the features.
     seeds = make_seed_sequence(random_state).spawn(2)
     rng_features, rng_noise = map(np.random.default_rng, seeds)
     features = rng_features.random((n_samples, len(glyphs))) < probability

@@ -14,10 +14,10 @@ from skdp.data._parse_tree import ParseTree
 
 Symbols = tuple[str, ...]
 Rules = dict[str, list[tuple[Symbols, float]]]
-"""For each nonterminal, the start first, right-hand sides and their probabilities, all above 0."""
+"""Right-hand sides and their positive probabilities for each nonterminal, the start first."""
 
 _TOLERANCE = 1e-6
-"""Of the sum of the probabilities of a symbol."""
+"""Tolerance of the sum of the probabilities of a symbol."""
 
 
 def make_mouse() -> Rules:
@@ -92,7 +92,7 @@ def _check_rule(symbol: Any, rule: Any) -> tuple[Symbols, float]:
 
 
 def list_words(rules: Rules) -> list[str]:
-    """Return what is no nonterminal, in the order of the rules."""
+    """Return the terminals, in the order of the rules."""
     seen = {
         part: None for alternatives in rules.values() for right, _ in alternatives for part in right
     }
@@ -150,7 +150,7 @@ class NormalForm(NamedTuple):
 def to_normal_form(rules: Rules, start: str, words: list[str]) -> NormalForm:
     """Return a grammar in Chomsky normal form.
 
-    Words in longer rules get symbols of their own, and so do right ends of rules with three parts
+    Words in longer rules get their own symbols, and so do right ends of rules with three parts
     and more. Chains of rules X -> Y are summed out: with U their probabilities, the symbols in
     which the chain from X can end have weights (I - U)^-1.
     """

@@ -1,4 +1,4 @@
-"""States of hidden Markov models, and what they emit: for the generators."""
+"""States and emissions of hidden Markov models, for the generators."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _GROWTH = 1.02
-"""Of the spread of places after each that is too close to another."""
+"""Factor of the spread of places after a place that is too close to another."""
 
 
 def draw_states(
@@ -17,7 +17,7 @@ def draw_states(
 ) -> NDArray[np.int64]:
     """Draw the states (n_observations,) of all sequences."""
     first, later = np.cumsum(startprob), np.cumsum(transmat, axis=1)
-    first[-1] = later[:, -1] = 1.0  # whatever was rounded
+    first[-1] = later[:, -1] = 1.0  # regardless of rounding
     uniforms = rng.random(ptr[-1])
     states = np.empty(ptr[-1], dtype=np.int64)
     begins = set(ptr[:-1].tolist())
@@ -30,7 +30,7 @@ def draw_states(
 def draw_places(
     n_states: int, n_features: int, separation: float, emission: str, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Draw places (n_states, n_features), no two of them closer than `separation`."""
+    """Draw places (n_states, n_features) with distances of at least `separation`."""
     places = np.empty((n_states, n_features))
     spread = max(separation, 1.0)
     n_placed = 0

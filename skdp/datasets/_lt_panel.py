@@ -35,14 +35,14 @@ def make_lt_panel(
 ) -> Bunch:
     r"""Draw sequences from a hidden Markov model with local transitions (HDP-HMM-LT).
 
-    The states have locations, and those that are close follow each other more often: the model of
+    The states have locations, and close states follow each other more often. This is the model of
     `HDPHMMLT` with `GaussianSimilarity`, in the weak limit,
 
         beta ~ Dirichlet(gamma / J),    pi_jj' ~ Gamma(alpha beta_j' + kappa [j = j'], 1),
         l_j ~ N(0, I),    phi_jj' = exp(-lambda \|l_j - l_j'\|^2 / 2),
 
-    with transitions of probability P_jj' proportional to pi_jj' phi_jj'. First states have rates of
-    their own, pi_0j' ~ Gamma(alpha beta_j', 1), which depend on no location.
+    with transitions of probability P_jj' proportional to pi_jj' phi_jj'. First states have their
+    own rates, pi_0j' ~ Gamma(alpha beta_j', 1), which depend on no location.
 
     Parameters
     ----------
@@ -67,15 +67,15 @@ def make_lt_panel(
     stickiness : float, default=0.0
         kappa, >= 0: the extra rate of staying.
     top_concentration : float, default=10.0
-        gamma, > 0: the larger, the more alike the weights beta of the states.
+        gamma, > 0: the larger, the more similar the weights beta of the states.
     transition_concentration : float, default=10.0
-        alpha, > 0: the larger, the more alike the rates of the transitions from different states.
+        alpha, > 0: the larger, the more similar the rates of transitions from different states.
     separation : float, default=4.0
         Smallest distance between two states, >= 0. Gaussian: between means, in standard deviations.
         Categorical: between log-odds, the logarithms of probabilities minus their mean.
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness. An int makes the panel reproducible. With the same int, locations,
-        rates, emissions of states and sequences are drawn apart: what is asked of one does not
+        rates, emissions of states and sequences are drawn separately: the arguments of one do not
         change the others, but the sequences of states follow the transitions.
 
     Returns
@@ -141,7 +141,7 @@ def make_lt_panel(
         f"n_states={n_states}, n_features={n_features} and n_dims={n_dims}",
     )
 
-    # Streams of their own: what is asked of one does not change what the others draw.
+    # Separate streams: the arguments of one part do not change the draws of the others.
     seeds = make_seed_sequence(random_state).spawn(5)
     rng_places, rng_locations, rng_rates, rng_states, rng_values = map(np.random.default_rng, seeds)
     locations = rng_locations.standard_normal((n_states, n_dims))

@@ -36,7 +36,7 @@ class _Alternatives(NamedTuple):
     rights: list[Symbols]
     log_probabilities: list[float]
     growths: list[float]
-    """By how much the least number of words of a sentence rises."""
+    """Increment of the least number of words of a sentence."""
 
 
 _GRAMMARS = {"mouse": make_mouse, "pairs": make_pairs}
@@ -221,7 +221,7 @@ def _tabulate(symbol: str, rules: Rules, least: dict[str, float]) -> _Alternativ
     rights = [right for right, _ in rules[symbol]]
     probabilities = [probability for _, probability in rules[symbol]]
     return _Alternatives(
-        [*accumulate(probabilities[:-1]), 1.0],  # whatever was rounded
+        [*accumulate(probabilities[:-1]), 1.0],  # regardless of rounding
         rights,
         [math.log(probability) for probability in probabilities],
         [sum(least.get(part, 1.0) for part in right) - least[symbol] for right in rights],

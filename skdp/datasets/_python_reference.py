@@ -24,8 +24,8 @@ Copyright (c) Python Software Foundation, under its license: see ``license()``.
 _MIN_WORDS = 8
 _MIN_PLAIN = 0.55
 _MIN_FUNCTION = 0.12
-"""A paragraph of prose has so many words, such a share of them without code's punctuation, and such
-a share of English function words."""
+"""Bounds for a paragraph of prose: number of words, share of words without the punctuation of code,
+and share of English function words."""
 
 _FUNCTION_WORDS = frozenset(
     "a an and are as at be been but by can do does for from has have if in into is it its may must "

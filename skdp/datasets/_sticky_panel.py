@@ -87,7 +87,7 @@ def make_sticky_panel(
 
     Notes
     -----
-    The states have places, which are drawn one after the other from a normal distribution. A place
+    The places of the states are drawn in turn from a normal distribution. A place
     that is too close to another is drawn again from a wider distribution, so many states in few
     dimensions lie far out. The means are these places.
 
@@ -117,7 +117,7 @@ def make_sticky_panel(
         f"n_states={n_states} and n_features={n_features}",
     )
 
-    # Streams of their own: what is asked of one does not change what the others draw.
+    # Separate streams: the arguments of one part do not change the draws of the others.
     seeds = make_seed_sequence(random_state).spawn(3)
     rng_places, rng_states, rng_values = map(np.random.default_rng, seeds)
     startprob = np.full(n_states, 1.0 / n_states)

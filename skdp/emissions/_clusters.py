@@ -368,7 +368,7 @@ def augmented_terms(
     weights : (N, B) array
         Kernels write to it unless `shape` is 0.
     hidden : (N, D) array of bool
-        Which values are missing.
+        Whether a value is missing.
     shape : float
         Shape and rate of the Gamma distribution of the weights; 0: they are 1.
     prior : (mean, precision, dof, scale)

@@ -72,7 +72,7 @@ def _apply_to_sequences(
 
 
 def pull_in(values: Floats, medians: Floats, cuts: Floats) -> Floats:
-    """Return values, pulling in those that are farther from the medians than the cuts."""
+    """Return values, with values beyond the cuts around the medians moved to the cuts."""
     away = values - medians
     far = np.abs(away) > cuts
     if not far.any():

@@ -9,7 +9,7 @@ All tables are symmetric, with zeros on the diagonal.
 | half_log_dets | log det(Sigma_jb) / 2 | (K, B) float64 | |
 | log_intensities | log lambda_jd | (K, D) float64 | |
 | log_probs | log theta_jv | (K, V) float64 | finite, but perhaps as low as -1e9 |
-| roots | sqrt(theta_jv) | (V, K) float64 | by symbol; 0 where it underflows |
+| roots | sqrt(theta_jv) | (V, K) float64 | by symbol; 0 if it underflows |
 | bits | log(1 - theta_jd), log theta_jd | (K, 2 D) float64 | alternating, two entries per column |
 | out | log BC_jk | (K, K) float64 | <= 0 |
 """

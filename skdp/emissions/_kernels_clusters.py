@@ -67,7 +67,7 @@ CELLS_AND_GAUSSIANS, CELLS_AND_COUNTS, ALL_PARTS = range(3, 6)
 """Kinds of rows of several parts: independent columns, and others of several columns each."""
 
 AUGMENTED = 6
-"""Gaussian rows of which more is drawn than the cluster: missing values and weights."""
+"""Gaussian rows whose missing values and weights are drawn, besides their cluster."""
 
 N_ROUNDS = 2
 """Number of rounds in which rows choose the side that predicts them better."""
@@ -214,7 +214,7 @@ def halve(kind, n, members, by_means, rows, prior, clusters, scratch, found, sid
     Parameters
     ----------
     by_means : bool
-        Whether the sides are found by two means, or for tables by what the sides predict. Kinds of
+        Whether the sides are found by two means, or for tables by their predictions. Kinds of
         rows without means ignore it.
     clusters : room for two
     found : (N,) int64, scratch

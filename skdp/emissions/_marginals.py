@@ -292,7 +292,7 @@ def fill_by_means(
     ----------
     values : (N, D) array
     weights : (N, J) array
-        Probabilities of the states given what was observed.
+        Probabilities of the states given the observations.
     means : (J, D) array
     """
     out = np.array(values)

@@ -26,7 +26,7 @@ def moments(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean and a positive definite covariance of the observed values.
 
-    Far values are pulled in.
+    Far values are moved to a bound.
     """
     return moments_of(Whole(values), shrinkage)
 

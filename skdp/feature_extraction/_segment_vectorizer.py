@@ -180,7 +180,7 @@ class SegmentVectorizer(TextVectorizer):
     ) -> Iterator[list[list[str]]]:
         """Yield documents as lists of segments of words, and record them.
 
-        `listed` are the numbers of those that were cut into segments already.
+        `listed` are the numbers of the documents that are already cut into segments.
         """
         check_raw(X)
         check_reading(self)
@@ -296,7 +296,7 @@ class SegmentVectorizer(TextVectorizer):
         Returns
         -------
         list of documents, each a list of arrays of str, one per segment
-            Of a corpus that is divided into parts, a list of parts, each such a list.
+            If the corpus is divided into parts: a list of parts, each of which is such a list.
         """
         names = self.get_feature_names_out()
         if not isinstance(X, SegmentedCorpus):

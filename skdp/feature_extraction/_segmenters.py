@@ -1,4 +1,4 @@
-"""How raw text is cut into segments."""
+"""Segmentation of raw text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _ends_sentence(text: str, stop: int, begin: int) -> bool:
-    """Tell whether what ends before `stop` is a sentence, if `begin` is where text goes on."""
+    """Return whether a sentence ends before `stop`, if the text continues at `begin`."""
     if text[begin : begin + 1].islower():
         return False
     if text[stop - 1] != ".":

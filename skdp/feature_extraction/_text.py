@@ -1,4 +1,4 @@
-"""What the vectorizers of ordered text have in common."""
+"""Common code of the vectorizers of ordered text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class WordNumbers:
         return list(self._numbers)
 
     def count(self) -> NDArray[np.int64]:
-        """Return how often each word was read."""
+        """Return the number of occurrences of each word."""
         return np.bincount(self._tokens, minlength=len(self._numbers))
 
     def lengths(self) -> NDArray[np.int64]:
@@ -135,7 +135,7 @@ def read_bag(bag: Any) -> Iterator[Any]:
 
 
 def transform_bag(vectorizer: TextVectorizer, bag: Any) -> list[Any]:
-    """Return what the vectorizer will make of each partition of a bag, as dask.delayed objects."""
+    """Return the vectorizer's output for each partition of a bag, as dask.delayed objects."""
     from dask import delayed
 
     fitted = delayed(copy(vectorizer), traverse=False)  # another fit of it is not ours
@@ -172,7 +172,7 @@ class TextReader(CountVectorizer):
 
 
 def check_reading(vectorizer: Any) -> None:
-    """Raise if a parameter that says how text is read is no pattern, or no encoding."""
+    """Raise if a parameter for reading text is not a pattern or not an encoding."""
     try:
         codecs.lookup(vectorizer.encoding)
     except LookupError:

@@ -180,7 +180,7 @@ class TokenVectorizer(TextVectorizer):
         return numbers
 
     def _ids(self, numbers: WordNumbers) -> TokenSequences:
-        """Return what was read with the vocabulary's ids."""
+        """Return the tokens with the vocabulary's ids."""
         ids = []
         for word in numbers.types:
             if word not in self.vocabulary_ and self._unknown is not None:

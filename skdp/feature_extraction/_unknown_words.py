@@ -1,4 +1,4 @@
-"""Classes of words by their looks, for words too rare to be known by themselves."""
+"""Classes of words by their spelling, for words too rare for their own statistics."""
 
 from __future__ import annotations
 

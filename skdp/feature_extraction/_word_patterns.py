@@ -13,11 +13,11 @@ from functools import cache
 from itertools import chain
 
 _JOINERS = (0x200C, 0x200D)
-"""Not marks, but parts of words, as in Persian and Malayalam."""
+"""Characters that are parts of words in Persian and Malayalam, although they are not marks."""
 
 _BASIC = range(0x300, 0x10000)
 _SUPPLEMENTARY = (range(0x10000, 0x20000), range(0xE0000, 0xE0200))
-"""Where Unicode has marks: there are none before, between and after these."""
+"""Ranges that contain all marks of Unicode."""
 
 _FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
 _ESCAPE = re.compile(r"\\.", re.DOTALL)

@@ -274,7 +274,7 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
     """Kind of the data that `skdp.utils.estimator_checks` passes to the estimator."""
 
     warm_start: ClassVar[bool] = False
-    """Not a parameter: every fit starts from scratch."""
+    """This is not a parameter: every fit starts from scratch."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ MIN_WEIGHT = 1e-8
 """Floor of the weights, since the density of the prior is unbounded for vanishing weights."""
 
 _MIN_DRAWN = 1e-100
-"""Floor of drawn weights, at which products of two do not vanish: they need no density."""
+"""Smallest drawn weight, so that products of two weights do not underflow."""
 
 _MAX_STEPS = 30
 _MAX_LOGIT = 40.0

@@ -8,13 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._numba import as_readonly
 from skdp.inference._diagnostics import bulk_ess, rank_r_hat
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 class ScalarSummary(NamedTuple):
@@ -76,8 +71,8 @@ class Trace(Mapping[str, NDArray[np.float64]]):
     """
 
     def __init__(self, sweeps: NDArray[np.int64], values: dict[str, NDArray[np.float64]]):
-        self.sweeps = _read_only(sweeps)
-        self._values = {name: _read_only(array) for name, array in values.items()}
+        self.sweeps = as_readonly(sweeps)
+        self._values = {name: as_readonly(array) for name, array in values.items()}
         self.n_chains = next(iter(values.values())).shape[0]
 
     def __reduce__(self) -> tuple[Any, ...]:

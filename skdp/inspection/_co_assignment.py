@@ -202,7 +202,7 @@ class CoAssignmentDisplay:
 
 
 def _co_assign(partitions: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the shares of partitions with two rows in the same cluster."""
+    """Return the shares of partitions in which two rows have the same cluster, for all pairs."""
     n_rows = partitions.shape[1]
     counts = np.zeros((n_rows, n_rows), dtype=np.float32)
     for labels in partitions:

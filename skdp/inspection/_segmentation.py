@@ -425,7 +425,7 @@ def _families() -> list[str]:
 def _check_cuts(
     values: Any, name: str, characters: str | Sequence[str], n: int, allowed: tuple[int, ...]
 ) -> NDArray[np.int8]:
-    """Return cuts (n - 1,), given as cuts or as words."""
+    """Return cuts (n - 1,) from cuts or words."""
     if isinstance(values, list | tuple) and values and isinstance(values[0], str):
         if not isinstance(characters, str) or "".join(values) != characters:
             raise ValueError(

@@ -41,7 +41,7 @@ class NgramLanguageModel:
         raise NotImplementedError
 
     def _n_models(self) -> int:
-        """Return the number of these models."""
+        """Return the number of models."""
         raise NotImplementedError
 
     def _index(self, X: Any) -> NgramTrie:

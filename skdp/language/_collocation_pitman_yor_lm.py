@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skdp._checks import check_beta_prior, check_gamma_prior
+from skdp._checks import check_beta_prior
 from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Places
@@ -17,14 +17,6 @@ from skdp.language._collocations._layout import chain_bytes
 from skdp.language._collocations._lexicon import count_collocations
 from skdp.language._collocations._model import lay_out_new, read_new
 from skdp.language._collocations._sampler import CollocationSampler, CollocationSettings
-from skdp.language._nested._parameters import (
-    CONCENTRATIONS,
-    DISCOUNTS,
-    check_anneal,
-    check_length_factors,
-    check_length_prior,
-    check_levels,
-)
 from skdp.language._nested._sampler import Settings, Strings
 from skdp.language._nested_pitman_yor_lm import NestedPitmanYorLM
 
@@ -276,26 +268,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
             )
 
     def _settings_of_chain(self) -> Settings:
-        orders = 1, 1, int(self.character_order)
-        return Settings(
-            1,
-            int(self.character_order),
-            int(self.max_word_length),
-            check_length_factors(self.length_correction, int(self.max_word_length)),
-            self.word_length,
-            check_length_prior(self.length_prior),
-            self.end_probability,
-            check_beta_prior(self.end_probability_prior, "end_probability_prior"),
-            check_levels(self.discount, "discount", orders, DISCOUNTS, "in [0, 1)"),
-            check_levels(
-                self.concentration, "concentration", orders, CONCENTRATIONS, "from 1e-8 to 1e8"
-            ),
-            check_beta_prior(self.discount_prior, "discount_prior"),
-            check_gamma_prior(self.concentration_prior, "concentration_prior"),
-            self.init,
-            check_anneal(self.anneal, self._burn_in()),
-            0.0,
-        )
+        return self._settings_of((1, 1, int(self.character_order)), 0.0)
 
     def _settings_of_collocations(self) -> CollocationSettings:
         return CollocationSettings(

@@ -18,7 +18,6 @@ from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats, Ints, Places
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import TokenSequences
-from skdp.inference._chain import NoAverages
 from skdp.language._nested._input import read_cuts, read_fit_input, read_new_input
 from skdp.language._nested._kernels_predict import choose_cuts, sum_cuts
 from skdp.language._nested._layout import chain_bytes
@@ -93,7 +92,7 @@ class NestedPitmanYorLM(
     concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     init : {"online", "whole"}, default="online"
-        The initial state. "online": strings are cut one after the other, the shortest first,
+        The initial state. "online": strings are cut in turn, the shortest first,
         starting from empty restaurants; this is done twice, the second time with the parameters
         learned in the first pass. "whole": strings are cut only where necessary.
     anneal : (float, int), "auto" or None, default="auto"
@@ -303,10 +302,13 @@ class NestedPitmanYorLM(
         self._settings_of_chain()
 
     def _settings_of_chain(self) -> Settings:
-        orders = int(self.word_order), int(self.character_order)
+        return self._settings_of((int(self.word_order), int(self.character_order)), self.type_moves)
+
+    def _settings_of(self, orders: tuple[int, ...], type_moves: float) -> Settings:
+        """Return the settings, given the numbers of levels of each kind of restaurant."""
         return Settings(
-            int(self.word_order),
-            int(self.character_order),
+            orders[0],
+            orders[-1],
             int(self.max_word_length),
             check_length_factors(self.length_correction, int(self.max_word_length)),
             self.word_length,
@@ -321,7 +323,7 @@ class NestedPitmanYorLM(
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
             self.init,
             check_anneal(self.anneal, self._burn_in()),
-            float(self.type_moves),
+            float(type_moves),
         )
 
     def _check_input(self, X: Any, y: Any = None) -> Strings:
@@ -349,9 +351,6 @@ class NestedPitmanYorLM(
             derive_stream(root, Role.INIT, c),
             derive_stream(root, Role.SWEEP, c),
         )
-
-    def _make_averages(self) -> NoAverages:
-        return NoAverages()
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
@@ -383,7 +382,7 @@ class NestedPitmanYorLM(
         return float(np.mean([row[name] for row in trace]) if isinstance(given, str) else given)
 
     def _show(self, words: list[Ints]) -> list[Any]:
-        """Return words, given as arrays of ids, as strings if X contained strings."""
+        """Return words from arrays of ids, as strings if X contained strings."""
         if self.alphabet_ is None:
             return words
         return ["".join(self.alphabet_[letter] for letter in word) for word in words]
@@ -496,8 +495,7 @@ class NestedPitmanYorLM(
         check_is_fitted(self)
         self._validate_parameters()
         tokens, ptr, _ = read_new_input(self, X)
-        cuts = self._predict_cuts(tokens, ptr)
-        ids, word_ptr = self._lexicon.look_up(tokens, ptr, cuts)
+        ids, word_ptr = self._lexicon.look_up(tokens, ptr, self._predict_cuts(tokens, ptr))
         return TokenSequences(ids, word_ptr, len(self._lexicon.counts) + 1)
 
     def fit_transform(self, X: Any, y: Any = None) -> TokenSequences:

@@ -32,13 +32,13 @@ class BracketScores(NamedTuple):
 
 
 class _Brackets(NamedTuple):
-    """A tree as what is scored: preterminals are tags, all other nodes are brackets."""
+    """The scored items of a tree: preterminals are tags, all other nodes are brackets."""
 
     words: list[str]
     tags: list[str]
     """Labels of preterminals; "" of words that have none."""
     spans: list[tuple[str, int, int]]
-    """Label, first word, word after the last; what is inside comes first."""
+    """Label, first word, word after the last; inner brackets come first."""
 
 
 def bracket_scores(
@@ -106,7 +106,7 @@ def bracket_scores(
     -----
     Function tags do not count: the label of a bracket ends before its first ``-`` or ``=``. If a
     label begins with one of these, it becomes empty and agrees with all others of this kind. The
-    labels of words, which decide what is deleted, are not cut: ``-NONE-`` is one of them.
+    labels of words, which determine the deletions, are not cut: ``-NONE-`` is one of them.
 
     The true brackets, outer before inner, are matched one by one with the outermost predicted
     bracket that has the same span, a label that agrees, and no match yet. Of n true and m predicted

@@ -16,9 +16,9 @@ from skdp.data import SegmentedCorpus, check_corpus
 from skdp.metrics._kernels_coherence import count_windows
 
 _WINDOWS: dict[str, int | str] = {"c_v": 110, "npmi": 10, "u_mass": "document"}
-"""What counts as close, by measure, where the user does not say."""
+"""Default window of each measure."""
 _EPSILON = 1e-12
-"""Of Röder et al., section 3.3: keeps the logarithm of words that never meet finite."""
+"""Constant of Röder et al., section 3.3, for finite logarithms of words that never meet."""
 
 
 def topic_coherence(

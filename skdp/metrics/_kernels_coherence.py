@@ -1,4 +1,4 @@
-"""In how many windows words occur, alone and together.
+"""Numbers of windows in which words occur, alone and together.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -52,7 +52,7 @@ def count_windows(tokens, part_ptr, size, topics, places, place_ptr, present, si
     Window t of a part holds its tokens t, ..., t + s - 1. A word is present from the window that it
     enters to the one where its last token drops out; then this spell is added to the word, and
     its overlap with the spells of the words that are still present to the pairs. So a window that
-    moves on costs what its two words cost, not what it holds.
+    moves on costs only the work for its two words, not for its contents.
 
     Parameters
     ----------

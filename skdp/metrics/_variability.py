@@ -89,7 +89,7 @@ def segment_deviation(
     -------
     deviation : ndarray of shape (n_documents,)
         In [0, sqrt(2)]; nan for documents without segments. All segments have the same weight,
-        whatever their length.
+        regardless of their length.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def segment_deviation(
 def _mean_by_document(
     values: NDArray[np.float64], document: NDArray[np.int64], n_documents: int
 ) -> NDArray[np.float64]:
-    """Return the mean of each document's values, nan where it has none."""
+    """Return the mean of each document's values; nan if it has none."""
     sums = np.bincount(document, weights=values, minlength=n_documents)
     counts = np.bincount(document, minlength=n_documents)
     means = np.full(n_documents, np.nan)

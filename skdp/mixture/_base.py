@@ -34,7 +34,6 @@ from skdp.emissions._independent import IndependentEmissions
 from skdp.emissions._parts import check_part, make_part_for, resolve_part
 from skdp.emissions._protocol import CollapsedEmission, EmissionSampler
 from skdp.emissions._student_t._emission import StudentTEmission
-from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_of_drifts
 from skdp.inference._trace import Trace
 from skdp.mixture._cluster_tree import Summary, make_cluster_tree
@@ -273,9 +272,6 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
 
     # Chains
 
-    def _make_averages(self) -> NoAverages:
-        return NoAverages()
-
     def _check_memory(self, values: Floats) -> None:
         """Raise if the stored partitions do not fit into memory."""
         check_memory(
@@ -379,7 +375,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
     def cluster_tree(self) -> MergeTree:
         """Return the tree of the clusters: which are merged first if there should be fewer.
 
-        Two clusters at a time are merged, those whose rows lose the least evidence: the log
+        Two clusters at a time are merged, so that the rows lose the least evidence, the log
         probability of the rows, with the parameters of the clusters integrated out.
 
         Returns

@@ -53,7 +53,7 @@ class BlockedSampler(MixtureSampler):
         return kernels.blocked_kernels_of(self._terms.kind)
 
     def _weigh_alone(self) -> Floats:
-        """Return the log densities of rows that are alone, with what is drawn of them."""
+        """Return the log densities of rows that are alone, at their drawn values and weights."""
         if not self._is_augmented:
             return self._log_alone
         _, rows, prior = self._terms

@@ -168,7 +168,7 @@ class ClusterSampler(Part):
             self._take_prior()
 
     def _take_part(self, rows: Places, part: Self) -> None:
-        """Take the state of a sampler over some of the rows."""
+        """Adopt the state of a sampler over some of the rows."""
         self.labels[rows], self.n_clusters = part.labels, part.n_clusters
         self._take_above(part)
         if self._is_augmented:
@@ -250,7 +250,7 @@ class ClusterSampler(Part):
         return other
 
     def copy(self) -> Self:
-        """Return the same values in arrays of their own; data are shared."""
+        """Return a copy with its own arrays; data are shared."""
         other = super().copy()
         if "_terms" in vars(self) and self._is_augmented:
             other._terms = other.emission.cluster_terms()
@@ -335,7 +335,7 @@ class ClusterSampler(Part):
         return self.log_prior() + float(part.log_evidence())
 
     def summarize(self, labels: NDArray[np.int64]) -> Summary:
-        """Return what the evidence of the clusters of a partition depends on."""
+        """Return the statistics on which the evidence of the clusters of a partition depends."""
         return summarize(self._terms, labels)
 
     def _scalars_of_emission(self) -> dict[str, float]:

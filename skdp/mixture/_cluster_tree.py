@@ -151,7 +151,7 @@ _KINDS: dict[int, Any] = {
 
 
 def summarize(terms: ClusterTerms, labels: Places) -> Summary:
-    """Return what the evidence of clusters and of their unions depends on.
+    """Return the statistics on which the evidence of clusters and of their unions depends.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class DPMixture(RowMixture):
     concentration_prior : (shape, rate), default=(1.0, 1.0)
         Gamma prior under which b is drawn; shape and rate from 1e-8 to 1e8.
     sampler : {"collapsed", "blocked"}, default="collapsed"
-        "collapsed": rows are drawn one after the other, each given all others. "blocked":
+        "collapsed": rows are drawn in turn, each given all others. "blocked":
         parameters are drawn, then all rows at once given them, in `n_jobs` threads if there is one
         chain; use it for more than about 50,000 rows. Both have the same posterior; a blocked sweep
         mixes more slowly if clusters overlap.
@@ -56,7 +56,7 @@ class DPMixture(RowMixture):
         that its contingency tables with the others take less than a gigabyte. The result has at
         most the median number of clusters of the stored partitions.
     init : {"sequential"} or (n_samples,) array of int, default="sequential"
-        First partition of each chain. "sequential": rows join components one after the other, in
+        First partition of each chain. "sequential": rows join components in turn, in
         random order, each given the rows before. From 4,000 rows on, a subset of 2,000 comes first
         and is moved by a hundred sweeps, and the others join the components found; from 40,000 on,
         a subset of 20,000 is moved by fifty sweeps. If the emission draws its degrees

@@ -78,7 +78,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         that its contingency tables with the others take less than a gigabyte. The result has at
         most the median number of clusters of the stored partitions.
     init : {"sequential"} or list of (n_rows_j,) arrays of int, default="sequential"
-        First partition of each chain. "sequential": rows join components one after the other, in
+        First partition of each chain. "sequential": rows join components in turn, in
         random order, each given the rows before. From 4,000 rows on, a subset of 2,000 comes first
         and is moved by a hundred sweeps, and the others join the components found; from 40,000 on,
         a subset of 20,000 is moved by fifty sweeps. If the emission draws its degrees
@@ -361,7 +361,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             Known labels of rows, for each group an array, or None if it has none; for a single
             array X, one array. Labels are from 0, with or without gaps; -1, None or NaN: unknown.
             Rows with the same label are always of the same component, and rows with different
-            labels never are, in whatever groups; the other rows may join any of these components or
+            labels never are, in any groups; the other rows may join any of these components or
             open new ones. A list of numbers or names, one for each group, is ignored, because it
             holds classes of groups. Sizes of groups are refused, and y does not define groups:
             pass ``SequencePanel.from_frame(df, by="group")``, or

@@ -18,7 +18,6 @@ from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data._validation import check_rows
-from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_of_bound, warn_of_drifts
 from skdp.inference._trace import Trace
 from skdp.mixture._draws import draw_rows
@@ -318,9 +317,6 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         return np.asarray(self._check_size(values) - self.mean_)
 
     # Chains
-
-    def _make_averages(self) -> NoAverages:
-        return NoAverages()
 
     def _start_sampler(
         self, values: Floats, root: np.random.SeedSequence, c: int

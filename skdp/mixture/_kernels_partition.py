@@ -53,7 +53,7 @@ def tabulate(labels, samples, sizes, tables):
 
 @njit_loop
 def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
-    """Move some rows of a tabulated partition to where the loss is least; return how many moved.
+    """Move some rows of a tabulated partition to the cluster of least loss; return their number.
 
     An index k of size 0 is a new cluster. A row never joins a cluster if it shares no sampled
     cluster with any of its rows, even if that minimizes the loss, which can happen if there is no

@@ -74,7 +74,7 @@ def list_members(labels, k, members):
 
 @njit_internal_nogc
 def list_all_members(n_clusters, labels, members, ends):
-    """Write the rows of all clusters, one after the other, and their offsets; return the end.
+    """Write the rows of all clusters in sequence, and their offsets; return the end.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def choose_cluster(n, own, sizes, log_alone, discount, concentration, weights, r
 def remove_row(kind, i, own, rows, prior, clusters, labels, members, scratch):
     """Remove a row from its cluster, in which there are others; return whether it is possible."""
     possible, labels[i] = True, -1
-    if may_leave(i, own, rows, prior, clusters, scratch):
+    if may_leave(i, own, rows, prior, clusters):
         move_row(kind, i, own, -1.0, rows, prior, clusters, scratch)
     else:
         n = list_members(labels, own, members)
@@ -184,7 +184,7 @@ def weigh_latent_row(
 ):  # fmt: skip
     """Remove a row with additionally drawn quantities, and write its log densities.
 
-    Also written is the log density of the row in a cluster of its own. Returns are those of
+    The log density of the row in its own cluster is also written. Returns are those of
     `weigh_seated_row`.
     """
     possible, old, own = True, labels[i], labels[i]
@@ -221,7 +221,7 @@ def renew_row(kind, i, own, rows, prior, clusters, members, scratch, rng):
 def weigh_complete_row(
     kind, i, rows, prior, clusters, n_clusters, labels, weights, members, scratch
 ):  # fmt: skip
-    """Write the log densities of a row of which only the cluster is drawn: `weigh_seated_row`."""
+    """Write the log densities of a row whose cluster alone is drawn: see `weigh_seated_row`."""
     own = labels[i]
     # A cluster that becomes empty cannot be chosen, so its density does not matter.
     seat = -1 if own >= 0 and clusters.vectors[SIZE, own] < 1.5 else own
@@ -299,7 +299,7 @@ def sweep_rows(
     kind, begin, order, rows, prior, clusters, n_clusters, labels, log_alone, discount,
     concentration, weights, members, scratch, rng,
 ):  # fmt: skip
-    """Draw the clusters of rows order[begin], order[begin + 1], ... one after the other.
+    """Draw the clusters of rows order[begin], order[begin + 1], ... in turn.
 
     Returns
     -------

@@ -103,7 +103,7 @@ def _improve(
     sizes: NDArray[np.int64],
     tables: NDArray[np.int64],
 ) -> int:
-    """Move each free row to where the loss is least; return how many moved, 0 after a Ctrl-C."""
+    """Move each free row to the cluster of least loss; return their number, 0 after a Ctrl-C."""
     step, n_moved = max(_WORK // (len(samples) * len(sizes)), 1), 0
     for begin in range(0, n_free, step):
         if is_interrupted():

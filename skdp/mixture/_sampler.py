@@ -29,7 +29,7 @@ class MixtureSampler(ClusterSampler):
     discount, concentration : float
         Fixed or initial values.
     init : (N,) array of int or None
-        First clusters, labeled from 0 without gaps. None: rows join clusters one after the other,
+        First clusters, labeled from 0 without gaps. None: rows join clusters in turn,
         in random order, each given the rows before; if there are many rows, a subset comes first.
     init_stream, stream : (4,) uint64 arrays
         Streams of the first partition and of the sweeps.

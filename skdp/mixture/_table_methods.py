@@ -80,7 +80,7 @@ class TableMethods:
         Returns
         -------
         X
-            Of the kind of X, as in `impute`.
+            A table of the kind of X, as in `impute`.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class TableMethods:
         components, for rows of the component. Densities are predictive, under the representative
         partition. The mean of the contributions of a column over the components, by their weights,
         is the mutual information of the column and the component. A column without information,
-        close to 0, does not help to tell the components apart: leave such columns out and fit
+        close to 0, does not help to distinguish the components: leave such columns out and fit
         again, because many of them drown the others.
 
         Parameters

@@ -18,7 +18,7 @@ class CellSummary(NamedTuple):
     Attributes
     ----------
     sizes : (K,) array
-        Numbers of rows, whatever their powers.
+        Numbers of rows, regardless of their powers.
     numbers, means, scatters : (K, P) arrays
         Of normal columns: sums of powers, means, and sums of squares around these.
     count_numbers, sums : (K, Q) arrays

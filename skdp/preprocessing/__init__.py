@@ -1,4 +1,4 @@
-"""What is done to observations before a model of sequences sees them."""
+"""Transformations of observations for models of sequences."""
 
 from skdp.preprocessing._panel_transformer import PanelTransformer
 from skdp.preprocessing._window_features import WindowFeatures

@@ -55,7 +55,7 @@ class PanelTransformer(
     Notes
     -----
     NaN and infinity are passed to the transformer, which may accept them or raise:
-    ``StandardScaler`` leaves NaN where it is, ``PCA`` raises.
+    ``StandardScaler`` keeps NaN, ``PCA`` raises an error.
 
     Examples
     --------
@@ -195,7 +195,7 @@ class PanelTransformer(
         return vars(self).get("feature_names_in_", names)
 
     def _as_table(self, panel: SequencePanel) -> Any:
-        """Return all steps as what the transformer gets, a data frame if columns have names."""
+        """Return all steps for the transformer, as a data frame if columns have names."""
         names = vars(self).get("feature_names_in_")
         if names is None:
             return panel.values
@@ -228,7 +228,7 @@ class PanelTransformer(
 
 
 def _dress(values: NDArray[Any], like: Any, get_names: Any) -> Any:
-    """Return an array, as a data frame with the index of `like` if that is one."""
+    """Return an array, or a data frame with the index of `like` if `like` is a data frame."""
     if not (hasattr(like, "iloc") and hasattr(like, "columns")):
         return values
     import pandas as pd

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._random import draw_slice
 from skdp._numeric._typing import Floats, Ints, Places
 from skdp.processes._kernels_cell_pairs import (
     FEW,
@@ -18,15 +17,19 @@ from skdp.processes._kernels_cell_pairs import (
     sum_log_seatings,
 )
 from skdp.processes._kernels_franchise_hyper import (
-    LARGEST_LOG,
+    SMALLEST,
     draw_concentrations,
+    draw_discount_by_node,
+    draw_discount_of_pairs,
+    draw_discount_of_sizes,
+    draw_log_concentration,
     log_sizes_given,
     log_tables_by_node,
     log_tables_given,
 )
 
-_SMALLEST = 1e-8
-"""Smallest distance of a discount from 0 and 1, near which digits are lost."""
+_MAX_STEPS = 100
+"""Largest number of widths of a slice's interval after stepping out."""
 
 _FEW_VALUES = 1024
 """Numbers below this are counted in an array."""
@@ -70,6 +73,10 @@ class Sizes(NamedTuple):
         """Return the sizes if ``counts[i]`` tables have i customers."""
         return cls(*Histogram.of_counts(counts))
 
+    def arguments(self) -> tuple[Any, ...]:
+        """Return the arguments of `log_sizes_given` after the discount."""
+        return tuple(self)
+
     def log_seatings(self, discount: float) -> float:
         """Return log prod_s (1 - d)_(s - 1), the factor of the seats that depends on d."""
         return float(log_sizes_given(discount, *self))
@@ -102,10 +109,14 @@ class CellPairs(NamedTuple):
             np.concatenate([few[n, t], counts]),
         )
 
+    def arguments(self) -> tuple[Any, ...]:
+        """Return the arguments of `sum_log_seatings` after the discount."""
+        width = int(self.tables[self.customers <= MOST_ROWS].max(initial=1)) + 1
+        return (*self, *_NO_RATIOS, np.empty((3, width)))
+
     def log_seatings(self, discount: float) -> float:
         """Return log prod S_d(c, t), up to terms that do not depend on d."""
-        width = int(self.tables[self.customers <= MOST_ROWS].max(initial=1)) + 1
-        return float(sum_log_seatings(*self, discount, *_NO_RATIOS, np.empty((3, width))))
+        return float(sum_log_seatings(discount, *self.arguments()))
 
 
 class Seats(NamedTuple):
@@ -124,12 +135,14 @@ class Seats(NamedTuple):
     tables: Histogram
     customers: Histogram
 
+    def restaurants(self) -> tuple[Any, ...]:
+        """Return the arguments of `log_tables_given` after the concentration."""
+        return *self.tables, *self.customers
+
     def log_likelihood(self, discount: float, concentration: float) -> float:
         """Return log p(tables | d, theta), up to terms that do not depend on d and theta."""
         total = 0.0 if self.cells is None else self.cells.log_seatings(discount)
-        return total + float(
-            log_tables_given(discount, concentration, *self.tables, *self.customers)
-        )
+        return total + float(log_tables_given(discount, concentration, *self.restaurants()))
 
 
 class NodeSeats(NamedTuple):
@@ -146,12 +159,14 @@ class NodeSeats(NamedTuple):
     tables: Ints
     customers: Ints
 
+    def restaurants(self) -> tuple[Any, ...]:
+        """Return the arguments of `log_tables_by_node` after the concentration."""
+        return self.tables, self.customers
+
     def log_likelihood(self, discount: float, concentration: Floats) -> float:
         """Return log p(tables | d, thetas), up to terms that do not depend on d and thetas."""
         total = 0.0 if self.cells is None else self.cells.log_seatings(discount)
-        return total + float(
-            log_tables_by_node(discount, concentration, self.tables, self.customers)
-        )
+        return total + float(log_tables_by_node(discount, concentration, *self.restaurants()))
 
 
 def slice_discount(
@@ -177,16 +192,14 @@ def slice_discount(
     width : float, default=0.1
         Approximate scale of the posterior; a wrong scale only costs time.
     """
-    p, q = prior
-
-    def log_density(d: float) -> float:
-        if not _SMALLEST <= d <= 1.0 - _SMALLEST:
-            return -math.inf
-        density = (p - 1.0) * math.log(d) + (q - 1.0) * math.log1p(-d)
-        return density + seats.log_likelihood(d, concentration)
-
-    start = min(max(discount, _SMALLEST), 1.0 - _SMALLEST)
-    return draw_slice(log_density, start, rng, width=width)
+    assert seats.cells is not None
+    cells, restaurants = seats.cells.arguments(), seats.restaurants()
+    if isinstance(seats, NodeSeats):
+        draw = draw_discount_by_node
+    else:
+        draw = draw_discount_of_sizes if isinstance(seats.cells, Sizes) else draw_discount_of_pairs
+    start = min(max(discount, SMALLEST), 1.0 - SMALLEST)
+    return float(draw(start, width, _MAX_STEPS, rng, *prior, concentration, cells, restaurants))
 
 
 def slice_concentration(
@@ -209,16 +222,10 @@ def slice_concentration(
         theta ~ Gamma(shape, rate).
     rng : (4,) uint64
     """
-    shape, rate = prior
-    seats = seats._replace(cells=None)
-
-    def log_density(log_theta: float) -> float:
-        if abs(log_theta) > LARGEST_LOG:
-            return -math.inf
-        theta = math.exp(log_theta)
-        return shape * log_theta - rate * theta + seats.log_likelihood(discount, theta)
-
-    return math.exp(draw_slice(log_density, math.log(concentration), rng))
+    start = math.log(concentration)
+    return math.exp(
+        draw_log_concentration(start, 2.0, _MAX_STEPS, rng, discount, *prior, seats.restaurants())
+    )
 
 
 def slice_concentrations(

@@ -15,7 +15,7 @@ number of cells with c customers at t tables.
 
 import math
 
-from skdp._numeric._numba import njit, njit_forceinline
+from skdp._numeric._numba import njit, njit_forceinline, njit_loop
 from skdp.processes._kernels_stirling import log_stirling
 
 FEW = 64
@@ -81,8 +81,8 @@ def _add_customer(n, above, row, falls):
         row[t + 1] = share * (opened + (n - falls[t + 1]) * above[t + 1])
 
 
-@njit
-def sum_log_seatings(n, t, counts, a, values, row_ptr, work):
+@njit_loop
+def sum_log_seatings(a, n, t, counts, values, row_ptr, work):
     """Return sum counts log S^n_t, up to terms that do not depend on the discount.
 
     For up to MOST_ROWS customers the recursion gives S^n_t, in a pass over all rows that takes a
@@ -90,8 +90,8 @@ def sum_log_seatings(n, t, counts, a, values, row_ptr, work):
 
     Parameters
     ----------
-    n, t, counts : (P,) int64
     a : float
+    n, t, counts : (P,) int64
     values, row_ptr : (0, 2) float64 and (0,) int64
         A table without ratios.
     work : (3, at least the largest t of up to MOST_ROWS customers + 1) float64, scratch

@@ -23,11 +23,15 @@ needed.
 
 import math
 
-from skdp._numeric._numba import njit, njit_forceinline, njit_loop
-from skdp._numeric._random import next_double, next_open_double
+from skdp._numeric._numba import njit_forceinline, njit_loop, njit_outlined
+from skdp._numeric._random import make_draw_slice, next_double, next_open_double
+from skdp.processes._kernels_cell_pairs import sum_log_seatings
 
 LARGEST_LOG = 230.0
 """Draws of a concentration stay between exp(-230) and exp(230), about 1e100."""
+
+SMALLEST = 1e-8
+"""Smallest distance of a discount from 0 and 1, near which digits are lost."""
 
 _FEW = 24
 """Up to this many factors are multiplied, because differences of log-gammas lose digits."""
@@ -53,7 +57,7 @@ def log_rising(x, step, n):
     return n * math.log(step) + math.lgamma(ratio + n) - math.lgamma(ratio)
 
 
-@njit
+@njit_loop
 def log_sizes_given(discount, sizes, n_sizes):
     """Return log prod_s (1 - d)_(s - 1) over tables of sizes s."""
     total = 0.0
@@ -62,7 +66,7 @@ def log_sizes_given(discount, sizes, n_sizes):
     return total
 
 
-@njit
+@njit_loop
 def log_tables_given(discount, concentration, tables, n_tables, customers, n_customers):
     """Return log prod_u (theta | d)_(T_u) / (theta)_(C_u) from two histograms."""
     total = 0.0
@@ -74,7 +78,7 @@ def log_tables_given(discount, concentration, tables, n_tables, customers, n_cus
     return total
 
 
-@njit
+@njit_loop
 def log_tables_by_node(discount, concentration, tables, customers):
     """Return the log probability of `log_tables_given` if each restaurant has its own theta.
 
@@ -101,6 +105,40 @@ def _log_density(log_theta, discount, n_tables, n_customers, shape, rate):
     theta = math.exp(log_theta)
     prior = shape * log_theta - rate * theta
     return prior + _log_restaurant(discount, theta, n_tables, n_customers)
+
+
+def _make_draw_discount(log_seatings, log_tables):
+    """Return a kernel that draws a discount, given kernels for the factors of the joint.
+
+    Its arguments are those of `make_draw_slice`, with the parameters p, q of a Beta prior, the
+    concentration, and tuples of the arguments of `log_seatings` and `log_tables`.
+    """
+
+    @njit_outlined
+    def log_density(d, p, q, concentration, cells, restaurants):
+        if not SMALLEST <= d <= 1.0 - SMALLEST:
+            return -math.inf
+        density = (p - 1.0) * math.log(d) + (q - 1.0) * math.log1p(-d)
+        return density + (log_seatings(d, *cells) + log_tables(d, concentration, *restaurants))
+
+    return njit_loop(make_draw_slice(log_density))
+
+
+draw_discount_of_sizes = _make_draw_discount(log_sizes_given, log_tables_given)
+draw_discount_of_pairs = _make_draw_discount(sum_log_seatings, log_tables_given)
+draw_discount_by_node = _make_draw_discount(sum_log_seatings, log_tables_by_node)
+
+
+@njit_outlined
+def _log_density_of_shared(log_theta, discount, shape, rate, restaurants):
+    """Return the log density of the log(theta) that restaurants share, up to a constant."""
+    if abs(log_theta) > LARGEST_LOG:
+        return -math.inf
+    theta = math.exp(log_theta)
+    return shape * log_theta - rate * theta + log_tables_given(discount, theta, *restaurants)
+
+
+draw_log_concentration = njit_loop(make_draw_slice(_log_density_of_shared))
 
 
 @njit_loop

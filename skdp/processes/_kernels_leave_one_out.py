@@ -1,4 +1,4 @@
-"""Predictive distributions of a franchise for one of its observed customers, left out.
+"""Predictive distributions of a franchise for an observed customer that is left out.
 
 Let s be the tables given all customers, and s' the tables after one observed customer of cell x in
 restaurant u has left. The cells above x lose a customer each, up to the first one whose table does

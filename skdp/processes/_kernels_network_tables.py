@@ -102,7 +102,7 @@ def open_weight(i, k, net, state):
 
 
 @njit_internal
-def change(i, k, e, sign, net, state):
+def change(i, k, e, sign, state):
     """Add a customer of dish k to node i, and a table of edge e unless it is -1; or remove them."""
     state.customers[i, k] += sign
     state.totals[0, i] += sign
@@ -137,13 +137,13 @@ def remove_customer(j, k, net, state, rng):
     i = j
     while i >= 0:
         e = draw_edge_to_remove(i, k, net, state, rng)
-        change(i, k, e, -1, net, state)
+        change(i, k, e, -1, state)
         i = net.parents[e] if e >= 0 else -1
 
 
 @njit_internal
-def sum_upwards(i, k, net, state, up):
-    """Return the probability that a new table of node i serves dish k, by its parents' `up`."""
+def sum_upwards(i, net, state, up):
+    """Return the probability of the dish of a new table of node i, given its parents' `up`."""
     total = 0.0
     for e in range(net.ptr[i], net.ptr[i + 1]):
         total += edge_weight(i, e, net, state) * up[net.parents[e]]
@@ -157,12 +157,12 @@ def add_customer(j, k, net, state, up, rng):
     for place in range(net.ancestor_ptr[j], net.ancestor_ptr[j + 1]):
         i = net.ancestors[place]
         up[i] = share_weight(i, k, net, state)
-        up[i] += open_weight(i, k, net, state) * sum_upwards(i, k, net, state, up)
+        up[i] += open_weight(i, k, net, state) * sum_upwards(i, net, state, up)
     i = j
     while i >= 0:
         rest = next_double(rng) * up[i] - share_weight(i, k, net, state)
         if rest < 0.0:
-            change(i, k, -1, 1, net, state)
+            change(i, k, -1, 1, state)
             break
         opening, chosen = open_weight(i, k, net, state), -1
         for e in range(net.ptr[i], net.ptr[i + 1]):
@@ -170,7 +170,7 @@ def add_customer(j, k, net, state, up, rng):
             if weight > 0.0 and rest >= 0.0:
                 chosen = e
                 rest -= opening * weight
-        change(i, k, chosen, 1, net, state)
+        change(i, k, chosen, 1, state)
         i = net.parents[chosen]
 
 

@@ -29,7 +29,6 @@ from skdp.emissions._autoregressive._lags import (
 )
 from skdp.emissions._discrete._category_columns import code_categories
 from skdp.emissions._names import EMISSIONS
-from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_user
 from skdp.sequence._observed_steps import scored_steps
 from skdp.sequence._partitions import of_number, takes_partitions
@@ -128,9 +127,6 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
                 "row; if a single step is what you mean, pass np.asarray(X).",
                 UserWarning,
             )
-
-    def _make_averages(self) -> NoAverages:
-        return NoAverages()
 
     # Public methods
 

@@ -188,7 +188,7 @@ class FactorialHMM(SequenceEstimator):
     model, with several values per factor. J. Van Gael, Y. W. Teh, Z. Ghahramani (2009), The
     infinite factorial hidden Markov model, NIPS: the Markov Indian buffet. C. Dawson, C. Huang,
     C. T. Morrison (2017), An infinite hidden Markov model with similarity-biased transitions, ICML:
-    section 4.1, where it is a baseline.
+    section 4.1, as a baseline.
 
     Examples
     --------

@@ -21,7 +21,7 @@ def hmm_log_likelihood(
     """Return the log probability of sequences under a hidden Markov model, summed over states.
 
     The forward algorithm takes one product of a vector and a matrix per step. It neither underflows
-    nor overflows, whatever the length of sequences and the size of probabilities.
+    nor overflows for any length of sequences and any size of probabilities.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ class StateDetector(
 
     Probabilities are those of the model and take the states of stored samples into account, but not
     the choices of window and step. A probable change is a change of the signal, which a user may
-    not want to name: in some recordings of the benchmark, windows before and after probable changes
+    not name: in some recordings of the benchmark, windows before and after probable changes
     differ as clearly as those around the changes of the authors, who do not list them. Known states
     in `y` show the model which differences matter.
 
@@ -394,7 +394,7 @@ class StateDetector(
         Returns
         -------
         states : (N,) array of int
-            Of the observations under this model.
+            Log probabilities of the observations under this model.
         caught : list
             Warnings of its fit.
         """

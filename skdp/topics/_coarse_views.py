@@ -14,7 +14,7 @@ from skdp._merge_tree import MergeTree, check_at_most
 from skdp.topics._shared._topic_tree import make_topic_tree
 
 _OF_THE_CHAIN = "_saved", "n_components_distribution_", "initial_components_"
-"""Attributes that say nothing of merged topics."""
+"""Attributes that do not apply to merged topics."""
 
 _SUMMED = (
     "doc_topic_prior_", "weights_", "_topic_tokens", "doc_topic_", "section_topic_",
@@ -32,7 +32,7 @@ class CoarseViewsMixin:
     def topic_tree(self) -> MergeTree:
         """Return the tree of the topics: which are merged first if there should be fewer.
 
-        Two topics at a time are merged, those whose merge loses the least likelihood of the
+        Two topics at a time are merged, so that their merge loses the least likelihood of the
         training words given their topics. The loss is the Jensen-Shannon divergence of the two
         topics, weighted by their numbers of words.
 

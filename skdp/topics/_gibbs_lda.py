@@ -161,7 +161,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     SegmentedTopicModel : Model in which the shares of segments vary around their document's.
     sklearn.decomposition.LatentDirichletAllocation : LDA by variational inference.
     HDPTopicModel : Model with an inferred number of topics.
-    LatentDirichletCoClustering : Model in which segments have topics of their own.
+    LatentDirichletCoClustering : Model in which segments have their own topics.
     SequentialLDA, AdaptiveTopicModel : Models in which segments follow each other.
 
     Notes

@@ -85,7 +85,7 @@ def read_labels(
 
 
 def _as_matrix(y: Any) -> NDArray[np.float64] | None:
-    """Return a matrix of numbers with at least two columns, NaN where unknown, or None."""
+    """Return a matrix of numbers with at least two columns and NaN if unknown, or None."""
     if hasattr(y, "toarray"):
         y = y.toarray()
     elif not hasattr(y, "__array__"):
@@ -154,7 +154,7 @@ def check_labels(
     names : dict
         Numbers of topics by name.
     is_open : bool, default=False
-        Whether there may be further topics. They are allowed where nothing is known.
+        Whether there may be further topics. They are allowed in documents without labels.
     first : int, default=0
         Index of the first document, for messages.
 

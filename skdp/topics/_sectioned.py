@@ -163,7 +163,7 @@ class SectionedTopicModel(BaseTopicModel):
     a concentration of sections of 1e12, or with one of paragraphs of 1e12 and sections in the place
     of segments, the model is `SegmentedTopicModel`.
 
-    It is a class of its own because `SegmentedTopicModel` does not read parts of documents, and
+    It is a separate class because `SegmentedTopicModel` does not read parts of documents, and
     because most of its options have no counterpart here: samplers, shards, partitions, scopes of
     concentrations, and an inferred number of topics.
 

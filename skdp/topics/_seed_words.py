@@ -89,7 +89,7 @@ def number_topics(
 def find_seeds(
     topics: list[SeededTopic], weight: int, n_words: int, names: Sequence[str] | None
 ) -> tuple[Seeds, list[str]]:
-    """Return the seeds, and a message about each topic of which some words are unknown.
+    """Return the seeds, and a message about each topic with unknown words.
 
     Parameters
     ----------

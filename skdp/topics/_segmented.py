@@ -183,7 +183,7 @@ class SegmentedTopicModel(BaseTableModel):
     AdaptiveTopicModel : Model in which segments vary around both, with learned weights.
     HDPTopicModel : Model of documents without segments, with an inferred number of topics.
     GibbsLDA : Model of documents without segments.
-    LatentDirichletCoClustering : Model in which segments have topics of their own.
+    LatentDirichletCoClustering : Model in which segments have their own topics.
     TopicSegmenter : Model of documents whose segments are not given.
 
     Notes

@@ -41,7 +41,7 @@ class TopicSegmenter(BaseTopicModel):
 
     A document is a row of units, such as sentences or paragraphs, which are never cut. A part is a
     run of units about one subject. The model finds topics of words and the cuts between parts
-    together, and tells for every gap between two units how probable a cut is.
+    together, and gives the probability of a cut for every gap between two units.
 
     .. math::
 
@@ -431,7 +431,7 @@ class TopicSegmenter(BaseTopicModel):
         Returns
         -------
         list of n_documents arrays
-            Of shape (n_units - 1,) each.
+            Arrays of shape (n_units - 1,).
         """
         corpus, shares = self._fold_in_each(X)
         return split_units(corpus, np.mean([each[2] for each in shares], axis=0))
@@ -452,7 +452,7 @@ class TopicSegmenter(BaseTopicModel):
             Number of parts, of all documents or of each: the most probable division into that many.
         max_words : int, default=None
             Largest number of words (of the vocabulary) of a part: the most probable division into
-            such parts. A longer unit is a part of its own.
+            such parts. A longer unit is a separate part.
 
         Returns
         -------

@@ -204,13 +204,13 @@ class WordsOfTopicsMixin:
         return np.argsort(-shares.T, axis=1, kind="stable")[:, :n]
 
     def representative_segments(self, X: Any, n_segments: int = 3) -> list[NDArray[np.int64]]:
-        """Return the segments of every document that stand for it, such as for a summary.
+        """Return representative segments of every document, such as for a summary.
 
-        They are those whose words' topics are most like the topics of the whole document by the
+        The topics of their words are the most similar to the topics of the whole document by the
         Hellinger distance. In a document that is divided into parts (`SegmentedCorpus.part_ptr`)
-        they are most like their part, and spread over the parts: every part gets one, the part with
-        the most words first; each further one goes to the part in which it stands for the most
-        words.
+        they are the most similar to their part, and spread over the parts: every part gets one, the
+        part with the most words first; each further one goes to the part in which it represents the
+        most words.
 
         Parameters
         ----------

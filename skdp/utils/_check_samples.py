@@ -1,4 +1,4 @@
-"""What the checks feed to estimators, and how they tell who takes what."""
+"""Samples for the checks of estimators, and tests of which estimator accepts which sample."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def takes_sequences(estimator: Any) -> bool:
 
 
 def count_given(estimator: Any) -> int:
-    """Return how many first steps of a sequence count as given: the lags of its emission."""
+    """Return the number of first steps of a sequence that count as given: the emission's lags."""
     return int(getattr(getattr(estimator, "emission", None), "n_lags", 0))
 
 
 def count_scored_rows(fitted: Any, panel: SequencePanel) -> int:
-    """Return how many rows a score is the mean over: half of a group's, rounded down."""
+    """Return the number of rows over which a score is a mean: half of a group, rounded down."""
     if is_clusterer(fitted):
         return int((np.diff(panel.ptr) // 2).sum())
     observed = ~np.isnan(panel.values).all(axis=1)

@@ -19,7 +19,7 @@ Check = Callable[[Any], None]
 
 
 def of_short_fits(check: Check) -> Check:
-    """Return a check whose fits may end before they are done: those of checks are short."""
+    """Return a check without warnings of convergence, because its fits are short."""
 
     @wraps(check)
     def quiet(estimator: Any) -> None:
@@ -36,7 +36,7 @@ def seeded(estimator: Any, **params: Any) -> Any:
 
 
 def _same(value: Any, other: Any, name: str) -> None:
-    """Assert that two values are equal, bit for bit, whatever they hold."""
+    """Assert that two values of any kind are equal, bit for bit."""
     if isinstance(value, dict):
         assert value.keys() == other.keys(), name
         for key in value:

@@ -77,7 +77,7 @@ def compile_kernels(estimators: Any = None, *, n_jobs: int | None = None) -> Non
     estimators : estimator, list of estimators, or None, default=None
         Every estimator is fitted to a few generated samples, and all its methods are called, with
         your settings; it is not changed. None: all estimators of skdp in the settings that compile
-        kernels of their own, which takes some minutes.
+        separate kernels, which takes some minutes.
     n_jobs : int or None, default=None
         The number of processes that compile at the same time. Each compiles the kernels of a
         family, such as all topic models. None means 1, unless a ``joblib.parallel_config`` context
@@ -165,7 +165,7 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
         yield (values,)
     elif isinstance(estimator, HDPPCFG):
         yield ([[0, 1, 2, 1], [2, 0], [1]],)
-        yield ([[0, 1] * 30],)  # long sentences have kernels of their own
+        yield ([[0, 1] * 30],)  # long sentences have separate kernels
     elif isinstance(estimator, HierarchicalPitmanYorLM | KneserNeyLM | NestedPitmanYorLM):
         yield ([[0, 1, 2, 1, 0, 1], [2, 0], [1], [0, 1, 2]],)
     elif isinstance(estimator, LanguageModelClassifier):

@@ -208,7 +208,7 @@ def check_seeds(estimator: Any) -> None:
 
 
 def check_bound_never_falls(estimator: Any) -> None:
-    """Check that the bound is that of the last iteration and never falls, but by merges."""
+    """Check that the bound is that of the last iteration, and falls only by merges."""
     fitted = seeded(estimator).fit(*_samples())
     assert len(fitted.lower_bounds_) > 1
     if getattr(estimator, "inference", None) != "split-merge":

@@ -145,7 +145,7 @@ def _check_forms_of_sentences(estimator: Any) -> None:
 def check_transform_of_a_sample_is_its_own(estimator: Any) -> None:
     """Check that a sample's features do not depend on the others, their order or n_jobs.
 
-    Bit for bit; those of sentences, which are worked on in batches, to 10 digits.
+    Results are equal bit for bit; to 10 digits for sentences, which are processed in batches.
     """
     corpus = make_samples(estimator)
     fitted = seeded(estimator).fit(corpus)
@@ -188,7 +188,7 @@ def check_fit_transform(estimator: Any) -> None:
 
 
 def check_scores_agree(estimator: Any) -> None:
-    """Check that score, score_samples and, where there is one, perplexity are one number."""
+    """Check that score, score_samples and perplexity, if present, are consistent."""
     corpus = make_samples(estimator)
     fitted = seeded(estimator).fit(corpus)
     if takes_sequences(estimator):
@@ -244,7 +244,7 @@ def check_read_only_input(estimator: Any) -> None:
 def check_resume_after_interruption(estimator: Any) -> None:
     """Check that an interrupted fit, taken up again, gives the bits of a straight run.
 
-    Until then it has a result, in the burn-in that of the current state.
+    Until then it has a result: in the burn-in, the result of the current state.
     """
     if climbs(estimator):
         _check_climb_resumes(estimator)
@@ -258,7 +258,7 @@ def check_resume_after_interruption(estimator: Any) -> None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             interrupt(stopped, n_sweeps, corpus)
-        # In the burn-in the current state is all that there is to show.
+        # In the burn-in, the current state is the only result.
         is_warned = any("interrupted in its burn-in" in str(w.message) for w in caught)
         assert is_warned == (n_sweeps <= 4)
         assert stopped.score_samples(corpus).shape == straight.score_samples(corpus).shape
@@ -314,9 +314,9 @@ def check_error_in_a_step(estimator: Any) -> None:
 
 
 def check_warm_start_continues(estimator: Any) -> None:
-    """Check that a larger max_iter goes on with the chain and keeps what was kept.
+    """Check that a larger max_iter continues the chain, and that its samples are kept.
 
-    A fit in pieces, the first of them shorter than the burn-in, keeps what a straight run keeps.
+    A fit in pieces, the first of which is shorter than the burn-in, has the samples of one run.
     """
     corpus = make_samples(estimator)
     if climbs(estimator):
@@ -363,7 +363,7 @@ def check_pickle_holds_no_tokens(estimator: Any) -> None:
             yield from arrays(vars(value))
 
     kept = [array for array in arrays(vars(fitted)) if n_tokens in array.shape]
-    if is_clusterer(estimator):  # partitions of the rows are what was asked for
+    if is_clusterer(estimator):  # partitions of the rows are the result
         kept = [array for array in kept if array.ndim > 1 or array.dtype.kind != "i"]
     assert not kept
 
@@ -371,7 +371,7 @@ def check_pickle_holds_no_tokens(estimator: Any) -> None:
 def check_small_samples(estimator: Any) -> None:
     """Check that documents without segments, without words and of one word are legal.
 
-    Those without words have the mean of the prior: of `doc_topic_prior_` where there is one. A
+    Documents without words have the mean of the prior, of `doc_topic_prior_` if present. A
     sequence may be of one step after given ones, and a panel of fewer steps than there are states.
     All sentences may be of one word. Those without words count in no fit or score and have no tree.
     """
@@ -462,7 +462,7 @@ def check_chains_do_not_depend_on_jobs(estimator: Any) -> None:
 def check_iter_sweeps_is_what_fit_runs(estimator: Any) -> None:
     """Check that iter_sweeps yields the states of fit's first chain and changes nothing.
 
-    Of an estimator that climbs, check that it does: the bound never falls, the best start counts.
+    For an ascent, check that the bound never falls, and that the best start determines the result.
     """
     corpus = make_samples(estimator)
     if climbs(estimator):

@@ -193,7 +193,7 @@ ESTIMATORS = {
 
 
 class TimeIsUp(Exception):
-    """What the handler of the alarm raises."""
+    """The exception that the handler of the alarm raises."""
 
 
 class Handler:

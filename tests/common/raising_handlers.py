@@ -16,7 +16,7 @@ LONGEST_DELAY = 0.01
 
 
 class Alarm(Exception):
-    """What a user's handler raises, such as a timeout."""
+    """The exception of a user's handler, such as a timeout."""
 
 
 class Timer:

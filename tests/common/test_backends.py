@@ -78,7 +78,7 @@ METHODS = (
 
 
 def make_data(estimator):
-    """Return small data, but so many sentences that they are worked on in several parts."""
+    """Return small data, but enough sentences for several parts."""
     rng = np.random.default_rng(0)
     kind = getattr(estimator, "_sample_kind", None)
     if kind == "sentence":
@@ -118,7 +118,7 @@ def assert_same(found, expected):
 
 
 def assert_same_value(found, value, name):
-    """Compare arrays, and whatever holds them."""
+    """Compare arrays and containers of arrays."""
     if isinstance(value, list | TokenSequences):
         assert len(found) == len(value)
         for one, two in zip(found, value, strict=True):
@@ -166,7 +166,7 @@ def test_large_arrays(estimator):
 
 EXHAUSTIVE = [pytest.mark.slow, pytest.mark.exhaustive]
 SLOWNESS = {11: [], **{i: [pytest.mark.slow] for i in (3, 5, 8, 14)}}
-"""Of the estimators that start processes for every step: one is fast, one of each family slow."""
+"""Estimators that start processes for every step: one is fast, one of each family is slow."""
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
@@ -189,7 +189,7 @@ def test_multiprocessing(estimator):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_no_kernel_is_sent(estimator):
-    """What other processes get names none of numba's: each would compile it anew, for minutes."""
+    """Other processes get no objects of numba, which each would recompile for minutes."""
     estimator = seeded(estimator)
     data = estimator._check_input(*make_data(estimator))
     runs = estimator._make_procedure(data).start().runs
@@ -197,7 +197,7 @@ def test_no_kernel_is_sent(estimator):
 
 
 def test_drawn_trees():
-    """Streams are advanced where they are, though it is done elsewhere."""
+    """Streams are advanced in place, although other processes do the work."""
     (sentences,) = make_data(HDPPCFG())
     rng = np.random.default_rng(0)
     weights = RuleWeights(

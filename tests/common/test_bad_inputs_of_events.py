@@ -58,7 +58,7 @@ class Anonymous(DummyClassifier):
 
 
 class Plain:
-    """What has no parameters."""
+    """An object without parameters."""
 
     def fit(self, X, y):
         return self

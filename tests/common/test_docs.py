@@ -437,7 +437,7 @@ def test_outputs_are_compared(printed, same):
 
 @pytest.mark.filterwarnings("ignore:.*L-BFGS-B:DeprecationWarning")  # scikit-learn 1.6, new SciPy
 def test_readme_examples_run(capsys):
-    """One after the other in one namespace, and they print what the page shows."""
+    """The examples of a page run in one namespace, and print the shown output."""
     text = (ROOT / "README.md").read_text("utf-8")
     blocks = list(README_BLOCK.finditer(text))
     assert len(blocks) == text.count("```python")

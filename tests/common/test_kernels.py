@@ -1,4 +1,4 @@
-"""What kernels hand to Python, and what becomes of it when a signal handler raises meanwhile."""
+"""Results of kernels in Python, also if a signal handler raises at that moment."""
 
 import ast
 import importlib
@@ -168,7 +168,7 @@ def test_sources():
 
 
 def test_machine_code():
-    """What is compiled, or comes from the cache, returns numbers."""
+    """Kernels return numbers, whether they are compiled or cached."""
     X = [[[0, 1, 0], [2]], [[2, 1], [0]]]
     for kind in (topics.SegmentedTopicModel, topics.AdaptiveTopicModel):
         for sampler in ("btigs", "ssa"):

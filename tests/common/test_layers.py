@@ -124,7 +124,7 @@ def test_one_door_to_numba():
 
 
 def test_kernels_are_not_type_checked():
-    """mypy cannot follow numba's types; the module says so, not a list in pyproject.toml."""
+    """mypy cannot follow numba's types; each module declares it, not a list in pyproject.toml."""
     for path in MODULES:
         if path.name.startswith("_kernels"):
             lines = path.read_text(encoding="utf-8").splitlines()

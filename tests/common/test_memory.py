@@ -1,4 +1,4 @@
-"""What would not fit into the memory is refused."""
+"""Requests that exceed the memory are errors."""
 
 import types
 
@@ -65,7 +65,7 @@ def test_limits_of_the_process(monkeypatch):
     ],
 )
 def test_limits_of_control_groups(tmp_path, monkeypatch, line, file, text, expected):
-    """Those of the group and of all above it, in both versions."""
+    """The limits of the group and of all groups above it, in both versions."""
     (tmp_path / "groups").write_text(f"{line}\n")
     path = tmp_path / "root" / file
     path.parent.mkdir(parents=True)

@@ -23,7 +23,7 @@ CLASSES = [
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_constructors_bear_the_name_of_their_public_class(cls):
-    """Wrong parameters are the errors that users see most, and Python names where they arose."""
+    """Wrong parameters are the most frequent errors of users, and Python names their origin."""
     if getattr(cls, "_is_protocol", False):
         return
     assert cls.__init__.__qualname__ in (f"{cls.__name__}.__init__", "object.__init__")

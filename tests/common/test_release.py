@@ -1,4 +1,4 @@
-"""What a release needs: one version, and archives with all that the tests read."""
+"""Requirements of a release: one version, and archives with all files that the tests read."""
 
 import re
 import subprocess

@@ -19,7 +19,7 @@ from skdp.sequence import HDPHMMLT
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-# Dask has warnings of its own, and grammars are fitted for too short a time.
+# Dask issues its own warnings, and fits of grammars are too short to converge.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 RNG = np.random.default_rng(0)
@@ -159,7 +159,7 @@ def test_a_lost_worker_is_an_error_of_the_executor(client):
 
 @pytest.mark.parametrize("error", [ConnectionResetError, distributed.comm.CommClosedError])
 def test_a_worker_lost_while_something_is_shared(client, monkeypatch, error):
-    """The connection breaks before the scheduler knows that the worker is gone."""
+    """The connection breaks before the scheduler has noticed the loss of the worker."""
 
     def scatter(*args, **kwargs):
         kill_a_worker(client)
@@ -203,7 +203,7 @@ def test_expectations_survive_a_lost_worker(client):
 @pytest.mark.parametrize("what", ["client", "cluster"])
 @pytest.mark.parametrize("use", ["call", "share", "place", "go_on"])
 def test_a_cluster_that_is_closed_is_lost(what, use):
-    """Whatever the fit was doing: a client that is closed has errors of its own."""
+    """A closed client has its own errors, at any time during a fit."""
     with (
         distributed.LocalCluster(
             n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None

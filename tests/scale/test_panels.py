@@ -15,7 +15,7 @@ from skdp.sequence._hmm._placed_sampler import PlacedHMMSampler
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-# Dask has warnings of its own, and models are fitted for too short a time.
+# Dask issues its own warnings, and fits are too short to converge.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 

@@ -32,7 +32,7 @@ from skdp.topics._tables._placed_sampler import PlacedTableSampler
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-# Dask has warnings of its own, and models are fitted for too short a time.
+# Dask issues its own warnings, and fits are too short to converge.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 RNG = np.random.default_rng(0)
@@ -203,7 +203,7 @@ def test_a_warm_start_goes_on_in_the_workers(client):
     model.fit(X)
     words = {"max_iter": 3, "burn_in": 2, "n_chains": 2}
     assert_same(model, here(**words))
-    with joblib.parallel_config("threading"):  # the partitions are where they are
+    with joblib.parallel_config("threading"):  # the partitions stay in their processes
         model.set_params(max_iter=8).fit(X)
     assert isinstance(model.doc_topic_, dask.array.Array)
     assert_same(model, here(**{**words, "max_iter": 8}))
@@ -227,7 +227,7 @@ def test_a_warm_start_without_its_worker(client):
 
 
 def refusal_of(model, X):
-    """Return what the error of a fit says, nothing if there is none."""
+    """Return the message of a fit's error, or an empty string."""
     try:
         model.fit(X)
     except RuntimeError as error:
@@ -253,7 +253,7 @@ def test_a_warm_start_without_its_cluster():
 
 
 def test_texts_lie_in_files_that_are_gone(client):
-    """What Dask computes is mapped, from files that have no name, and nothing holds the lists."""
+    """Results of Dask are mapped from files without names, and the lists are freed."""
     X = PartitionedCorpus.from_delayed([dask.delayed(CORPUS_OF_MANY_WORDS)], 12)
     executor = DaskExecutor(client)
     executor.place(X._parts, CorpusPart)

@@ -1,4 +1,4 @@
-"""What tests ask of workers, and do to them."""
+"""Functions that tests run on workers."""
 
 import gc
 import os

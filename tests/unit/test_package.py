@@ -1,4 +1,4 @@
-"""What `import skdp` gives, and costs."""
+"""The names that `import skdp` provides, and its cost."""
 
 import importlib
 import os
@@ -53,7 +53,7 @@ def test_what_is_not_there():
 
 
 def test_a_module_that_others_lack_is_named(monkeypatch):
-    """It is no missing attribute if a submodule cannot import what it needs."""
+    """An import error within a submodule is not reported as a missing attribute."""
 
     def fail(name):
         raise ModuleNotFoundError("No module named 'numba'", name="numba")

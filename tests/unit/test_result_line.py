@@ -24,7 +24,7 @@ FAMILIES = (
     *("sequence", "topics"),
 )
 WITHOUT = {"PanelTransformer"}
-"""Estimators that learn nothing of their own."""
+"""Estimators without learned attributes of their own."""
 
 
 def traced(estimator, log_joint, **attributes):

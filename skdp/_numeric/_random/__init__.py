@@ -16,10 +16,11 @@ from skdp._numeric._random._draws import (
     draw_log_small_gamma,
     draw_poisson,
     gamma_constants,
+    shuffle,
 )
 from skdp._numeric._random._generator import make_generator
 from skdp._numeric._random._halves import find_second_halves
-from skdp._numeric._random._slice import draw_slice
+from skdp._numeric._random._slice import draw_slice, make_draw_slice
 from skdp._numeric._random._streams import (
     Role,
     derive_seed,
@@ -53,12 +54,14 @@ __all__ = [
     "draw_slice",
     "find_second_halves",
     "gamma_constants",
+    "make_draw_slice",
     "make_generator",
     "make_seed_sequence",
     "make_stream",
     "next_double",
     "next_open_double",
     "next_uint64",
+    "shuffle",
     "stream_of_content",
     "stream_of_number",
 ]

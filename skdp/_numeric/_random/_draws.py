@@ -12,7 +12,7 @@ Gamma(1e-3) variate underflows to 0 in every second draw, and a weight that beca
 
 import math
 
-from skdp._numeric._numba import njit, njit_inlined
+from skdp._numeric._numba import njit, njit_inlined, njit_loop
 from skdp._numeric._random._xoshiro import next_double, next_open_double
 from skdp._numeric._random._ziggurat import draw_exponential, draw_normal
 
@@ -189,3 +189,11 @@ def draw_poisson(mean, rng):
         events += 1
         time += draw_exponential(rng)
     return events
+
+
+@njit_loop
+def shuffle(order, rng):
+    """Put numbers in a random order."""
+    for i in range(order.shape[0] - 1, 0, -1):
+        j = int(next_double(rng) * (i + 1))
+        order[i], order[j] = order[j], order[i]

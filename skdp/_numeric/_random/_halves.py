@@ -21,7 +21,7 @@ from skdp._numeric._random._xoshiro import next_double
 
 @njit_loop
 def draw_second_halves(key, ptr, contents, width, lengths, is_second, rng):
-    """Draw floor(n / 2) items of every group of n, where all sets have the same probability.
+    """Draw floor(n / 2) items of every group of n; all sets have the same probability.
 
     Parameters
     ----------

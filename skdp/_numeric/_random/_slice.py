@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,23 +35,38 @@ def draw_slice(
     max_steps : int, default=100
         The interval is at most `max_steps` times `width` after stepping out.
     """
-    level = log_density(x) + math.log(next_open_double(rng))
-    low = x - width * next_double(rng)
-    high = low + width
-    steps_down = int(max_steps * next_double(rng))  # random, or the interval would depend on x
-    for _ in range(steps_down):
-        if not log_density(low) > level:
-            break
-        low -= width
-    for _ in range(max_steps - 1 - steps_down):
-        if not log_density(high) > level:
-            break
-        high += width
-    while True:
-        proposal = low + (high - low) * next_double(rng)
-        if log_density(proposal) > level or proposal == x:
-            return float(proposal)
-        if proposal < x:
-            low = proposal
-        else:
-            high = proposal
+    return float(make_draw_slice(log_density)(x, width, max_steps, rng))
+
+
+def make_draw_slice(log_density: Callable[..., float]) -> Callable[..., float]:
+    """Return `draw_slice` of a log density, for `njit` if the log density is a kernel.
+
+    Its arguments are x, the width, the largest number of steps, the stream, and the arguments of
+    the log density after x.
+    """
+
+    def draw(
+        x: float, width: float, max_steps: int, rng: NDArray[np.uint64], *arguments: Any
+    ) -> float:
+        level = log_density(x, *arguments) + math.log(next_open_double(rng))
+        low = x - width * next_double(rng)
+        high = low + width
+        steps_down = int(max_steps * next_double(rng))  # random, or the interval would depend on x
+        for _ in range(steps_down):
+            if not log_density(low, *arguments) > level:
+                break
+            low -= width
+        for _ in range(max_steps - 1 - steps_down):
+            if not log_density(high, *arguments) > level:
+                break
+            high += width
+        while True:
+            proposal = low + (high - low) * next_double(rng)
+            if log_density(proposal, *arguments) > level or proposal == x:
+                return proposal
+            if proposal < x:
+                low = proposal
+            else:
+                high = proposal
+
+    return draw

@@ -4,7 +4,7 @@ The area below a falling density f is covered by 256 layers of equal area (Marsa
 2000): the lowest is a box of width `edges[1]` with the tail beyond it, and all others are boxes. A
 layer is chosen by eight random bits, and a point in it by 53 others (Doornik 2005), so that the
 draws are as fine as uniform draws. Most points lie to the left of the end of the layer above, and
-hence below f.
+so below f.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|

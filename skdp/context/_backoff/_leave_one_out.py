@@ -20,7 +20,7 @@ def leave_one_out(
     ----------
     index : ContextIndex
     samples : list of TableSample
-        From the posterior given all events.
+        Draws from the posterior given all events.
     cells : (n_events, n_depths) int32
         The cells of the events; all are observed.
     base : (n_outcomes,) array

@@ -1,4 +1,4 @@
-"""Chains of columns, each a tree of contexts with a franchise of its own, and their product."""
+"""Chains of columns, each a tree of contexts with its own franchise, and their product."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class PoolWeights:
     Attributes
     ----------
     weights : (n_chains,) array
-        Of all chains except the one without columns.
+        Weights of all chains except the chain without columns.
     evidence : (n_trees,) array
         Mean log probability of left-out events of each tree, beginning with the one without
         columns.
@@ -160,7 +160,7 @@ def replace_unknown(
     """Return distributions by chain in which unknown columns of rows are dropped.
 
     A chain with unknown columns is replaced by the chain with the highest evidence among those
-    whose columns are a part of its known ones, so that what follows an unknown column still counts.
+    whose columns are a part of its known columns. So columns after an unknown column still count.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ class PoolSampler(Part):
         self.samplers = [start(tree, k) for k, tree in enumerate(pool.trees)]
 
     def copy(self) -> PoolSampler:
-        """Return a sampler with arrays of its own; data are shared."""
+        """Return a sampler with its own arrays; data are shared."""
         other = super().copy()
         other.samplers = [each.copy() for each in self.samplers]
         return other
@@ -352,7 +352,7 @@ class PoolSampler(Part):
         return sum(each.log_joint() for each in self.samplers)
 
     def scalars(self) -> dict[str, float]:
-        """Return the log joint and those of all chains."""
+        """Return the total log joint and the log joint of each chain."""
         joints = [each.log_joint() for each in self.samplers]
         named = {f"log_joint_{k}": joint for k, joint in enumerate(joints)}
         return {"log_joint": sum(joints), **named}

@@ -28,7 +28,7 @@ _MOST_CANDIDATES = 48
 _LEAST_APPROXIMATE_GAIN = 0.2
 """Nats that a longer chain must gain, with the weights of other chains as they are, to be tried."""
 _LEAST_GAIN = 2.0
-"""Nats that a chain must gain, besides the logarithm of the number of chains it is chosen from."""
+"""Least gain of a chain in nats, in addition to the logarithm of the number of candidates."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Events:
 
 
 class _Candidate(NamedTuple):
-    """A chain, the contexts of all events, and the distributions of some events, left out.
+    """A chain, the contexts of all events, and the distributions of some left-out events.
 
     Attributes
     ----------

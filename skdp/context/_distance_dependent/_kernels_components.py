@@ -144,7 +144,7 @@ def relabel(side, n, old, new, c):
 
 @njit_internal_nogc
 def cut_link(i, c):
-    """Link i to itself; if its component falls apart, the smaller part gets a new label."""
+    """Link i to itself; if this splits its component, the smaller part gets a new label."""
     j = c.links[i]
     c.links[i] = i
     if c.before[i] >= 0:

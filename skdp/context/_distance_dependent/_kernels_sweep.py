@@ -96,7 +96,7 @@ def weigh_buckets(i, source):
 
 @njit_internal_nogc
 def draw_from_buckets(i, total, source, rng):
-    """Return an observation of i's group, drawn by similarity, after `weigh_buckets`."""
+    """Draw an observation of i's group by similarity, after `weigh_buckets`."""
     row = source.row_of[i]
     q = find_above(next_double(rng) * total, source.sums, 0, source.sums.shape[0] - 1)
     while q > 0 and source.sums[q] == source.sums[q - 1]:  # rounding overshot the end
@@ -113,11 +113,11 @@ def weigh_columns(i, source):
 
 @njit_internal_nogc
 def draw_from_columns(i, total, source, rng):
-    """Return an observation of i's group, drawn by similarity; i only through rounding."""
+    """Draw an observation of i's group by similarity; i itself only through rounding."""
     row, mine, group = source.row_of[i], source.column_of[i], source.group_of[i]
     sums, first = source.cumulative[row], source.group_ptr[group]
     value = next_double(rng) * total
-    # The similarity of i to itself is the end of its own column, and is skipped.
+    # The similarity of i to itself is at the end of its column, and is skipped.
     start, size = source.column_ptr[mine], source.column_ptr[mine + 1] - source.column_ptr[mine]
     below = sums[mine - 1] if mine > first else 0.0
     if value >= below + (size - 1) * source.own[row]:

@@ -27,7 +27,7 @@ _FEW_COLUMNS = 6
 
 
 def has_few_subsets(n_columns: int, n_contexts: int) -> bool:
-    """Return whether sets of columns are at most as many as contexts, or columns are few."""
+    """Return whether there are few columns, or at most as many sets of them as contexts."""
     return n_columns <= _FEW_COLUMNS or n_columns <= int(np.log2(n_contexts))
 
 

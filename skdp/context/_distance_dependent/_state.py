@@ -7,13 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 class LinkState:
@@ -25,12 +20,12 @@ class LinkState:
     @property
     def links(self) -> NDArray[np.int64]:
         """Observation that each observation links to, (n,); itself: none."""
-        return _read_only(self._sampler.links)
+        return as_readonly(self._sampler.links)
 
     @property
     def labels(self) -> NDArray[np.int64]:
         """Component of every observation, (n,), from 0 to the number of components minus 1."""
-        return _read_only(self._sampler.labels)
+        return as_readonly(self._sampler.labels)
 
     @property
     def decay(self) -> Floats | None:
@@ -44,7 +39,7 @@ class LinkState:
 
     def _parameter(self, name: str) -> Floats | None:
         similarity = self._sampler.similarity
-        return _read_only(similarity.parameter) if similarity.name == name else None
+        return as_readonly(similarity.parameter) if similarity.name == name else None
 
     @property
     def concentration(self) -> float:

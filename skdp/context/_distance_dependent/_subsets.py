@@ -1,7 +1,7 @@
 """Similarities of contexts as sums over the sets of columns in which they agree.
 
 exp(-sum_n lambda_n [h_n != h'_n]) is a product of factors t_n + (1 - t_n) [h_n = h'_n] with
-t_n = exp(-lambda_n), hence a sum over sets of columns: prod_{n in set} (1 - t_n) prod_{n not in
+t_n = exp(-lambda_n), so it is a sum over sets of columns: prod_{n in set} (1 - t_n) prod_{n not in
 set} t_n if the contexts agree in the whole set. So sums of similarities are weighted sums of
 numbers of observations, and a draw by similarity is a draw of a set followed by a draw of one of
 the observations that agree in it. Overlaps are sums over single columns by definition.

@@ -2,7 +2,7 @@ r"""Draws of the missing values of autoregressive sequences, given states and pa
 
 Given these, a sequence is Gaussian: e_t = W [1, a_t, x_t] is standard normal for each step t, with
 W = U_z [-A_z, I] of its state z. Residuals are linear in the missing values m, B m + c, and B is
-banded, as a value enters its own step and the L steps after it. With the orthogonal
+banded, because a value enters its own step and the L steps after it. With the orthogonal
 factorization B = Q R, updated row by row by Givens rotations, m = R^-1 (-Q^T c + noise) is a draw.
 Squares of B would lose the digits of long gaps in smooth series.
 

@@ -50,7 +50,7 @@ class LagDesign(NamedTuple):
 
 
 _LONGEST = 10_000_000
-"""A longer lag is a mistake; the lags are held one by one."""
+"""Largest lag. A longer one is probably a mistake, and each lag takes memory."""
 
 
 def _is_lag(lag: Any) -> bool:

@@ -106,7 +106,7 @@ def weigh_varying(
     variance: float,
     out: NDArray[np.float64],
 ) -> None:
-    """Write log p(y_t given state j) to `out`, amplitudes summed out."""
+    """Write log p(y_t given state j) to `out`; the amplitudes are integrated out."""
     column = np.empty(known.factors.shape[1])
     for pattern in patterns:
         own = _weigh(values, pattern, known, variance)
@@ -116,7 +116,7 @@ def weigh_varying(
 
 
 class FixedAmplitudes(Part):
-    """Amplitudes that are all 1, with what then counts of the observations.
+    """Amplitudes that are all 1, and the statistics on which the other parameters then depend.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class FixedAmplitudes(Part):
         """Draw nothing: amplitudes are all 1."""
 
     def draw_latent(self, known: Parameters, rng: NDArray[np.uint64]) -> None:
-        """Draw the latent normals of probit columns, and add up what weights depend on."""
+        """Draw the latent normals of probit columns, and add up the statistics for the weights."""
         factors.add_up_latent(
             self.counts, self.means, self.probit, find_centers(known), self._totals, rng
         )
@@ -246,10 +246,10 @@ def find_centers(known: Parameters) -> Floats:
 
 
 class VaryingAmplitudes(Part):
-    """Amplitudes N(1, tau^2) of factors that are on, with what then counts of the observations.
+    """Amplitudes N(1, tau^2) of factors that are on, and the statistics for the other parameters.
 
-    Vectors and states are drawn with the amplitudes summed out; weights, noise and tau^2 given a
-    draw of them, and given a draw of missing values.
+    Vectors and states are drawn with the amplitudes integrated out. Weights, noise and tau^2 are
+    drawn given a draw of the amplitudes and of the missing values.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ class VaryingAmplitudes(Part):
         self._amplitudes = np.empty((len(values), len(self._products)))
 
     def fill(self, states: Places, known: Parameters, rng: NDArray[np.uint64]) -> Floats:
-        """Return the observations with draws in the place of missing values."""
+        """Return the observations with missing values replaced by draws."""
         partial = [pattern for pattern in self._patterns if not pattern.seen.all()]
         if not partial:
             return self._values
@@ -337,7 +337,7 @@ class VaryingAmplitudes(Part):
     def draw(
         self, filled: Floats, states: Places, known: Parameters, rng: NDArray[np.uint64]
     ) -> None:
-        """Draw the amplitudes, and tau^2 given them; add up what weights depend on."""
+        """Draw the amplitudes, and tau^2 given them; add up the statistics for the weights."""
         everything = Pattern(self._all, np.ones(len(known.precisions), dtype=np.bool_))
         own = _weigh(filled, everything, known, self.variance)
         self._draw_amplitudes(own, states, self._amplitudes, rng)
@@ -361,7 +361,7 @@ class VaryingAmplitudes(Part):
         return weights
 
     def add_up_residuals(self, filled: Floats, weights: Floats) -> None:
-        """Add up what the noise depends on, given the amplitudes last drawn."""
+        """Add up the statistics for the noise given the amplitudes last drawn."""
         self._n_steps = len(filled)
         kernels.add_up_residuals(as_readonly(filled), self._amplitudes, weights, self._residuals)
 
@@ -370,7 +370,7 @@ class VaryingAmplitudes(Part):
         return np.full(len(self._residuals), float(self._n_steps)), self._residuals
 
     def add_up_likelihood(self, states: Places, known: Parameters) -> None:
-        """Keep log p(y given states and parameters), amplitudes summed out."""
+        """Store log p(y given states and parameters), with the amplitudes integrated out."""
         column = np.empty(known.factors.shape[1])
         self._log_likelihood = 0.0
         for pattern in self._patterns:

@@ -41,7 +41,7 @@ class BuffetFactorSampler(BinaryFactorSampler):
     Parameters
     ----------
     *parts
-        As of `BinaryFactorSampler`, with no factors to begin with, drawn weights and fixed
+        As for `BinaryFactorSampler`, with no initial factors, drawn weights and fixed
         amplitudes. The activity prior is (1, q).
     mass_prior : (float, float)
 

@@ -119,7 +119,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
     """
 
     allows_nan = True
-    """NaN is a missing value."""
+    """Whether NaN marks a missing value."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_factors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -221,7 +221,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
     def check_parts(
         self, values: NDArray[np.float64], n_states: int, *, reaches_all: bool = False
     ) -> tuple[Any, ...]:
-        """Return what the sampler is made of: parameters that were checked.
+        """Return the arguments of the sampler, after checks of the parameters.
 
         Parameters
         ----------
@@ -278,7 +278,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
     def _prior(
         self, values: NDArray[np.float64], probit: NDArray[np.bool_], reaches_all: bool
     ) -> FactorPrior:
-        """Return the priors of weights and noise, from the columns where none is given."""
+        """Return the priors of weights and noise; missing ones are computed from the columns."""
         spreads = find_spreads(np.where(probit, 0.0, values))  # the latent ones have scale 1
         middles, scales = np.zeros(len(probit)), np.full(len(probit), self.weights_scale or 1.0)
         if self.weights_scale is None and self.weights is None:

@@ -1,30 +1,30 @@
 r"""Observations that depend on binary vectors of the states.
 
 Mean of column d in state j: m_jd = w_0d + sum_f theta_jf w_fd. A normal column is m_jd plus noise
-of precision tau_d, a probit column is 1 with probability Phi(m_jd), else 0. All that counts of a
-normal column is its number, mean and scatter within every state, and of a probit column its
-number and mean; other than where amplitudes vary (`_kernels_amplitudes`).
+of precision tau_d, a probit column is 1 with probability Phi(m_jd), else 0. The
+statistics of a normal column are the number, mean and scatter of its values in every state, and
+those of a probit column their number and mean. If amplitudes vary, see `_kernels_amplitudes`.
 
-What is None is not compiled: a kernel has a version for each kind of model.
+Code for arguments that are None is not compiled: each kind of model has its version of a kernel.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| values | y_td | (N, D) | NaN is a missing one |
+| values | y_td | (N, D) | NaN marks a missing value |
 | states | z_t | (N,) int64 | |
 | factors | theta_jf | (J, F) int8 | |
 | spins | 2 theta_jf - 1 | (F, J) float64 | by factor |
 | weights | w_fd | (F + 1, D) | row 0 is the background |
 | precisions | tau_d | (D,) | 1 for probit columns |
-| probit | | (D,) bool | which columns are |
-| counts | n_jd | (J, D) float64 | values seen in a state |
-| means | | (J, D) | their mean, 0 without any |
+| probit | | (D,) bool | whether a column is probit |
+| counts | n_jd | (J, D) float64 | number of values in a state |
+| means | | (J, D) | their mean; 0 if there are none |
 | scatter | | (D,) | sum over states of squared distances from the state's mean |
 | centers | m_jd | (D, J) | by column, so that loops over states are vector instructions |
-| idle | | (J,) bool | states that no value and no transition tells of |
-| moments | | | `Moments`; None where amplitudes vary |
-| projections | | | `Projections`; None where amplitudes do not vary |
-| links | | | `Links`; None where transitions tell nothing of vectors |
-| prior_on, prior_off | | | mu_f ~ Beta(prior_on, prior_off), summed out |
+| idle | | (J,) bool | states without values and informative transitions |
+| moments | | | `Moments`; None if amplitudes vary |
+| projections | | | `Projections`; None if amplitudes do not vary |
+| links | | | `Links`; None if vectors do not depend on transitions |
+| prior_on, prior_off | | | mu_f ~ Beta(prior_on, prior_off), integrated out |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -70,7 +70,7 @@ def log_normal_cdf(x):
 
 
 class Moments(NamedTuple):
-    """What the observations tell of vectors where amplitudes do not vary, and room for a state.
+    """Statistics of the observations for vectors with fixed amplitudes, and scratch for a state.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Moments(NamedTuple):
     fit : (D,) array
         Scratch: means of the columns in one state.
     shift : (D,) array
-        Scratch: what a change of its vector adds to them.
+        Scratch: increments of these means if its vector changes.
     """
 
     counts: Floats
@@ -148,7 +148,7 @@ def start_fit(moments, spins, j):
 
 @njit_internal_nogc
 def gain_of_shift(moments, j):
-    """Return what the log likelihood of state j gains if its mean moves from `fit` by `shift`."""
+    """Return the gain of the log likelihood of state j if its mean moves from `fit` by `shift`."""
     fit, shift, counts, means = moments.fit, moments.shift, moments.counts[j], moments.means[j]
     gain = 0.0
     for d in range(fit.shape[0]):
@@ -174,7 +174,7 @@ def logistic(x):
 
 @njit_internal_nogc
 def log_likelihood_after(projections, spins, j, f, g):
-    """Return the log likelihood of state j as if bits f and g were changed; one if f == g."""
+    """Return the log likelihood of state j after a change of bits f and g; of one bit if f == g."""
     spins[f, j] = -spins[f, j]
     if g != f:
         spins[g, j] = -spins[g, j]
@@ -191,22 +191,22 @@ def draw_busy_bits(
 ):
     """Draw the bits of all states given weights, precisions, and transitions if linked.
 
-    Every bit is drawn given all others, mu summed out. Then bits of a state are swapped, one that
-    is on and one that is off, at random: the numbers of both stay as they are, so that the proposal
-    is symmetric. There are as many attempts as bits of the rarer kind.
+    Every bit is drawn given all others (mu is integrated out). Then a
+    random bit of a state that is on and a random bit that is off are swapped. Their numbers do not
+    change, so the proposal is symmetric. There are as many attempts as bits of the rarer kind.
 
-    Without links idle states are summed out while the others are drawn.
+    Without links, idle states are integrated out while the others are drawn.
 
     Parameters
     ----------
     prior_on : float
         0 for an Indian buffet: bits that no other state has on are not drawn here.
     links : Links or None
-        After `start_links`.
+        Initialized by `start_links`.
     n_on : (F,) float64, scratch
-        How many of the states that count have the factor.
+        Number of counted states that have the factor.
     places : (2, F) int64, scratch
-        The bits of a state that are on, and those that are off.
+        The bits of a state that are on, and the bits that are off.
     """
     n_factors, n_states = spins.shape
     for f in range(n_factors):
@@ -230,7 +230,7 @@ def draw_busy_bits(
             now = log_likelihood_of_state(projections, spins, j)
         if links is not None:
             turn_to(links, spins, j, decay)
-        # Flip bits, one after the other.
+        # Flip bits in turn.
         for f in range(n_factors):
             spin = spins[f, j]
             others_on = n_on[f] - (spin > 0.0)
@@ -309,9 +309,9 @@ def draw_busy_bits(
 
 @njit_loop
 def draw_idle_bits(spins, idle, prior_on, prior_off, links, decay, before, rng):
-    """Draw the bits of idle states, one factor after the other, from the prior given the others.
+    """Draw the bits of idle states, factor by factor, from the prior given the other states.
 
-    So mu, which is summed out, is not tied to bits of which nothing is known. The bits of idle
+    So mu, which is integrated out, does not depend on uninformative bits. The bits of idle
     states still enter T: with similarities they are a proposal, kept with the ratio of likelihoods.
 
     Parameters
@@ -392,7 +392,7 @@ def draw_normal_above(bound, rng):
 
 @njit_loop
 def add_up_latent(counts, means, probit, centers, totals, rng):
-    """Write sums of the values of every state; of a probit column those of its latent normals.
+    """Write sums of the values of every state, or of the latent normals of probit columns.
 
     The latent normals N(m_jd, 1) are drawn: above 0 where a value is 1, else below.
     """
@@ -499,7 +499,7 @@ def write_log_probs(centers, probit, log_probs):
 
 @njit_inlined
 def weigh_step(values, centers, precisions, probit, log_probs, log_obs):
-    """Write log p(y_t given state j) of one step, (J,); missing values tell nothing.
+    """Write log p(y_t given state j) of one step, (J,); missing values are left out.
 
     Parameters
     ----------

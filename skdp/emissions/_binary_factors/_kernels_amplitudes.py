@@ -2,7 +2,7 @@ r"""Binary factors whose amplitudes vary from step to step.
 
 y_td = w_0d + sum_f theta_jf a_tf w_fd + noise of precision lambda_d in state j = z_t, with
 amplitudes a_tf ~ N(1, tau^2). With these summed out the observation is normal, of covariance
-diag(1 / lambda) + tau^2 sum_f theta_jf w_f w_f^T. All it tells is in its projection on the weights:
+diag(1 / lambda) + tau^2 sum_f theta_jf w_f w_f^T. Its projection on the weights is sufficient:
 with A the factors that are on in state j and b = g_tA - G_AA 1,
 
     -2 log p(y_t) = c_t - 2 1^T g_tA + 1^T G_AA 1 - tau^2 b^T M^-1 b + log det M + constant,
@@ -21,7 +21,7 @@ and a_tA given y_t is normal, of mean 1 + tau^2 M^-1 b and covariance tau^2 M^-1
 | products | G_fg | (F, F) | sum_d lambda_d w_fd w_gd |
 | projections | g_tf | (N, F) | sum_d lambda_d w_fd (y_td - w_0d) |
 | rests | c_t | (N,) | sum_d lambda_d (y_td - w_0d)^2 |
-| amplitudes | a_tf | (N, F) | 0 where a factor is off |
+| amplitudes | a_tf | (N, F) | 0 if a factor is off |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -39,7 +39,7 @@ from skdp.emissions._gaussian._kernels import factorize
 
 
 class Projections(NamedTuple):
-    """What the observations tell of all vectors, and room for a step.
+    """Statistics of the observations for all vectors, and scratch for a step.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Projections(NamedTuple):
 
 
 class Roots(NamedTuple):
-    """What the covariance of an observation is made of, in every state.
+    """Factors of the covariance of an observation in every state.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ def write_products(weights, precisions, products):
 
 @njit_loop
 def project(values, rows, weights, precisions, projections, rests):
-    """Write g and c of some steps, one after the other; missing values tell nothing."""
+    """Write g and c of some steps in turn; missing values are left out."""
     n_factors = projections.shape[1]
     for i in range(rows.shape[0]):
         rests[i] = 0.0
@@ -169,7 +169,7 @@ def factorize_active(products, variance, active, n, root, shift):
 
 @njit_internal_nogc
 def list_active(spins, j, active):
-    """List the factors that are on in state j; return how many there are."""
+    """List the factors that are on in state j; return their number."""
     n = 0
     for f in range(spins.shape[0]):
         if spins[f, j] > 0.0:
@@ -218,7 +218,7 @@ def log_likelihood_of_state(projections, spins, j):
 
 @njit_loop
 def write_roots(factors, products, variance, roots):
-    """Write what the covariances of all states are made of."""
+    """Write the factors of the covariances of all states."""
     for j in range(factors.shape[0]):
         roots.n_active[j] = 0
         for f in range(factors.shape[1]):
@@ -272,7 +272,8 @@ def log_likelihood_of_steps(rows, states, projections, rests, variance, roots, c
 def draw_amplitudes(rows, states, projections, variance, roots, column, amplitudes, rng):
     """Draw the amplitudes of some steps given their states.
 
-    Of mean 1 + tau^2 L^-T L^-1 b and covariance tau^2 L^-T L^-1. Amplitudes of other factors are 0.
+    They have the mean 1 + tau^2 L^-T L^-1 b and the covariance tau^2 L^-T L^-1. Amplitudes of other
+    factors are 0.
     """
     scale = math.sqrt(variance)
     for i in range(rows.shape[0]):

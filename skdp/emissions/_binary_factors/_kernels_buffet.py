@@ -53,7 +53,7 @@ def noise_of_mean(counts, precisions, j, d):
 
 @njit_internal_nogc
 def write_rests(spins, weights, n_on, counts, totals, j, rests):
-    """Write r, the means of state j less the weights of its factors; return how many are single.
+    """Write r, the means of state j less the weights of its factors; return its number of singles.
 
     Singles are not subtracted.
     """
@@ -120,7 +120,7 @@ def draw_weights_of_singles(
 ):
     """Draw the weights of the singles of state j, given r.
 
-    A draw from the prior is moved by the share of what it leaves of r (Matheron's rule).
+    A draw from the prior is moved by a share of the remainder of r (Matheron's rule).
     """
     for d in range(rests.shape[0]):
         noise = noise_of_mean(counts, precisions, j, d)
@@ -145,7 +145,7 @@ def draw_buffet_bits(
 ):  # fmt: skip
     """Draw the bits and the number of singles of every counted state.
 
-    Without links idle states are summed out; with links all states count.
+    Without links, idle states are integrated out; with links, all states count.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def exchange_meanings(spins, weights, idle, prior_off, scales, links, decay, n_o
     for _ in range(2 * n_used):
         f = places[min(int(next_double(rng) * n_used), n_used - 1)]
         g = places[min(int(next_double(rng) * n_used), n_used - 1)]
-        # Find how many states have f afterwards, and what w_g gains (w_0 if f is g).
+        # Find the number of states with f afterwards, and the gain of w_g (of w_0 if f is g).
         both = 0.0
         for j in range(n_states):
             both += spins[f, j] > 0.0 and spins[g, j] > 0.0

@@ -1,7 +1,7 @@
-r"""Jumps between runs as sums of at most two rows of the weights: which factors are switched.
+r"""Switches of factors: jumps between runs as sums of at most two rows of the weights.
 
-Code 0 is none. A factor can be switched on only if it is off, and the other way round: paths over
-all jumps of a sequence that keep to this cost least. They are found by a beam search.
+Code 0 is no factor. A factor can be switched on only if it is off, and off only if it is on. A beam
+search finds the cheapest path of this kind over all jumps of a sequence.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -10,7 +10,7 @@ all jumps of a sequence that keep to this cost least. They are found by a beam s
 | atoms | | (F, D) | rows of the weights |
 | codes | | (C, 2) int64 | up to two factors, numbered from 1, negative if they are switched off |
 | kept | | (n, M) int64 | the best codes of each jump, the best one first |
-| costs | | (n, M) | of these |
+| costs | | (n, M) | their costs |
 | resets | | (n,) bool | jumps that are the first of a sequence |
 """
 
@@ -59,9 +59,9 @@ def search_codes(
     Parameters
     ----------
     clash : float
-        Cost of switching a factor to where it is.
+        Cost of switching a factor to its current value.
     states : (2, B, F) int8, totals : (2, B) float64, used : (B, M) bool, scratch
-        -1: off, 1: on, 0: not known yet.
+        -1: off, 1: on, 0: still unknown.
     sources, choices : (n, B) int64, n_states : (n,) int64, scratch
     found : (n,) int64, output
     """

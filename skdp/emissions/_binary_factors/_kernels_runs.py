@@ -1,7 +1,7 @@
 r"""Runs of steps whose observations stay the same, and the jumps from one to the next.
 
-If factors stay on or off for a while, one of them is switched at nearly every jump: jumps are, up
-to sign, rows of the weights plus noise, and groups of like jumps tell which factor is switched.
+If factors stay on or off for a while, one of them is switched at nearly every jump. Then jumps are,
+up to sign, rows of the weights plus noise, and groups of similar jumps identify the factor.
 Jumps are scaled by the noise of their columns.
 
 | name | symbol | shape | meaning |
@@ -10,8 +10,8 @@ Jumps are scaled by the noise of their columns.
 | counts | | (T + 1, D) | sums over the same steps of the numbers of observed values |
 | jumps | | (n, D) | differences of the means of runs |
 | precisions | | (n, D) | of the noise of jumps |
-| groups | | (n,) int64 | of each jump; its number is that of one of its jumps |
-| signs | | (n,) int8 | of each jump in its group |
+| groups | | (n,) int64 | group of each jump, with the number of one of its jumps |
+| signs | | (n,) int8 | sign of each jump in its group |
 """
 
 # mypy: ignore-errors
@@ -35,7 +35,7 @@ def cost_of_run(sums, counts, begin, end):
 
 @njit_loop
 def cut_runs(sums, counts, penalty, longest, costs, before, candidates):
-    """Write to `before[e]` where the last run of the best cut of the first e steps begins.
+    """Write the beginning of the last run of the best cut of the first e steps to `before[e]`.
 
     Dynamic programming; beginnings that can never be best again are dropped (PELT; Killick,
     Fearnhead and Eckley, 2012).
@@ -45,7 +45,7 @@ def cut_runs(sums, counts, penalty, longest, costs, before, candidates):
     penalty : float
         Cost of a run.
     longest : int
-        Most steps of a run.
+        Largest number of steps of a run.
     costs : (T + 1,) float64, candidates : (T + 1,) int64, scratch
     before : (T + 1,) int64, output
     """
@@ -73,7 +73,7 @@ def cut_runs(sums, counts, penalty, longest, costs, before, candidates):
 
 @njit_internal_nogc
 def log_evidence_of_group(totals, precisions, sign, others, other_precisions, inverse):
-    """Return log p(jumps of two groups) as of one, less noise alone; weights summed out.
+    """Return log p(jumps of two groups), as one group, less that of noise; weights integrated out.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def log_evidence_of_group(totals, precisions, sign, others, other_precisions, in
     precisions, other_precisions : (D,) float64
         Sums of precisions.
     sign : float
-        Of the other group in the first; 0: the first alone.
+        Sign of the other group in the first; 0: the first group alone.
     inverse : (D,) float64
         1 / variance of weights.
     """
@@ -99,7 +99,7 @@ def log_evidence_of_group(totals, precisions, sign, others, other_precisions, in
 
 @njit_internal_nogc
 def weigh_pair(totals, precisions, own, i, j, inverse):
-    """Return what is gained if two groups are one, and the sign of the second in the first."""
+    """Return the gain of merging two groups, and the sign of the second in the first."""
     overlap = 0.0
     for d in range(inverse.shape[0]):
         overlap += totals[i, d] * totals[j, d] / (precisions[i, d] + precisions[j, d] + inverse[d])
@@ -110,7 +110,7 @@ def weigh_pair(totals, precisions, own, i, j, inverse):
 
 @njit_loop
 def group_jumps(totals, precisions, inverse, own, gains, groups, signs):
-    """Write groups of jumps that are alike up to sign: pairs of groups are merged while that gains.
+    """Write groups of jumps that are similar up to sign, by merging pairs while there is a gain.
 
     Parameters
     ----------

@@ -2,11 +2,11 @@ r"""First states and binary vectors from the observations alone.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| values | y_td | (N, D) | NaN is a missing one |
+| values | y_td | (N, D) | NaN marks a missing value |
 | weights | w_fd | (F + 1, D) | row 0 is the background |
-| scales | | (D,) | how much a squared deviation in a column counts |
+| scales | | (D,) | weight of a squared deviation in a column |
 | activities | | (N, F) | in [0, 1] |
-| centers | | (K, D) | of groups of steps |
+| centers | | (K, D) | centers of groups of steps |
 | states | z_t | (N,) int64 | |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
@@ -26,7 +26,7 @@ def fit_activities(values, weights, scales, n_rounds, activities, rest):
     Parameters
     ----------
     rest : (D,) float64, scratch
-        What the current activities leave of a step.
+        Residual of a step given the current activities.
     """
     n_dims = values.shape[1]
     for t in range(values.shape[0]):
@@ -72,7 +72,7 @@ def group_steps(values, scales, middle, n_rounds, centers, counts, nearest, stat
     Parameters
     ----------
     middle : (D,) float64
-        What stands for a missing value of a seed, and of a group that has no value.
+        Values that replace missing values of seeds and of groups.
     counts : (K, D) float64, nearest : (N,) float64, scratch
     """
     n_steps, n_dims = values.shape

@@ -26,7 +26,7 @@ OUTPUTS = ("normal", "probit")
 
 
 def check_outputs(values: NDArray[np.float64], probit: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return observations if they are what the columns can hold, or raise a ValueError."""
+    """Return observations if their values are valid for the columns, or raise a ValueError."""
     if values.shape[1] != len(probit):
         raise ValueError(f"X must have {len(probit)} features, got {values.shape[1]}.")
     wrong = np.isinf(values) | (probit & ~np.isnan(values) & (values != 0.0) & (values != 1.0))

@@ -39,7 +39,7 @@ class FactorPrior(NamedTuple):
         Prior standard deviations of weights.
     shape : float
     rates : (D,) array
-        Of the Gamma priors of precisions.
+        Parameters of the Gamma priors of precisions.
     """
 
     middles: Floats
@@ -69,7 +69,7 @@ class BinaryFactorSampler(Part):
     factors : (J, F) array of int8
         theta.
     weights : (F + 1, D) array
-        Of observations less the prior means of the background; see `all_weights`.
+        Weights of the observations less the prior means of the background; see `all_weights`.
     precisions : (D,) array
         1 / sigma^2; 1 for probit columns.
     """
@@ -135,10 +135,10 @@ class BinaryFactorSampler(Part):
         self.amplitudes.write_log_obs(self._known, out)
 
     def log_evidence(self) -> float:
-        """Return log p(x, vectors, weights, noise | z), mu summed out.
+        """Return log p(x, vectors, weights, noise | z), with mu integrated out.
 
-        Parameters cannot all be summed out, so that this is a joint density; that of precisions is
-        of their logs, and that of weights of their ratios to their prior scales.
+        Not all parameters can be integrated out, so this is a joint density: of the logs of
+        precisions, and of the ratios of weights to their prior scales.
         """
         log_prior = kernels.log_prior_of_factors(self.factors, *self.activity_prior)
         return float(log_prior + self.log_density())
@@ -203,7 +203,7 @@ class BinaryFactorSampler(Part):
         return filled
 
     def _draw_factors(self, coupling: Coupling | None, rng: NDArray[np.uint64]) -> None:
-        """Draw the vectors of all states, those of idle ones last.
+        """Draw the vectors of all states, idle states last.
 
         Idle states have no values and no informative transitions.
         """
@@ -222,7 +222,7 @@ class BinaryFactorSampler(Part):
         self._draw_idle_bits(spins, idle, links, decay, rng)
 
     def _draw_idle_factors(self, idle: NDArray[np.bool_], rng: NDArray[np.uint64]) -> None:
-        """Draw the vectors of some states from the prior given those of the others."""
+        """Draw the vectors of some states from the prior given the other vectors."""
         self._draw_idle_bits(self._spins(), idle, None, 0.0, rng)
 
     def _draw_idle_bits(
@@ -268,7 +268,7 @@ class BinaryFactorSampler(Part):
         amplitudes.add_up_likelihood(states, self._known)
 
     def _weights_given(self, normals: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return a draw of the weights made of standard normal draws; their mean if these are 0."""
+        """Return weights drawn with the given standard normals; zeros give their mean."""
         return self.amplitudes.weights_given(self._known, self.prior.scales, normals)
 
     def _begin_noise(self) -> None:
@@ -343,12 +343,12 @@ def make_links(coupling: Coupling) -> Links:
 
 
 def _center(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return means of the columns, 0 where all is missing."""
+    """Return means of the columns; 0 if all values are missing."""
     seen = ~np.isnan(values)
     return np.where(seen, values, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
 
 
 def _spreads(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return variances of the columns, 1 where they do not vary."""
+    """Return variances of the columns; 1 for constant columns."""
     variances = _center((values - _center(values)) ** 2)
     return np.where(variances > 0.0, variances, 1.0)

@@ -1,4 +1,4 @@
-"""First binary vectors from differences between runs of like observations."""
+"""First binary vectors from differences between runs of similar observations."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from skdp.emissions._binary_factors import _kernels_codes as code_kernels
 from skdp.emissions._binary_factors import _kernels_runs as kernels
 
 LONGEST_RUN = 2000
-"""Longer ones are cut, which costs nothing: the jump is then one of noise alone."""
+"""Largest number of steps of a run. Longer runs are cut: the jump is then noise alone."""
 MOST_JUMPS = 1000
-"""The largest ones are grouped: the time of that grows with the square of their number."""
+"""Largest number of jumps to group, because the time grows with the square of their number."""
 N_ROUNDS_OF_CODES = 6
 BEAM, MOST_CODES = 100, 60
 COST_OF_SWITCH, COST_OF_CLASH = 8.0, 15.0
-"""Nats: of one factor more in a jump, and of one that is switched to where it is."""
+"""Costs, in nats, of one more factor in a jump, and of switching a factor to its current value."""
 _NORMAL_QUARTILE = 0.6744897501960817
 
 
 class Runs(NamedTuple):
-    """Runs of like observations, cut out of sequences.
+    """Runs of similar observations, cut out of sequences.
 
     Attributes
     ----------
     begins : (n + 1,) array of int64
-        Step at which each begins, and the number of steps.
+        First step of each run, and its number of steps.
     means : (n, D) array
-        Of their values, scaled by the noise; 0 where all is missing.
+        Means of their values, scaled by the noise; 0 if all are missing.
     counts : (n, D) array
-        Values that are not missing.
+        Numbers of values that are not missing.
     follows : (n,) array of bool
-        Which runs follow another one in their sequence.
+        Whether a run follows another one in its sequence.
     scales : (D,) array
         Noise of the columns, a standard deviation.
     """
@@ -50,9 +50,9 @@ class Runs(NamedTuple):
 
 
 def find_runs(values: Floats, ptr: Places) -> Runs:
-    """Cut sequences into runs of like observations.
+    """Cut sequences into runs of similar observations.
 
-    The noise is that of differences between one step and the next, most of which are in a run.
+    The noise is estimated from differences between one step and the next, mostly within runs.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def find_runs(values: Floats, ptr: Places) -> Runs:
 
 
 def _noise_of_steps(values: Floats, ptr: Places, spreads: Spreads) -> Floats:
-    """Return robust standard deviations of the noise, that of the column where they are 0."""
+    """Return robust standard deviations of the noise, or of the column if they are 0."""
     inner = np.ones(len(values) - 1, dtype=np.bool_)
     inner[ptr[1:-1] - 1] = False
     scales = np.sqrt(spreads.variances)
@@ -90,13 +90,13 @@ def _noise_of_steps(values: Floats, ptr: Places, spreads: Spreads) -> Floats:
 
 
 def _cut(scaled: Floats, seen: Floats) -> list[int]:
-    """Return where the runs of a sequence begin."""
+    """Return the first steps of the runs of a sequence."""
     n_steps, n_dims = scaled.shape
     sums, counts = np.zeros((2, n_steps + 1, n_dims))
     np.cumsum(scaled, axis=0, out=sums[1:])
     np.cumsum(seen, axis=0, out=counts[1:])
     before = np.zeros(n_steps + 1, dtype=np.int64)
-    # A run has a mean of D numbers and a place.
+    # A run has D + 1 parameters: its mean and its first step.
     penalty = (n_dims + 2.0) * np.log(max(n_steps, 2))
     kernels.cut_runs(
         sums, counts, penalty, LONGEST_RUN, np.empty(n_steps + 1), before,
@@ -109,11 +109,11 @@ def _cut(scaled: Floats, seen: Floats) -> list[int]:
 
 
 def find_factors(runs: Runs, weights_scales: Floats, n_factors: int | None) -> NDArray[np.int8]:
-    """Return binary vectors of all steps that jumps between runs suggest, (N, F).
+    """Return binary vectors of all steps, (N, F), estimated from jumps between runs.
 
-    Jumps that are alike up to sign are grouped, and groups are a dictionary: a factor each. Then in
-    turn jumps become sums of at most two of its entries, so that each factor is switched on and off
-    by turns, and the dictionary what fits these by least squares.
+    Jumps that are similar up to sign are grouped, and each group is a factor. Then two steps
+    alternate: jumps become sums of at most two factors, so that each factor is switched on and
+    off by turns, and the factors are fitted to these sums by least squares.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def find_factors(runs: Runs, weights_scales: Floats, n_factors: int | None) -> N
     weights_scales : (D,) array
         Standard deviations of weights.
     n_factors : int or None
-        Number of factors: of the groups that tell most; what is left over is never on. None: as
-        many as there are groups of two and more jumps.
+        Number of factors, for the most informative groups; the other factors are never on. None:
+        the number of groups of at least two jumps.
     """
     places = np.flatnonzero(runs.follows)
     before, after = runs.counts[places - 1], runs.counts[places]
@@ -158,7 +158,7 @@ def find_factors(runs: Runs, weights_scales: Floats, n_factors: int | None) -> N
 
 
 def _group(jumps: Floats, precisions: Floats, inverse: Floats, n_factors: int | None) -> Floats:
-    """Return what groups of like jumps have in common, (F, D)."""
+    """Return the means of groups of similar jumps, (F, D)."""
     n = len(jumps)
     groups, signs = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int8)
     totals, sums, own = precisions * jumps, precisions.copy(), np.empty(n)
@@ -186,7 +186,7 @@ def _decode(
     resets: NDArray[np.bool_],
     width: int,
 ) -> Floats:
-    """Return which atoms make up each jump, -1, 0 or 1, (n, F); each jump alone if width is 0."""
+    """Return the coefficients of the atoms in each jump, -1, 0 or 1, (n, F); width 0: no beam."""
     n, n_atoms = len(jumps), len(atoms)
     n_kept = min(MOST_CODES, len(codes))
     kept, costs = np.empty((n, n_kept), dtype=np.int64), np.empty((n, n_kept))
@@ -210,10 +210,10 @@ def _decode(
 
 
 def _write_path(runs: Runs, places: Places, signs: Floats, out: NDArray[np.int8]) -> None:
-    """Write a path that is on after a jump with one sign, and off after one with the other.
+    """Write a path that is on after jumps with one sign, and off after jumps with the other.
 
-    Before the first jump of a sequence it is what it was not after it. Of the two signs the one
-    that makes it rarer is on; sequences without a jump stay off.
+    It switches at the first jump of a sequence, too. The sign that makes it rarer is on;
+    sequences without a jump stay off.
     """
     path = np.zeros(len(out), dtype=np.int8)
     firsts = np.flatnonzero(~runs.follows)

@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from skdp._checks import check_beta_prior
-from skdp._part import Part
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._cells._terms import SymbolColumns
 from skdp.emissions._clusters import ClusterTerms, cell_terms
 from skdp.emissions._discrete import _kernels_events as kernels
-from skdp.emissions._first_states import start_in_runs
+from skdp.emissions._discrete._sampler import DiscreteSampler
 from skdp.emissions._marginals import BinaryMarginals, fill_by_means
-from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
 
 
@@ -81,12 +79,10 @@ def find_places(values: NDArray[np.float64]) -> NDArray[np.int32]:
     return places
 
 
-class BernoulliSampler(Part):
+class BernoulliSampler(DiscreteSampler):
     """Sampler of the probabilities of 1 in all states and columns."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_places",)
-    starts_with_one_state = True
-    is_incomplete = False
 
     def __init__(self, n_states: int, n_columns: int, prior: tuple[float, float]):
         self.prior = prior
@@ -96,14 +92,6 @@ class BernoulliSampler(Part):
     def attach(self, values: NDArray[np.float64]) -> None:
         """Store the observations."""
         self._places = find_places(values)
-
-    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Do nothing: missing values are left out, since they carry no information."""
-
-    def complete_with(
-        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
-    ) -> None:
-        """Do nothing: missing values are left out."""
 
     def of_states(self, n_states: int) -> BernoulliSampler:
         """Return a sampler with the same prior, without observations."""
@@ -115,41 +103,15 @@ class BernoulliSampler(Part):
         other._places = self._places[steps]
         return other
 
-    def condition(self, states: NDArray[np.int64]) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        self.take(0, self.add_up(states, 0))
-
-    def measure(self, states: NDArray[np.int64]) -> int:
-        """Return 0: sums of integers are exact without further information."""
-        return 0
-
     def add_up(self, states: NDArray[np.int64], measured: int) -> tuple[NDArray[np.int64]]:
         """Return the number of times each state has each value of each column, (2 D + 1, J)."""
         counts = np.empty_like(self.counts)
         kernels.count_bits(self._places, states, counts)
         return (counts,)
 
-    def take(self, measured: int, sums: tuple[NDArray[np.int64], ...]) -> None:
-        """Store the sums over all observations."""
-        (self.counts,) = sums
-
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
         """Write the log probabilities of all steps given the observations of each state."""
         kernels.add_rows(self._places, log_table(self._expect()), out)
-
-    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write random initial states in runs."""
-        start_in_runs(states, self.counts.shape[1], rng)
-
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
-        """Draw theta given the states."""
-        self.condition(states)
-        self.draw_parameters(rng)
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         """Draw theta given the stored statistics."""

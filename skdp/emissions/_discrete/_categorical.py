@@ -16,14 +16,12 @@ from scipy.special import gammaln
 from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior, check_memory, shorten
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_slice
-from skdp._part import Part
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._cells._terms import SymbolColumns
 from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._discrete import _kernels_counts as kernels
-from skdp.emissions._first_states import start_in_runs
-from skdp.emissions._protocol import Coupling
+from skdp.emissions._discrete._sampler import DiscreteSampler
 from skdp.emissions._whole import Observations, PartedEmission
 
 
@@ -69,7 +67,7 @@ class CategoricalEmission(PartedEmission):
     a missing symbol; symbols must be missing at random. With text, the estimator has
     `categories_`: code k of the model stands for ``categories_[0][k]``, in sorted order. Categories
     that were not in `fit` are rejected. In sequences, numeric categories are used as their own
-    codes. In mixtures, they are labels if the type of the column says so (pandas Categorical,
+    codes. In mixtures, they are labels if the column has a type for them (pandas Categorical,
     dictionaries of Arrow), and all categories that a pandas Categorical or a polars Enum declares
     are symbols, even if they do not occur in `fit`.
 
@@ -198,7 +196,7 @@ def count_all(values: NDArray[np.float64], n_symbols: int) -> tuple[NDArray[np.i
     return (np.bincount(symbols[symbols >= 0], minlength=n_symbols),)
 
 
-class CategoricalSampler(Part):
+class CategoricalSampler(DiscreteSampler):
     """Sampler of the probabilities of symbols in all states, and of their concentration.
 
     Parameters
@@ -216,7 +214,6 @@ class CategoricalSampler(Part):
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols",)
-    is_incomplete = False
     starts_with_one_state = False  # splits explain chords well with few states, but predict worse
 
     def __init__(
@@ -243,14 +240,6 @@ class CategoricalSampler(Part):
         """Store the observations."""
         self._symbols = as_symbols(values, len(self.prior))
 
-    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Do nothing: missing symbols are left out, since they carry no information."""
-
-    def complete_with(
-        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
-    ) -> None:
-        """Do nothing: missing symbols are left out."""
-
     def of_states(self, n_states: int) -> CategoricalSampler:
         """Return a sampler without observations, whose prior is fixed at the current one."""
         return CategoricalSampler(n_states, self.prior)
@@ -261,42 +250,16 @@ class CategoricalSampler(Part):
         other._symbols = self._symbols[steps]
         return other
 
-    def condition(self, states: NDArray[np.int64]) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        self.take(0, self.add_up(states, 0))
-
-    def measure(self, states: NDArray[np.int64]) -> int:
-        """Return 0: sums of integers are exact without further information."""
-        return 0
-
     def add_up(self, states: NDArray[np.int64], measured: int) -> tuple[NDArray[np.int64]]:
         """Return the number of occurrences of each symbol in each state, (V, J)."""
         counts = np.empty_like(self.counts)
         kernels.count_symbols(self._symbols, states, counts)
         return (counts,)
 
-    def take(self, measured: int, sums: tuple[NDArray[np.int64], ...]) -> None:
-        """Store the sums over all observations."""
-        (self.counts,) = sums
-
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
         """Write the log probabilities of all symbols given the observations of each state."""
         predictive = self.counts + self.prior[:, np.newaxis]
         kernels.look_up(self._symbols, np.log(predictive / predictive.sum(axis=0)), out)
-
-    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write random initial states in runs."""
-        start_in_runs(states, self.counts.shape[1], rng)
-
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
-        """Draw theta given the states."""
-        self.condition(states)
-        self.draw_parameters(rng)
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         """Draw the concentration and theta given the stored statistics."""

@@ -13,7 +13,6 @@ from scipy.special import gammaln
 from skdp._checks import LARGEST, SMALLEST, as_floats, shorten
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._sums import round_sum, sum_exactly
-from skdp._part import Part
 from skdp._sklearn_compat import Interval
 from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._discrete import _kernels_counts as categories
@@ -23,9 +22,8 @@ from skdp.emissions._discrete._categorical import (
     log_density_of_probabilities,
 )
 from skdp.emissions._discrete._event_marginals import EventMarginals, Totals, log_rising
-from skdp.emissions._first_states import start_in_runs
+from skdp.emissions._discrete._sampler import DiscreteSampler
 from skdp.emissions._marginals import fill_by_means
-from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
 
 _MOST = 2.0**53
@@ -167,12 +165,10 @@ def list_events(values: NDArray[np.float64]) -> CountEvents:
     return CountEvents(ptr, kinds.astype(np.int32), amounts, coefficients)
 
 
-class MultinomialSampler(Part):
+class MultinomialSampler(DiscreteSampler):
     """Sampler of the probabilities of kinds of events in all states."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_events", "_all_coefficients")
-    starts_with_one_state = True
-    is_incomplete = False
 
     def __init__(self, n_states: int, prior: NDArray[np.float64], totals: Totals):
         self.prior = prior
@@ -193,27 +189,11 @@ class MultinomialSampler(Part):
         self._events = events
         self._all_coefficients = sum_exactly(events.log_coefficients)
 
-    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Do nothing: missing steps are left out, since they carry no information."""
-
-    def complete_with(
-        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
-    ) -> None:
-        """Do nothing: missing steps are left out."""
-
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> MultinomialSampler:
         """Return a sampler for some of the observations."""
         other = self.of_states(n_states)
         other._take_events(self._events.take(steps))
         return other
-
-    def condition(self, states: NDArray[np.int64]) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        self.take(0, self.add_up(states, 0))
-
-    def measure(self, states: NDArray[np.int64]) -> int:
-        """Return 0: sums of integers are exact without further information."""
-        return 0
 
     def add_up(
         self, states: NDArray[np.int64], measured: int
@@ -235,20 +215,6 @@ class MultinomialSampler(Part):
         """Write the log probabilities of all steps at the expected probabilities of each state."""
         shapes = self.counts + self.prior[:, np.newaxis]
         kernels.weigh_events(*self._events, np.log(shapes / shapes.sum(axis=0)), out)
-
-    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write random initial states in runs."""
-        start_in_runs(states, self.counts.shape[1], rng)
-
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
-        """Draw theta given the states."""
-        self.condition(states)
-        self.draw_parameters(rng)
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         """Draw theta given the stored statistics."""

@@ -14,15 +14,14 @@ from skdp._checks import LARGEST, SMALLEST
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import next_double
 from skdp._numeric._sums import round_sum, sum_exactly
-from skdp._part import Part
 from skdp._sklearn_compat import Interval
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._cells._terms import CountColumns
 from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._discrete import _kernels_counts as kernels
+from skdp.emissions._discrete._sampler import DiscreteSampler
 from skdp.emissions._gaussian._sums import find_moments
 from skdp.emissions._marginals import CountMarginals, fill_by_means
-from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
 
 _MOST = 2.0**53
@@ -69,7 +68,7 @@ class PoissonEmission(PartedEmission):
     The default prior adapts to the counts, so that large ones need no special settings. In each
     column, its mean m is the larger of 1 and the mean of the observations. Its shape is 1, so that
     its standard deviation is also m. If the observations vary more than that, the shape is smaller:
-    m^2 / excess, where the excess is their variance minus their mean, which is the variance of
+    m^2 / excess; the excess is their variance minus their mean, which is the variance of
     Poisson noise. Counts of about 1 or less thus have the prior Gamma(1, 1).
 
     A stored sample holds the posterior means of lambda given the states. Scores, probabilities and
@@ -133,7 +132,7 @@ def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values
 
 
-class PoissonSampler(Part):
+class PoissonSampler(DiscreteSampler):
     """Sampler of the intensities of all states.
 
     Parameters
@@ -144,8 +143,6 @@ class PoissonSampler(Part):
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_constants", "_all_constants")
-    starts_with_one_state = True
-    is_incomplete = False
 
     def __init__(self, n_states: int, shapes: NDArray[np.float64], rates: NDArray[np.float64]):
         self.shapes, self.rates = shapes, rates
@@ -168,27 +165,11 @@ class PoissonSampler(Part):
         self._values, self._constants = values, constants
         self._all_constants = sum_exactly(constants)
 
-    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Do nothing: missing values are left out, since they carry no information."""
-
-    def complete_with(
-        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
-    ) -> None:
-        """Do nothing: missing values are left out."""
-
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> PoissonSampler:
         """Return a sampler for some of the observations."""
         other = self.of_states(n_states)
         other._take_values(as_readonly(self._values[steps]), self._constants[steps])
         return other
-
-    def condition(self, states: NDArray[np.int64]) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        self.take(0, self.add_up(states, 0))
-
-    def measure(self, states: NDArray[np.int64]) -> int:
-        """Return 0: sums of integers are exact without further information."""
-        return 0
 
     def add_up(
         self, states: NDArray[np.int64], measured: int
@@ -214,16 +195,6 @@ class PoissonSampler(Part):
         """Write random initial states."""
         n_states = len(self.counts)
         states[:] = [int(next_double(rng) * n_states) for _ in range(len(states))]
-
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
-        """Draw lambda given the states."""
-        self.condition(states)
-        self.draw_parameters(rng)
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         """Draw lambda given the stored statistics."""

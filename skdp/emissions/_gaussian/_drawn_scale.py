@@ -64,7 +64,7 @@ class ScalePrior(NamedTuple):
         expected : (B, W, W) array
             Prior mean of S given the first value of nu.
         varies : (B, W) array of bool
-            Which columns are not constant.
+            Whether a column is not constant.
         dof : float
             nu, or its first value.
         draws_dof : bool, default=False

@@ -3,7 +3,7 @@ r"""Clusters of Gaussian rows whose missing values and precision weights are dra
 Row i is N(mu, Sigma / u_ib) in block b of the columns, and some of its values are missing. Weights
 and missing values are part of the state of the chain. The step for a row removes it from its
 cluster and then draws its cluster, its weights and its missing values jointly: the cluster given
-what is observed of the row, the others given the cluster. Names and layout are those of
+the observed entries of the row, the others given the cluster. Names and layout are those of
 `_kernels_clusters`, with
 
 | name | symbol | shape | meaning |
@@ -66,7 +66,7 @@ STEP, LEFT, RIGHT = 1.2, 3.0, 4.5
 """Distance of points of log u, and reach of the bounds, in units of (a + n / 2)^(-1 / 2)."""
 
 LEFT_TAIL = 8.0
-"""Below its largest value, the density falls like u^(a + n / 2)."""
+"""Bound on a logarithm: below its mode, the density falls like u^(a + n / 2)."""
 
 
 @njit_internal_nogc
@@ -126,7 +126,7 @@ def weigh_augmented_row(i, rows, prior, clusters, n, own, scratch, out):
 
 
 @njit_internal_nogc
-def may_leave(i, k, rows, prior, clusters, scratch):
+def may_leave(i, k, rows, prior, clusters):
     """Return whether a row can be removed from a cluster of others without loss of digits."""
     n_blocks, width = prior.mean.shape
     for b in range(n_blocks):
@@ -498,7 +498,7 @@ def mark_weights(i, old, is_alone, rows, prior, clusters, scratch):
 
 @njit_internal_nogc
 def weigh_removed_row(i, old, is_alone, rows, prior, clusters, n, scratch, out):
-    """Write the log weights of n clusters for a row that is in none; return that of its own.
+    """Write the log weights of n clusters for a row in no cluster; return that of a new cluster.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -47,7 +48,9 @@ class Ranges:
             np.maximum(self.highs, other.highs),
         )
 
+    @cached_property
     def _units(self) -> tuple[Floats, Floats, Floats]:
+        """Midpoints and scales of the components' ranges, and the units of their sums."""
         middles, scales = np.empty((2, *self.lows.shape))
         units = np.empty(len(self.numbers))
         kernels.choose_units(self.numbers, self.lows, self.highs, middles, scales, units)
@@ -58,12 +61,12 @@ class Ranges:
         n_components, width = self.lows.shape
         firsts = np.empty((n_components, width), dtype=np.int64)
         seconds = np.empty((n_components, width, width), dtype=np.int64)
-        kernels.add_up(values, states, *self._units(), firsts, seconds, np.empty(width))
+        kernels.add_up(values, states, *self._units, firsts, seconds, np.empty(width))
         return firsts, seconds
 
     def settle(self, sums: Sums, counts: Floats, centers: Floats, scatter: Floats) -> None:
         """Write counts, centers and scatter given the sums over all observations."""
-        kernels.settle(self.numbers, *self._units(), *sums, counts, centers, scatter)
+        kernels.settle(self.numbers, *self._units, *sums, counts, centers, scatter)
 
 
 def find_moments(data: Observations) -> tuple[Ranges, Floats, Floats]:

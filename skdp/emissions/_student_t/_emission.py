@@ -26,19 +26,19 @@ from skdp.emissions._student_t._model import StudentTModel
 from skdp.emissions._whole import Whole
 
 FIRST_FREEDOM = 4.0
-"""Degrees of freedom, where these are drawn, until they are drawn."""
+"""Initial degrees of freedom, if they are drawn."""
 
 _REACH = 3.0
-"""Robust deviations from the median beyond which values say no more of correlations."""
+"""Bound on robust deviations from the median in the estimate of correlations."""
 
 _NORMAL = 1.482602218505602
 """Standard deviation of a normal distribution whose median deviation is 1."""
 
 _ROUNDING = 1e-12
-"""Deviations below, compared to the median, are none."""
+"""Deviations below this share of the median count as 0."""
 
 _GAIN, _MOST_FITS = 0.1, 50
-"""When variational weights are good enough, in nats, or have been fitted often enough."""
+"""Tolerance of the fit of variational weights, in nats, and its largest number of rounds."""
 
 
 class StudentTEmission(GaussianEmission):
@@ -52,18 +52,17 @@ class StudentTEmission(GaussianEmission):
         u_t \sim \mathrm{Gamma}(\nu / 2, \nu / 2)
 
     where the Gamma distribution has a shape and a rate. A step far from all states has a small u_t
-    and hardly counts in the parameters of its state, while a Gaussian state is stretched by it or a
-    state of its own is made. mu_j and Sigma_j have the
-    normal-inverse-Wishart prior of `GaussianEmission`. With "diag", columns are independent, each
-    with its own u_td: single values may be outliers.
+    and hardly affects the parameters of its state, whereas it would stretch a Gaussian state or get
+    its own state. mu_j and Sigma_j have the normal-inverse-Wishart prior of `GaussianEmission`.
+    With "diag", columns are independent, each with its own u_td: single values may be outliers.
 
     Parameters
     ----------
     degrees_of_freedom : float or "auto", default=2.0
-        nu, from 0.1 to 1e8: the smaller, the heavier the tails, and the farther off outliers may be
-        that do not get a state of their own. With 2 or less the distribution has no variance.
+        nu, from 0.1 to 1e8: the smaller, the heavier the tails, and the farther away outliers may
+        be without getting their own states. With 2 or less the distribution has no variance.
         "auto": drawn, one for all states, as `trace_["degrees_of_freedom"]` records; outliers may
-        then be explained by a state of their own.
+        then get their own states.
     covariance_type : {"full", "diag"}, default="full"
         Whether columns are correlated or independent, given the state.
     tail_prior : (shape, rate), default=(2.0, 0.1)
@@ -77,8 +76,8 @@ class StudentTEmission(GaussianEmission):
         D with full covariances and 1 with diagonal ones. The prior of the means is then wider than
         the data, and a state of many columns does not cost more than one of ten.
     degrees_of_freedom_prior : float or None, default=None
-        Those of the inverse Wishart prior of Sigma, above D - 1 ("full") or 0 ("diag"). None: 2 D +
-        1 or 3; drawn where `GaussianEmission` draws its own.
+        Degrees of freedom of the inverse Wishart prior of Sigma, above D - 1 ("full") or 0
+        ("diag"). None: 2 D + 1 or 3; drawn where `GaussianEmission` draws its own.
     covariance_prior : "auto", (D, D) or (D,) array or None, default=None
         S: symmetric and positive definite ("full"), or positive numbers ("diag"). None: as for
         `GaussianEmission`, but from a covariance of the observations that outliers do not stretch:
@@ -93,15 +92,15 @@ class StudentTEmission(GaussianEmission):
     -----
     NaN marks a missing value, as with `GaussianEmission`.
 
-    States are drawn with u summed out, from Student t densities; then u and, with "auto", nu, then
-    the parameters given u. Splits and merges are proposed given u, of which the log evidence is a
-    part: the `trace_` shows the density of observations and u together, mu and Sigma summed out.
+    States are drawn with u integrated out, from Student t densities; then u and, with "auto", nu,
+    then the parameters given u. Splits and merges are proposed given u, and the log evidence in
+    `trace_` is the joint density of observations and u, with mu and Sigma integrated out.
 
     In mixtures, a row draws its weight with its component, and mu and Sigma are integrated out.
 
     A stored sample holds the posterior means of mu and Sigma given the states and u, as ``means``
-    and ``scales``, and nu. Scores and probabilities are those of the posterior predictive
-    distribution, mu and Sigma integrated out; the weight of the next observation is integrated out
+    and ``scales``, and nu. Scores and probabilities are from the posterior predictive distribution,
+    with mu and Sigma integrated out; the weight of the next observation is integrated out
     numerically, to about nine digits.
 
     References
@@ -119,7 +118,7 @@ class StudentTEmission(GaussianEmission):
     }
 
     make_sampler_of = None  # type: ignore[assignment]
-    """Medians, and sums with weights, are no sums of whole numbers: it takes no partitions."""
+    """No partitions are supported, because medians and weighted sums are not exact sums."""
 
     def __init__(
         self,
@@ -176,7 +175,7 @@ def robust_moments(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return medians and a positive definite covariance that outliers do not stretch.
 
-    A column more than half of which is one value has the deviation of `moments`.
+    If more than half of a column is one value, its deviation is that of `moments`.
     """
     _, covariance = moments(values)
     deviations = np.sqrt(np.diag(covariance))
@@ -205,18 +204,18 @@ class StudentTSampler(GaussianSampler):
     freedom : float
         nu.
     tail_prior : (shape, rate) or None
-        Gamma prior of nu; None: it is known.
+        Gamma prior of nu; None: nu is fixed.
     scale_prior, start_factors
-        As of `GaussianSampler`.
+        As for `GaussianSampler`.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *GaussianSampler._data_attributes, "_weights", "_n_observed", "_first_weights",
     )  # fmt: skip
     log_affinity = None  # type: ignore[assignment]
-    """There is no closed form, unlike for Gaussian states: no `ComparableEmission`."""
+    """This is no `ComparableEmission`: there is no closed form, unlike for Gaussian states."""
     take = None  # type: ignore[assignment]
-    """Sums of weighted observations are no whole numbers: no `SummedEmission`."""
+    """This is no `SummedEmission`: sums of weighted observations are not exact."""
 
     def __init__(
         self,
@@ -235,20 +234,20 @@ class StudentTSampler(GaussianSampler):
         self.drawn_weights: NDArray[np.float64] | None = None
 
     def attach(self, values: NDArray[np.float64]) -> None:
-        """Take the observations."""
+        """Store the observations."""
         super().attach(values)
         self._take_gaps()
         self._first_weights = self._guess_weights()
 
     def _take_gaps(self) -> None:
-        """Count what was observed of each block; no weights have been drawn yet."""
+        """Count the observed columns of each block; no weights have been drawn yet."""
         n_steps, width = len(self._values), self.means.shape[1]
         seen = ~np.isnan(self._values).reshape(n_steps, -1, width)
         self._n_observed = seen.sum(axis=2).astype(np.float64)
         self._weights: NDArray[np.float64] | None = None
 
     def _guess_weights(self) -> NDArray[np.float64]:
-        """Return what the weights would be if all steps were of one state, at robust moments."""
+        """Return the weights that steps would have in a single state with robust moments."""
         width = self.means.shape[1]
         center, covariance = robust_moments(self._values)
         squares = np.nan_to_num((self._values - center) / np.sqrt(np.diag(covariance))) ** 2
@@ -259,7 +258,7 @@ class StudentTSampler(GaussianSampler):
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> StudentTSampler:
         """Return a sampler for some of the observations, with their weights if these are drawn.
 
-        If not, what is missing in part is missing.
+        If not, blocks with a missing value are missing.
         """
         part = super().restrict(steps, n_states)
         other = StudentTSampler(
@@ -280,7 +279,7 @@ class StudentTSampler(GaussianSampler):
     def _measure(
         self, values: NDArray[np.float64], states: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the distances of what was observed of each block from its state, (N, B)."""
+        """Return the distances of the observed columns of each block from its state, (N, B)."""
         width = self.means.shape[1]
         out = np.empty(self._n_observed.shape)
         kernels.measure(values, states, self.means, self.precision_factors, out)
@@ -305,7 +304,7 @@ class StudentTSampler(GaussianSampler):
         return self._weights
 
     def _draw_freedom(self, distances: NDArray[np.float64], rng: NDArray[np.uint64]) -> None:
-        """Draw nu given the distances, weights summed out."""
+        """Draw nu given the distances, with the weights integrated out."""
         numbers, counts = np.unique(self._n_observed, return_counts=True)
 
         def log_density(log_freedom: float) -> float:
@@ -317,7 +316,7 @@ class StudentTSampler(GaussianSampler):
         self.freedom = float(np.exp(draw_slice(log_density, np.log(self.freedom), rng, 0.5)))
 
     def _log_prior_of_freedom(self, nu: float) -> float:
-        """Return the log density of log nu; 0 where nu is known."""
+        """Return the log density of log nu; 0 if nu is fixed."""
         if self.tail_prior is None:
             return 0.0
         shape, rate = self.tail_prior
@@ -333,7 +332,7 @@ class StudentTSampler(GaussianSampler):
     # Clusters of rows that come and go
 
     draws_row_weights = True
-    """Rows have drawn weights, and take no powers besides."""
+    """Rows have drawn weights, and cannot also have powers."""
 
     @property
     def draws_gaps(self) -> bool:
@@ -359,7 +358,7 @@ class StudentTSampler(GaussianSampler):
         )  # fmt: skip
 
     def take_latent(self, rows: NDArray[np.intp], part: GaussianSampler) -> None:
-        """Take nu, and weights and missing values of some rows, from a sampler over these rows."""
+        """Adopt nu, and the weights and missing values of some rows, from their sampler."""
         super().take_latent(rows, part)
         assert isinstance(part, StudentTSampler)
         assert self.drawn_weights is not None
@@ -372,8 +371,8 @@ class StudentTSampler(GaussianSampler):
         """Draw the prior's scale, nu, the weights and the missing values given the clusters.
 
         Means and covariances are drawn first, and dropped in the end. nu is drawn given them, with
-        weights and missing values integrated out, then the weights without the missing values, and
-        then these.
+        weights and missing values integrated out, then the weights, with the missing values
+        integrated out, and then the missing values.
         """
         assert self.completed is not None
         assert self.drawn_weights is not None
@@ -394,7 +393,7 @@ class StudentTSampler(GaussianSampler):
     def _take_filled(
         self, part: StudentTSampler, labels: NDArray[np.int64], rng: NDArray[np.uint64]
     ) -> None:
-        """Take the missing values that a part has drawn, and draw those of blocks without any."""
+        """Adopt the missing values that a part has drawn, and draw the values of empty blocks."""
         assert self.completed is not None
         assert self.drawn_weights is not None
         n_blocks, width = self.prior.mean.shape
@@ -408,16 +407,16 @@ class StudentTSampler(GaussianSampler):
             filled[rows, blocks] = part.means[k] + away / roots
         self.completed[:] = filled.reshape(self.completed.shape)
 
-    # What a sampler asks
+    # Interface of the sampler
 
     def _statistics(self) -> tuple[NDArray[np.float64], ...]:
         """Return counts, masses, centers and scatter."""
         return self.counts, self.masses, self.centers, self.scatter
 
     def condition(self, states: NDArray[np.int64]) -> None:
-        """Take the states of the observations; -1: of no state.
+        """Set the states of the observations; -1 marks observations without a state.
 
-        Before weights are drawn, as first states are sought, they are fitted to these states.
+        Before weights are drawn, in the search for first states, they are fitted to these states.
         """
         known = states >= 0
         values, states = as_readonly(self._values[known]), states[known]
@@ -432,7 +431,7 @@ class StudentTSampler(GaussianSampler):
         weights: NDArray[np.float64],
         states: NDArray[np.int64],
     ) -> None:
-        """Take observations with weights."""
+        """Set the statistics of weighted observations."""
         kernels.add_up_weighted(values, weights, states, *self._statistics())
         seen = ~np.isnan(values[:, :: self.means.shape[1]])
         self._log_density_of_weights = self._weigh(weights[seen])
@@ -440,7 +439,7 @@ class StudentTSampler(GaussianSampler):
     def _fit(
         self, values: NDArray[np.float64], states: NDArray[np.int64], known: NDArray[np.bool_]
     ) -> None:
-        """Take observations with variational weights; the log evidence is then a lower bound.
+        """Set the statistics with variational weights; the log evidence is then a lower bound.
 
         q(u) is Gamma, q(mu, Sigma) normal-inverse-Wishart, each the best given the other.
         """
@@ -474,7 +473,7 @@ class StudentTSampler(GaussianSampler):
         self._first_weights[known] = weights
 
     def _expect(self) -> None:
-        """Write the means, and the factors of precisions, that are expected."""
+        """Write the expected means and the factors of the expected precisions."""
         width = self.means.shape[1]
         gaussian.expect_gaussians(
             *self._statistics(), *self.prior, self.means, self.precision_factors, self.log_dets,
@@ -482,7 +481,7 @@ class StudentTSampler(GaussianSampler):
         )  # fmt: skip
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write first states: the nearest of centers that are spread over all but outliers."""
+        """Write first states: the nearest of centers that are spread over all rows but outliers."""
         center, covariance = robust_moments(self._values)
         reach = _REACH * np.sqrt(np.diag(covariance))
         self._start_from(
@@ -505,24 +504,24 @@ class StudentTSampler(GaussianSampler):
         self.draw_parameters(rng)
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
-        """Write the log densities of what was observed of all steps, weights summed out."""
+        """Write the log densities of the observed values, with the weights integrated out."""
         write_student_log_densities(
             self._values, self._missing, self.means, self.precision_factors / np.sqrt(self.freedom),
             np.full(len(self.counts), self.freedom), out,
         )  # fmt: skip
 
     def log_evidence(self) -> float:
-        """Return log p(x, u | z), of missing values as last drawn, and of nu if it is drawn."""
+        """Return log p(x, u | z) at the missing values last drawn, with that of nu if drawn."""
         rest = self._log_density_of_weights + self._log_prior_of_freedom(self.freedom)
         return super().log_evidence() + rest
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return the scalars for the trace."""
         freedom = {} if self.tail_prior is None else {"degrees_of_freedom": self.freedom}
         return {**super().scalars(), **freedom}
 
     def model(self) -> StudentTModel:  # type: ignore[override]
-        """Return what the next observation follows given the states and the weights."""
+        """Return the distributions of the next observation given the states and the weights."""
         mean, precision, dof, scale = self.prior
         n_blocks, width = mean.shape
         mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))

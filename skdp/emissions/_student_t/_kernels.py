@@ -5,9 +5,9 @@ layout are those of `_gaussian/_kernels`, with
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| weights | u_tb | (N, B) | of the precision of a block at a step |
-| distances | d_tb | (N, B) | (x - mu)^T Sigma^-1 (x - mu) of what was observed of a block |
-| n_observed | n_tb | (N, B) | how many columns of a block were observed |
+| weights | u_tb | (N, B) | factor of the precision of a block at a step |
+| distances | d_tb | (N, B) | (x - mu)^T Sigma^-1 (x - mu) of the observed columns of a block |
+| n_observed | n_tb | (N, B) | number of observed columns of a block |
 | masses | w_k | (K,) | sum of the weights of a component |
 | centers, scatter | | (K, W), (K, W, W) | weighted by u |
 """
@@ -23,12 +23,12 @@ from skdp.emissions._gaussian._kernels import write_in_order
 from skdp.emissions._gaussian._kernels_student import fast_log_1p
 
 LARGEST_DISTANCE = 1e280
-"""Far beyond that of any observation in units that make sense; products with it are finite."""
+"""Distance far beyond any observation in sensible units; products with it are finite."""
 
 
 @njit_loop
 def add_up_weighted(values, weights, states, counts, masses, centers, scatter):
-    """Write the weighted statistics of all components; a block that is missing does not count."""
+    """Write the weighted statistics of all components; missing blocks are left out."""
     n_components, width = centers.shape
     n_blocks = values.shape[1] // width
     for k in range(n_components):
@@ -62,7 +62,7 @@ def add_up_weighted(values, weights, states, counts, masses, centers, scatter):
 
 @njit_loop
 def measure(values, states, means, precision_factors, distances):
-    """Write the distances of complete blocks from the means of their states; NaN of others."""
+    """Write the distances of complete blocks from the means of their states; NaN for others."""
     width = means.shape[1]
     n_blocks = values.shape[1] // width
     for t in range(values.shape[0]):
@@ -82,7 +82,7 @@ def measure_incomplete(
     values, states, rows, pattern_ptr, orders, n_seen, means, precision_factors, precision_factor,
     distances,
 ):  # fmt: skip
-    """Write the distances of what was observed of incomplete steps, 0 where nothing was.
+    """Write the distances of the observed columns of incomplete steps; 0 if there are none.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def mix_precisions(
     for t in range(distances.shape[0]):
         for k in range(distances.shape[1]):
             d, e = distances[t, k], exponents[k]
-            # Where the largest term would be without 1 / c_k, which can only raise it: a quadratic.
+            # The largest term would be here without 1 / c_k, which can only raise it.
             b = shape + (e - total) * d
             peak = 2.0 * total / (b + math.hypot(b, 2.0 * math.sqrt(shape * total * d)))
             low = min(math.log(peak), 0.0) - reach
@@ -180,7 +180,7 @@ def mix_precisions(
 
 @njit_loop
 def interpolate(distances, scales, pieces_per_unit, coefficients, out):
-    """Write polynomials in log(1 + a_k d), another one in each of some pieces of equal width.
+    """Write polynomials in log(1 + a_k d), one for each of some pieces of equal width.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def interpolate(distances, scales, pieces_per_unit, coefficients, out):
         a_k.
     pieces_per_unit : float
     coefficients : (K, P, M) float64
-        Of each piece, from -1 to 1; constants first.
+        Coefficients for each piece, from -1 to 1; constants first.
     out : (N, K) float64, output
     """
     last, n_terms = coefficients.shape[1] - 1, coefficients.shape[2]

@@ -1,4 +1,4 @@
-"""Vectors with outliers in a stored sample: what the next observation of a state follows."""
+"""Vectors with outliers in a stored sample: distributions of the next observation."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _N_POINTS = 12
 """Points at which a piece is exact."""
 
 _EXACT = 1e-11
-"""Error of a polynomial, relative to what it stands for, or absolute where that is below 1."""
+"""Largest error of a polynomial: relative, or absolute if the exact value is below 1."""
 
 
 class QuadratureNodes(NamedTuple):
-    """A discrete distribution of u that stands for Gamma(nu / 2, nu / 2).
+    """A discrete distribution of u that approximates Gamma(nu / 2, nu / 2).
 
     Trapezoids in log u: for smooth functions of log u, errors fall exponentially with the step.
 
@@ -60,7 +60,7 @@ class QuadratureNodes(NamedTuple):
 def make_nodes(
     freedom: float, width: int, step: float = 0.4, tail: float = _TAIL
 ) -> QuadratureNodes:
-    """Return nodes whose steps suit densities of some columns.
+    """Return nodes with steps that are small enough for the densities of some columns.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def make_nodes(
     width : int
         n, the number of columns.
     step : float, default=0.4
-        Of log u, at most. Errors are of the order of exp(-10 / step).
+        Largest step of log u. Errors are of the order of exp(-10 / step).
     tail : float, default=700.0
         Weights are above exp(-tail), compared to the largest one.
     """
@@ -88,12 +88,12 @@ def make_nodes(
 
 
 class ScaleMixture:
-    """Densities of vectors as functions of their squared distances, u integrated out.
+    """Densities of vectors as functions of their squared distances, with u integrated out.
 
-    A sum over all nodes takes a hundred times as long as a Gaussian density. For many distances it
-    is done at the Chebyshev points of pieces of log(1 + a d), where the logarithm of the density is
-    close to linear, and polynomials between these: they are used if they are exact to 1e-11 at
-    points halfway between.
+    A sum over all nodes takes a hundred times as long as a Gaussian density. For many distances the
+    sums are computed only at the Chebyshev points of pieces of log(1 + a d), in which the logarithm
+    of the density is close to linear. Polynomials interpolate between these points, and are used if
+    they are exact to 1e-11 halfway between them.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class ScaleMixture:
     freedoms : (J,) array
         df.
     known : tuple
-        What `_kernels_scale_mixture.mix_precisions` knows of the nodes.
+        The arguments of `_kernels_scale_mixture.mix_precisions` that describe the nodes.
     """
 
     def __init__(self, n_columns: int, freedom: float, freedoms: Floats, known: tuple[Floats, ...]):
@@ -161,7 +161,7 @@ class ScaleMixture:
 
 @dataclass(frozen=True, eq=False)
 class ScaleMixtureMarginals:
-    """Student t columns whose locations and scales are not quite known.
+    """Student t columns with uncertain locations and scales.
 
     Given u, a column follows a Student t distribution with df degrees of freedom about its
     location, with a squared scale times 1 / u + 1 / c.
@@ -197,7 +197,7 @@ class ScaleMixtureMarginals:
         return self.scales**2 * ratios * spread
 
     def parameters(self, column: int) -> Floats:
-        """Return what tells the states' distributions of a column apart."""
+        """Return the parameters of a column, by which equal states are found."""
         arrays = self.locations, self.scales, self.freedoms, self.precisions
         return np.column_stack([array[:, column] for array in arrays])
 
@@ -253,7 +253,7 @@ class ScaleMixtureMarginals:
 
 @dataclass(frozen=True, eq=False)
 class StudentTModel:
-    """Student t vectors, and what is left unknown of their locations and scales.
+    """Student t vectors, and the remaining uncertainty of their locations and scales.
 
     Given the weight u ~ Gamma(nu / 2, nu / 2) of the next observation, and with mu and Sigma
     integrated out, it follows a Student t distribution about `means` with `freedoms` degrees of
@@ -264,12 +264,12 @@ class StudentTModel:
     ----------
     means : (J, D) array
     scales : (J, D, D) or (J, D) array
-        Posterior means of Sigma of each state (or the inverse of that of its inverse), or squared
-        scales where columns are independent.
+        Posterior means of Sigma of each state (or inverses of the means of its inverse), or squared
+        scales if columns are independent.
     degrees_of_freedom : float
         nu.
     freedoms, ratios, precisions : (J,) or (J, D) arrays
-        Of each state, or of each column where columns are independent.
+        Values for each state, or for each column of each state if columns are independent.
     """
 
     means: Floats
@@ -300,7 +300,7 @@ class StudentTModel:
         ]
 
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the log density of what was observed of every step in every state, (N, J)."""
+        """Return the log density of the observed values of every step in every state, (N, J)."""
         check_numbers(values)
         n_states = len(self.means)
         known = (
@@ -312,7 +312,7 @@ class StudentTModel:
         return self.reorder(unique.firsts)._log_obs(values)[:, unique.places]
 
     def _log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return `log_obs` of states of which no two are equal; all that are not in use are."""
+        """Return `log_obs` of distinct states; all states that are not in use are equal."""
         out = np.zeros((len(values), len(self.means)))
         for columns, wide, freedoms, precisions in self._blocks():
             nodes = make_nodes(self.degrees_of_freedom, len(columns))
@@ -395,7 +395,7 @@ class StudentTModel:
     ) -> NDArray[np.float64]:
         """Return observations, (N, D), in which NaN is a draw given the rest of the row.
 
-        The weight of a row is drawn first, among the nodes by which it is integrated out.
+        The weight of a row is drawn first, from the nodes that approximate its distribution.
 
         Parameters
         ----------
@@ -440,7 +440,7 @@ class StudentTModel:
 def _patterns(
     hidden: NDArray[np.bool_],
 ) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.intp] | slice]]:
-    """Yield which columns are hidden, with the rows where it is these."""
+    """Yield each set of hidden columns and the rows in which these columns are hidden."""
     rows, nothing = np.flatnonzero(hidden.any(axis=1)), np.zeros(hidden.shape[1], dtype=bool)
     if len(rows) == 0:
         yield nothing, slice(None)

@@ -89,7 +89,7 @@ class SentenceBatches(NamedTuple):
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """Words, offsets of sentences, and limits of spans, as the kernels take them."""
+        """Words, offsets of sentences, and limits of spans, in the format of the kernels."""
         return self.sentences.tokens, self.sentences.ptr, *self.limits
 
     def sentence(self, place: int) -> tuple[NDArray[np.int32], ...]:

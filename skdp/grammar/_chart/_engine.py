@@ -182,7 +182,7 @@ def sample_trees(
 
 
 # Work on a part of the sentences, as classes, so that it can be pickled. Their objects are equal
-# only to themselves (eq=False), because joblib hashes what it sends to dask.
+# only to themselves (eq=False), because joblib hashes the objects that it sends to dask.
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@
 | splits, ... | M_ij | (S, S) | sum over split points: sum_k inside(s, k, i) inside(k, e, j) |
 | needs, ... | G_ij | (S, S) | sum_z outside(s, e, z) B_zij |
 
-A number is a mantissa (float64) times two to the power of its own exponent (int64). Zero is the
+A number is a mantissa (float64) times two to the power of an exponent (int64). Zero is the
 mantissa 0 with the exponent `ZERO`, so far below all others that a sum never uses it. A sum first
 finds the largest exponent, then adds mantissas shifted to it.
 

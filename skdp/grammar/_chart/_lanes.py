@@ -83,7 +83,7 @@ class LaneRules:
 
     @property
     def n_pairs(self) -> tuple[int, int]:
-        """Numbers of pairs of child symbols, of words and others."""
+        """Numbers of pairs of child symbols, with words and without."""
         n_words = self.n_emitting**2
         if self.n_symbols == self.n_emitting:
             return n_words, n_words

@@ -101,7 +101,7 @@ class _Rules:
 
 
 def _cumulate(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return cumulative sums of rows, set to 1 from the last possible cell on."""
+    """Return cumulative sums of rows; they are exactly 1 from the last possible cell on."""
     cumulative = np.cumsum(rows, axis=1)
     return cumulative / cumulative[:, -1:]
 

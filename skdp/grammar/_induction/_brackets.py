@@ -114,7 +114,7 @@ def _narrow(spans: list[Span], firsts: Any, lasts: Any, where: str) -> None:
     """Set the limits of a sentence's spans.
 
     Brackets are in the order of their starts, and long ones come first. So a bracket crosses an
-    earlier one, or lies within all those whose words it has.
+    earlier one, or lies within all spans with which it shares words.
     """
     ordered = sorted(set(spans), key=lambda span: (span[0], -span[1]))
     for i, j in ordered:

@@ -44,7 +44,7 @@ class RuleCounts(NamedTuple):
         return self.of_nodes(layout) >= ACTIVE
 
     def of_rule_types(self, layout: GrammarLayout) -> Floats:
-        """Return how often each branching symbol uses each type of rule, (C, n_types)."""
+        """Return the number of uses of each type of rule by each branching symbol, (C, n_types)."""
         places = layout.inventories
         types = [
             self.binary[:, places[b.left], places[b.right]].sum(axis=(1, 2)) for b in layout.blocks

@@ -30,7 +30,6 @@ from skdp.grammar._induction._procedure import InductionAscents
 from skdp.grammar._induction._trees import count_best_trees
 from skdp.grammar._induction._variational import GrammarPriors, VariationalGrammar
 from skdp.grammar._top_weights import TopPrior
-from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_user
 
 _ANNEALED_SHARE = 0.2
@@ -42,7 +41,7 @@ _FIRST_CONCENTRATION = 1.0
 """Initial value of learned concentrations."""
 
 _OF_CHAINS = {"n_chains": 1}
-"""Parameters refused without chains, with defaults: they would look like numbers of starts."""
+"""Parameters rejected without chains, with defaults: they resemble numbers of starts."""
 
 _OF_ASCENTS = {"init": "random", "dtype": "float64", "tol": 1e-4, "n_init": 1}
 """Parameters refused with chains, with defaults."""
@@ -272,9 +271,6 @@ class GrammarEstimator(ChainEstimator):
     ) -> GrammarSampler:
         layout = GrammarLayout(data.n_features, self.n_components, self.n_preterminals)
         return GrammarSampler(data, layout, self._priors(layout), self._learned(), root, c)
-
-    def _make_averages(self) -> NoAverages:
-        return NoAverages()
 
     def _expectation(self, layout: GrammarLayout, data: Sentences | PlacedSentences) -> Expectation:
         """Return the function that counts rules under given weights."""

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import gamma as gamma_distribution
 
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import Role, draw_slice, make_generator
 from skdp._numeric._typing import Floats
 from skdp._part import Part
@@ -209,17 +210,17 @@ class GrammarState:
     @property
     def root_counts(self) -> Floats:
         """Return the number of trees with each symbol at the root, (n_symbols,)."""
-        return _read_only(self._sampler.grammar.counts.root)
+        return as_readonly(self._sampler.grammar.counts.root)
 
     @property
     def emission_counts(self) -> Floats:
-        """Return how often each symbol emits each word."""
-        return _read_only(self._sampler.grammar.counts.emission)
+        """Return the number of emissions of each word by each symbol."""
+        return as_readonly(self._sampler.grammar.counts.emission)
 
     @property
     def binary_counts(self) -> Floats:
-        """Return how often each symbol branches into each pair: parent, left, right."""
-        return _read_only(self._sampler.grammar.counts.binary)
+        """Return the number of branchings of each symbol into each pair: parent, left, right."""
+        return as_readonly(self._sampler.grammar.counts.binary)
 
     @property
     def top_concentration(self) -> float | None:
@@ -280,9 +281,3 @@ def _draw_one(
     )
     drawn = draw_concentration(customers, own_tables, 0.0, concentration, *prior, rng)
     return float(in_range(drawn))
-
-
-def _read_only(array: Any) -> Floats:
-    view: Floats = array.view()
-    view.flags.writeable = False
-    return view

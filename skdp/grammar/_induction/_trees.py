@@ -1,4 +1,4 @@
-"""Rule counts and `ParseTree` objects of the parse trees of a corpus, given as arrays."""
+"""Rule counts and `ParseTree` objects from the arrays of a corpus's parse trees."""
 
 from __future__ import annotations
 

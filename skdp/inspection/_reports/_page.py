@@ -84,7 +84,7 @@ def numbers(values: Any) -> list[float | None]:
 def encode(data: Any) -> str:
     """Return data as JSON that cannot end its script element or begin another one."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    for character in "<>&":  # they occur in strings only, where an escape is the same
+    for character in "<>&":  # they occur only in strings, in which an escape is equivalent
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
@@ -109,7 +109,7 @@ def write_page(
     body : str
         HTML, complete without the script.
     notes : list of str
-        Plain sentences for the end of the page: what it shows and what it leaves out.
+        Sentences for the end of the page, about its contents and omissions.
     data : dict
         What the script reads.
     script : str

@@ -100,7 +100,7 @@ def state_report(
         Title of the page. None: the name of the class.
     n_forecast : int, default=None
         Number of steps to forecast after each sequence; 0: no forecast. None: 10 if the model can
-        forecast X; if it cannot, the page says why.
+        forecast X; if it cannot, the page gives the reason.
     interval : float, default=0.9
         Probability of the interval of the forecast at each step, between 0 and 1.
     max_sequences : int, default=20

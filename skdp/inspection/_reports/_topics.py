@@ -201,7 +201,7 @@ def topic_report(
 
 
 def _read(model: Any, samples: Any, titles: list[str]) -> Corpus:
-    """Return the documents of the page with what the model finds in them."""
+    """Return the documents of the page with the model's results for them."""
     corpus = check_corpus(model, samples, reset=False)
     proba = cuts = None
     if hasattr(model, "predict_proba"):

@@ -243,7 +243,7 @@ def _draw_inner_cuts(r, b, m, rng):
 
 
 @njit_internal_nogc
-def _known_inside(text, start, n, b, m):
+def _known_inside(text, start, b, m):
     """Return the required and the allowed inner cuts of a span."""
     must, may = np.int64(0), np.int64(0)
     for i in range(m - 1):
@@ -259,8 +259,7 @@ def _known_inside(text, start, n, b, m):
 def _draw_collocation(f, text, c, string, b, m, power, s, r, rng):
     """Draw the words of a span that is a collocation and return its inner cuts."""
     start = text.ptr[string]
-    n = text.ptr[string + 1] - start
-    must, may = _known_inside(text, start, n, b, m)
+    must, may = _known_inside(text, start, b, m)
     _, back = share_of(f, text, np.int64(-1))
     total = r.log_spans[b, m - 1]
     left = next_double(rng)

@@ -84,7 +84,7 @@ def sweep_collocations(f, text, prices, c, order, cuts, ends, power, seated, s, 
 
 @njit_loop
 def seat_collocations(f, text, prices, c, order, cuts, ends, r, rng):
-    """Seat segmented strings, one after the other."""
+    """Seat segmented strings in turn."""
     for i in range(order.shape[0]):
         n = list_collocations(text, order[i], cuts, ends, r.lengths, r.masks)
         add_collocations(f, text, prices, c, order[i], n, r.lengths, r.masks, rng)

@@ -118,7 +118,7 @@ class CollocationModel(NamedTuple):
 
 
 class CollocationReader(NamedTuple):
-    """Strings with those of a sample's restaurants that they may need."""
+    """Strings with the restaurants of a sample that they may need."""
 
     layout: CollocationLayout
     f: DynamicFranchise

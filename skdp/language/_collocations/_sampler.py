@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._random import draw_log_beta
-from skdp.inference._interrupt import check_interrupts
 from skdp.language._collocations._kernels_filter import empty_room
 from skdp.language._collocations._kernels_seats import Collocations
 from skdp.language._collocations._kernels_sweeps import seat_collocations, sweep_collocations
@@ -18,7 +17,6 @@ from skdp.language._collocations._layout import lay_out_collocations, open_collo
 from skdp.language._collocations._model import CollocationModel
 from skdp.language._collocations._state import CollocationState
 from skdp.language._nested._kernels_filter import empty_scratch
-from skdp.language._nested._layout import portions
 from skdp.language._nested._model import NestedModel
 from skdp.language._nested._sampler import NestedSampler, Settings, Strings
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, TABLES
@@ -128,15 +126,11 @@ class CollocationSampler(NestedSampler):
             self.ends, self._room, rng,
         )  # fmt: skip
 
-    def _sweep(self, order: Any, power: float, seated: bool, rng: Any) -> int:
-        text, n_accepted = self._layout.text, 0
-        for begin, end in portions(np.diff(text.ptr)[order]):
-            if not seated:
-                check_interrupts()
-            n_accepted += sweep_collocations(
-                self._f, text, self.prices, self._collocations(), order[begin:end], self.cuts,
-                self.ends, power, seated, self._scratch, self._room, rng,
-            )  # fmt: skip
+    def _sweep_some(self, order: Any, power: float, seated: bool, rng: Any) -> int:
+        n_accepted: int = sweep_collocations(
+            self._f, self._layout.text, self.prices, self._collocations(), order, self.cuts,
+            self.ends, power, seated, self._scratch, self._room, rng,
+        )  # fmt: skip
         return n_accepted
 
     def _move_types(self, power: float) -> None:

@@ -17,7 +17,7 @@ without it the draw is not exact. Names are as in `_kernels_filter`.
 import math
 
 from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc, njit_loop
-from skdp._numeric._random import next_double, next_open_double
+from skdp._numeric._random import next_open_double
 from skdp.language._nested._kernels_filter import (
     draw_words,
     filter_forward,
@@ -87,18 +87,10 @@ def sweep_strings(f, text, prices, order, cuts, power, seated, s, pairs, rng):
 
 @njit_loop
 def seat_strings(f, text, prices, order, cuts, s, rng):
-    """Seat segmented strings, one after the other."""
+    """Seat segmented strings in turn."""
     for i in range(order.shape[0]):
         n_words = list_words(text, order[i], cuts, s.words)
         add_words(f, text, prices, s.words, n_words, rng)
         n_changes = f.counters[N_CHANGES]
         f.counters[N_CHANGES] = 0
         drop_empty_cells(f, text, n_changes)
-
-
-@njit_loop
-def shuffle(order, rng):
-    """Shuffle numbers in place."""
-    for i in range(order.shape[0] - 1, 0, -1):
-        j = int(next_double(rng) * (i + 1))
-        order[i], order[j] = order[j], order[i]

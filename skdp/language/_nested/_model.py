@@ -151,7 +151,7 @@ class NestedModel(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """Strings with those of a sample's restaurants that they may need."""
+    """Strings with the restaurants of a sample that they may need."""
 
     layout: TextLayout
     f: DynamicFranchise

@@ -83,7 +83,7 @@ def check_levels(
     Parameters
     ----------
     given : number, "auto", or a pair (words, characters) of these or of arrays
-        With collocations a triple, with the collocations first.
+        With collocations, a triple that begins with the order of collocations.
     name : str
     orders : (int, int) or (int, int, int)
         Orders of words and characters, or of collocations, words and characters.

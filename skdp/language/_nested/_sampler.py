@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._numeric._random import draw_log_beta, draw_slice
+from skdp._numeric._random import draw_log_beta, draw_slice, shuffle
 from skdp._numeric._typing import Floats, Ints
 from skdp._part import Part
 from skdp.inference._interrupt import check_interrupts
 from skdp.language._nested._kernels_filter import empty_scratch
 from skdp.language._nested._kernels_lengths import draw_lengths
-from skdp.language._nested._kernels_sweeps import seat_strings, shuffle, sweep_strings
+from skdp.language._nested._kernels_sweeps import seat_strings, sweep_strings
 from skdp.language._nested._kernels_triples import empty_pairs
 from skdp.language._nested._kernels_types import find_occurrences, sweep_types
 from skdp.language._nested._layout import lay_out, open_restaurants, portions
@@ -236,7 +236,7 @@ class NestedSampler(Part):
                 start = stop
 
     def _cut_online(self, order: Any, rng: NDArray[np.uint64]) -> None:
-        """Cut strings one after the other, and redraw parameters at growing intervals."""
+        """Cut strings in turn, and redraw parameters at growing intervals."""
         done, step = 0, 50
         while done < len(order):
             part = order[done : done + step]
@@ -246,14 +246,19 @@ class NestedSampler(Part):
             self._draw_parameters(rng)
 
     def _sweep(self, order: Any, power: float, seated: bool, rng: Any) -> int:
-        text, n_accepted = self._layout.text, 0
-        for begin, end in portions(np.diff(text.ptr)[order]):
+        n_accepted = 0
+        for begin, end in portions(np.diff(self._layout.text.ptr)[order]):
             if not seated:
                 check_interrupts()
-            n_accepted += sweep_strings(
-                self._f, text, self.prices, order[begin:end], self.cuts, power, seated,
-                self._scratch, self._pairs, rng,
-            )  # fmt: skip
+            n_accepted += self._sweep_some(order[begin:end], power, seated, rng)
+        return n_accepted
+
+    def _sweep_some(self, order: Any, power: float, seated: bool, rng: Any) -> int:
+        """Redraw the words of some strings; return the number of accepted proposals."""
+        n_accepted: int = sweep_strings(
+            self._f, self._layout.text, self.prices, order, self.cuts, power, seated,
+            self._scratch, self._pairs, rng,
+        )  # fmt: skip
         return n_accepted
 
     # Sweeps

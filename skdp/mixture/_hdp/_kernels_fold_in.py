@@ -11,7 +11,7 @@ r"""Shares of new groups under given components.
 | weights | | (C,) | scratch |
 | out | | (N, C) | probabilities of components, summed over the kept sweeps |
 
-Given the likelihoods, the rows of a group are drawn one after the other, each from component k with
+Given the likelihoods, the rows of a group are drawn in turn, each from component k with
 weight (n_k + alpha beta_k) f_k(x); `out` sums the probabilities of the draws, not the draws.
 """
 

@@ -76,7 +76,7 @@ def sweep_grouped_rows(
     kind, begin, order, rows, prior, clusters, n_clusters, labels, log_alone, groups, alpha, gamma,
     weights, members, scratch, rng,
 ):  # fmt: skip
-    """Draw the components of rows order[begin], order[begin + 1], ... one after the other.
+    """Draw the components of rows order[begin], order[begin + 1], ... in turn.
 
     Returns
     -------

@@ -7,7 +7,7 @@ the next changes need. Only `free` features are summed over; the others stay as 
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| x, seen | x | (D,) | a row, centered, 0 where missing; 1 where an entry was observed, else 0 |
+| x, seen | x | (D,) | a row, centered, 0 if missing; 1 if an entry was observed, else 0 |
 | z | z | (K,) int8 | features of the row |
 | posterior | M, mu | | posterior given the training rows |
 | free, n_free | | (K,) int64, scalar | features to sum over, and their number F |

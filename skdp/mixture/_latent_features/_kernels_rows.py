@@ -7,9 +7,9 @@ column, independently,
 
 with M and mu of the other rows (`_kernels_posterior`). So missing entries of a row are left out of
 this, and drawn after its features. The row has a feature of m others with probability m / N, and
-Poisson(alpha / N) of its own. Two draws follow each other:
+Poisson(alpha / N) own features. Two draws follow each other:
 
-1. the features that others have, one after the other in random order, given k;
+1. the features that others have, in random order, given k;
 2. k and its features given these: the sum over k stops when the rest has a probability of less
    than 2^-60 (`sum_numbers`), or at the bound on the number of features.
 
@@ -19,7 +19,7 @@ which rows have them, and a scan in that order is not invariant.
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | rows, features, n_features, posterior, ratio | | | see `_kernels_posterior` |
-| seen | | (N, D) float64 | 1 where an entry was observed, else 0 |
+| seen | | (N, D) float64 | 1 if an entry was observed, else 0 |
 | noise | v | scalar | variance |
 | rate | alpha / N | scalar | |
 | spread | s | scalar | |
@@ -169,8 +169,8 @@ def draw_shared(i, rows, seen, features, n_features, posterior, noise, own, rng)
 
 
 @njit_internal_nogc
-def drop_own(i, features, n_features, posterior):
-    """Drop the features that only row i has, which is not counted; return the number left."""
+def drop_own(features, n_features, posterior):
+    """Drop the features that no counted row has; return the number of the others."""
     for k in range(n_features - 1, -1, -1):
         if posterior.counts[k] == 0:
             n_features = drop_feature(k, features, n_features, posterior)
@@ -235,7 +235,7 @@ def sweep_rows(
             if not take_out(i, rows, features, n_features, ratio, posterior):
                 return -1, n_features, n_pending
             own = count_own(n_features, posterior)
-            n_features = drop_own(i, features, n_features, posterior)
+            n_features = drop_own(features, n_features, posterior)
             square, n_seen, spread = draw_shared(
                 i, rows, seen, features, n_features, posterior, noise, own / ratio, rng
             )

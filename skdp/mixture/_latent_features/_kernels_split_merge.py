@@ -129,7 +129,7 @@ def allocate(n, order, codes, is_split, f, g, rows, features, n_features, poster
     Parameters
     ----------
     codes : (N,) int8
-        Choices of the rows: an output of a split, given in a merge.
+        Choices of the rows: an output of a split, an input of a merge.
     """
     result = 0.0
     for place in range(n):

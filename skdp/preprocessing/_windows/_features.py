@@ -27,7 +27,7 @@ _LEAST_TAPS = 7
 
 _COMPLETE = 0.9
 """Least share of the steps of a window that must be usable, relative to that of most windows: part
-of a wave at the edge of a gap must not look like another wave."""
+of a wave at the edge of a gap must not resemble another wave."""
 
 _CENTERED = 0.8
 """Share of the filters whose weights sum to zero. The others react to the level of a series."""

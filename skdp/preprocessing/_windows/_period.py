@@ -39,7 +39,7 @@ def has_waves(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> bool:
 
     That is so if at least half of the columns have a period, or if successive values depend on each
     other in most columns, so that their differences are less rough than those of independent values
-    around a level. A column that jumps between levels is judged by what is left around them: an
+    around a level. A column that jumps between levels is judged by its residuals: an
     alternation of long levels has a period, but is no wave. Values as in `find_periods`.
     """
     values = remove_levels(limit(values), ptr)
@@ -123,7 +123,8 @@ def find_periods(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> NDArray
     Returns
     -------
     (D,) array of int64
-        In steps, from `SHORTEST` to a fifth of the longest sequence; 0 for a column without period.
+        The period in steps, from `SHORTEST` to a fifth of the longest sequence; 0 for a column
+        without period.
     """
     values = limit(values)
     longest = max(int(np.diff(ptr).max()) // 5, SHORTEST)

@@ -1,4 +1,4 @@
-"""Known states of steps, for the windows that stand for them."""
+"""Known states of steps, for the windows that represent them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Ranges(NamedTuple):
     firsts, lasts : (n,) arrays of int
         Range i holds the known places with the numbers ``firsts[i]`` to ``lasts[i] - 1``.
     agree : (n,) array of bool
-        Whether they have the same state, or there are none.
+        Whether they have the same state, or no state is known.
     """
 
     firsts: Places
@@ -27,7 +27,7 @@ class Ranges(NamedTuple):
 
     @classmethod
     def of(cls, known: Places, begins: Places, ends: Places) -> Ranges:
-        """Return the known states, -1 where unknown, of places from `begins` to ``ends - 1``."""
+        """Return the known states, or -1, of places from `begins` to ``ends - 1``."""
         places = np.flatnonzero(known >= 0)
         changes = np.concatenate([[0], np.cumsum(np.diff(known[places]) != 0)])
         firsts, lasts = np.searchsorted(places, begins), np.searchsorted(places, ends)
@@ -39,7 +39,7 @@ class Ranges(NamedTuple):
 def know_windows(known: Places, layout: WindowLayout) -> Places:
     """Return the known state of each window, or -1, (W,).
 
-    A window stands for the steps to which its center is nearest. If any of these is known, and all
+    A window represents the steps to which its center is nearest. If any of these is known, and all
     known steps that it holds have the same state, it is the state of the window. If they disagree,
     the window lies across a change.
 
@@ -59,7 +59,7 @@ def know_windows(known: Places, layout: WindowLayout) -> Places:
 def know_groups(known: Places, rows: Places, ptr: Places) -> Places:
     """Return the known state of each of some windows, or -1, (n,).
 
-    A window stands for itself and for the windows up to the next one of `rows`; it has the
+    A window represents itself and the windows up to the next one of `rows`; it has the
     known state of these windows, if they agree.
 
     Parameters
@@ -84,7 +84,7 @@ def _states_of(known: Places, ranges: Ranges, agree: np.ndarray) -> Places:
 def write_known(labels: Places, known: Places, layout: WindowLayout) -> None:
     """Write known states to the labels of steps, (N,).
 
-    If a window stands for known steps, its other steps have the state of the nearest one of these.
+    If a window represents known steps, its other steps have the state of the nearest one of these.
     """
     places = np.flatnonzero(known >= 0)
     window = layout.spread(np.arange(len(layout.starts)))

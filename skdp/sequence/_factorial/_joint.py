@@ -88,7 +88,7 @@ def activities(
     message, folded = np.empty((2, n))
     for first, last in Batches(ptr, n):
         begin, end = int(ptr[first]), int(ptr[last])
-        # Only a sequence in a batch of its own may be long enough to be cut.
+        # Only a sequence in a separate batch may be long enough to be cut.
         length = max(most_kept // n, int(np.sqrt(end - begin)) + 1)
         cuts = [begin] if last - first > 1 else list(range(begin, end, length)) or [begin]
         before = np.zeros((len(cuts), n))  # filtered, at the step before a block

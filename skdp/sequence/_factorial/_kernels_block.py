@@ -183,14 +183,6 @@ def draw_block(
     return -1
 
 
-@njit_loop
-def shuffle(order, rng):
-    """Put numbers in a random order."""
-    for i in range(order.shape[0] - 1, 0, -1):
-        j = int(next_double(rng) * (i + 1))
-        order[i], order[j] = order[j], order[i]
-
-
 # Transitions
 
 

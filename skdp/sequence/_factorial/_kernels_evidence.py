@@ -38,7 +38,7 @@ class Board(NamedTuple):
     known : (N, C) array of int8
         Known bits, -1 if unknown; without rows if none is known.
     is_first : (N + 1,) array of bool
-        Which steps are the first of a sequence, and True at the end.
+        Whether a step is the first of a sequence, and True at the end.
     counts : (C, 3, 2) array of int64
         Numbers of steps at which factors are off and on: at first, after off, after on.
     n_on : (C,) array of int64

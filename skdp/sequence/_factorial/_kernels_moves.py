@@ -328,7 +328,7 @@ def exchange_paths(board, f, g):
 def exchange_names(board, now, rng):
     """Try to exchange two factors wherever neither is known; return the log evidence.
 
-    A factor that is on for a reason of its own except at its known steps may be another's. The move
+    A factor that is on for other reasons except at its known steps may be another's. The move
     is its own inverse.
     """
     if count_active(board) == 0:

@@ -1,6 +1,6 @@
-"""Known bits of factors: what the user knows about the activities.
+"""Known bits of factors, from the user.
 
-Known bits are an (N, G) array of int8 for the first G factors: 0, 1, or -1 where a bit is unknown.
+Known bits are an (N, G) array of int8 for the first G factors: 0, 1, or -1 for an unknown bit.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ MOST_FACTORS = 20
 """The joint states of more factors take too much memory."""
 
 MOST_KEPT = 1 << 22
-"""Most values that smoothing keeps of a sequence; if there are more, it computes them twice."""
+"""Largest number of values of a sequence that smoothing keeps; more are computed twice."""
 
 
 @dataclass(frozen=True, eq=False)

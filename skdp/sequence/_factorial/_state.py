@@ -16,7 +16,7 @@ class FactorialState:
 
     @property
     def activities(self) -> NDArray[np.int8]:
-        """Which factors are on at every observation, (N, F), with the sequences concatenated."""
+        """Activities of the factors at every observation, (N, F); sequences are concatenated."""
         view = self._sampler.emission.factors.view()
         view.flags.writeable = False
         return view

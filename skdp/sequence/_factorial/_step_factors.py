@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._random import draw_key, next_double
+from skdp._numeric._random import draw_key, next_double, shuffle
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._binary_factors._amplitudes import FixedAmplitudes, find_centers
 from skdp.emissions._binary_factors._part import BinaryFactorSampler
@@ -114,7 +114,7 @@ class StepFactors(BinaryFactorSampler):
         fits = np.ascontiguousarray(find_centers(self._known).T)
         all_known = pad_known(known, self.factors.shape[1])
         order = np.arange(self.factors.shape[1])
-        kernels.shuffle(order, rng)
+        shuffle(order, rng)
         n_rows = find_longest(ptr)
         key, own_rng = np.empty_like(rng), np.empty_like(rng)
         for first in range(0, len(order), block_size):

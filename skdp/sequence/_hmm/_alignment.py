@@ -23,9 +23,9 @@ class StateOrder:
     given : array of int
         States that keep the numbers that they have in the chain.
     fixed : array of int
-        Those of these states that are the same in all samples: known states, and states with their
-        own possible transitions or similarities. Others may have exchanged their numbers since the
-        first sweep, and are matched to the reference sample.
+        The given states that are the same in all samples: known states, and states with their own
+        possible transitions or similarities. Other states may have exchanged their numbers since
+        the first sweep, and are matched to the reference sample.
     by_mean : bool
         Whether the other states are ordered by the mean of their first column, with unused states
         last, and not by their share of the time.
@@ -36,7 +36,7 @@ class StateOrder:
     by_mean: bool = False
 
     def list_names(self, model: HMMModel) -> Places:
-        """Return the state of a sample that each number stands for, (J,)."""
+        """Return the state of a sample for each number, (J,)."""
         n_states = len(model.shares)
         keys: Any = -model.shares
         if self.by_mean:
@@ -62,7 +62,7 @@ def name_states(
     The states of every other sample are matched to them so that as many training
     observations as possible agree (Hungarian method). The reference has the highest log joint of
     the samples with the most frequent number of states in use (the lowest such number), because a
-    few outlying steps sometimes have a state of their own.
+    few outlying steps sometimes have their own state.
 
     Parameters
     ----------

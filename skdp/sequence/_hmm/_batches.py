@@ -9,7 +9,7 @@ import numpy as np
 from skdp._numeric._typing import Places
 
 _ROOM = 2**17
-"""Most values kept of a batch, unless a single sequence has more; they fit in a cache."""
+"""Largest number of values kept of a batch with several sequences; they fit in a cache."""
 
 
 class Batches:

@@ -10,7 +10,7 @@ from skdp._numeric._typing import Floats, Places
 from skdp.emissions._marginals import Marginals, NumberMarginals
 
 _ROOM = 2**22
-"""Most values of the cumulative distributions of all states to evaluate at a time."""
+"""Largest number of values of the states' cumulative distributions to evaluate at a time."""
 
 _MOST_STEPS = 300
 """Bound on the steps of a search, far more than any search takes."""

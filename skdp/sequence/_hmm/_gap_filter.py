@@ -2,9 +2,9 @@
 
 A particle holds values in place of the missing ones, and the probabilities of states and ages given
 these values. At a step with missing values, its weight is multiplied by the density of the observed
-columns, with states summed out; the missing columns are drawn given the observed ones. Weights are
-then those of the exact predictive density, so that their mean is an unbiased estimate of p(x). If
-the last L steps are complete, all particles have the same lags, and are merged into one without
+columns, with states integrated out; the missing columns are drawn given the observed ones. Weights
+are then those of the exact predictive density, so that their mean is an unbiased estimate of p(x).
+If the last L steps are complete, all particles have the same lags, and are merged into one without
 error. A run of steps with different particles is a stretch. In the runs between stretches, states
 are filtered and smoothed without particles. Draws of the missing values given the whole sequence
 choose a particle of each stretch, from the last one to the first, by its weight and the probability
@@ -85,7 +85,7 @@ class Stretch(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A run with draws of its missing values, and what the steps after it tell about its end.
+    """A run with draws of its missing values, and the evidence of later steps about its end.
 
     Attributes
     ----------
@@ -315,7 +315,7 @@ class GapFilter:
     def _weigh(
         self, t: int, predictions: Predictions, x: Floats, is_seen: NDArray[np.bool_]
     ) -> Floats:
-        """Return log densities of some columns of a step, and of what is known, (J, M)."""
+        """Return log densities of some columns of a step, and of its known state, (J, M)."""
         log_obs = self._densities.log_density(predictions, x, is_seen)
         if self._log_known is not None:
             log_obs = log_obs + self._log_known[t][:, np.newaxis]
@@ -387,7 +387,7 @@ class GapFilter:
     def _smooth(self, run: Run, later: Floats) -> tuple[tuple[Floats, Floats], Floats]:
         """Smooth a run without missing values or durations.
 
-        The draws of later values differ in what they tell about the end of the run, and soon do not
+        The draws of later values differ in their evidence about the end of the run, and soon do not
         matter further back.
 
         Parameters
@@ -521,7 +521,7 @@ def _sum_states(prior: Floats, log_obs: Floats) -> tuple[Floats, Floats]:
 
 
 def _choose(weights: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return an index into the rows of weights for each column, (n,), drawn in equal strata."""
+    """Draw an index into the rows of weights for each column, (n,), in equal strata."""
     ends, n = np.cumsum(weights, axis=0), weights.shape[1]
     u = (rng.permutation(n) + rng.random(n)) / n * ends[-1]
     return np.minimum((ends <= u).sum(axis=0), len(weights) - 1)

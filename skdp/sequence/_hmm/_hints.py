@@ -1,4 +1,4 @@
-"""What the user knows about the states: states of some steps, and transitions that are possible."""
+"""Hints from the user: known states of some steps, and possible transitions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class KnownStates:
 
 
 class LabeledPanel(NamedTuple):
-    """A panel with what is known of its steps: states, or bits of factors."""
+    """A panel with the known states, or known bits of factors, of its steps."""
 
     panel: SequencePanel
     known: Any

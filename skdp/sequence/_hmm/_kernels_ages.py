@@ -1,4 +1,4 @@
-r"""States of hidden semi-Markov models at the ends of sequences, and how long they have lasted.
+r"""States of hidden semi-Markov models at the ends of sequences, and their ages.
 
 Names and layouts are those of `_kernels_segments`, with these additions:
 

@@ -6,7 +6,7 @@ r"""Messages of hidden Markov models: filtering, smoothing, and draws of the sta
 | startprob | pi_0 | (J,) | probabilities of the first state |
 | transmat | P | (J, J) | row: from, column: to |
 | reverse | P^T | (J, J) | transmat transposed, contiguous |
-| log_reverse | log P^T | (J, J) | its logarithms, -inf where it is 0 |
+| log_reverse | log P^T | (J, J) | its logarithms; -inf for 0 |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), -inf if impossible |
 | matrix | P or P^T | (J, W) | one of them, padded to whole vectors: see `pad_columns` |
 | predicted | p_tj | (R, J) or (J,) | p(z_t = j given x_<t), with step ptr[0] in row 0 |
@@ -16,7 +16,7 @@ r"""Messages of hidden Markov models: filtering, smoothing, and draws of the sta
 All probabilities are on a linear scale: a step is a product of a vector and a matrix. Values
 outside the range of 64-bit floats are handled as follows. A filtered probability that is positive
 but below `FLOOR` is set to `FLOOR`: a soft zero. A predicted probability of `SAFE` or more is the
-sum of such errors and of correct terms, hence correct itself to J FLOOR / SAFE; 0 is exact, too. A
+sum of such errors and of correct terms, so it is correct to J FLOOR / SAFE; 0 is exact, too. A
 value in between may come from soft zeros alone. Only in this case is the sequence recomputed in
 logarithms, which is far slower. It can occur only if the transition matrix has zeros or entries
 below `SAFE`.
@@ -100,7 +100,7 @@ def pad_columns(matrix: Floats) -> Floats:
 def multiply(vectors, row, n_rows, matrix, out, out_row):
     """Write the products of 1 or `TOGETHER` vectors with a matrix, from a row on, to rows of `out`.
 
-    A product is the same sum in the same order, whatever the other vectors are.
+    A product is the same sum in the same order for any other vectors.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def sample_sequences(ptr, first, reverse, likelihoods, filtered, states, weights
     ----------
     ptr : (n + 1,) int64
     first : int
-        Index of the first of these sequences, each of which has a stream of its own.
+        Index of the first of these sequences, each of which has its own stream.
     reverse : (J, J) float64
     likelihoods : (n,) float64
         As for `smooth_sequences`.

@@ -47,7 +47,6 @@ from skdp._numeric._typing import Floats
 from skdp.sequence._hmm._kernels_messages import add_up, exponentiate, find_largest, multiply
 
 FLOOR = 1e-290
-LOG_FLOOR = math.log(FLOOR)
 SAFE = 1e-270
 LARGEST = 500.0
 """Entries are at most exp(LARGEST); the higher it is, the more rarely columns are scaled down."""
@@ -146,7 +145,7 @@ def scale_down(log_values, scratch, n_rows):
 
 @njit_inlined
 def insert(log_values, scratch, row, n_rows):
-    """Write new entries, given as logarithms, to a row of the ring."""
+    """Write new entries to a row of the ring, given their logarithms."""
     entries, offsets, ends = scratch.entries, scratch.offsets, scratch.ends
     n = offsets.shape[0]
     for j in range(n):

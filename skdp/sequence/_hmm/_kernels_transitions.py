@@ -24,7 +24,7 @@ failed ones q with rate u (1 - phi) pi (appendix A). Both q and pi can be integr
   negative binomial number of failed transitions that do not join a table of successful ones.
 
 Thus failed transitions are never drawn, however small phi is. In a semi-Markov model, every
-transition is to another state, hence phi_jj = 0; pi_jj stays in the model, and beta has the same
+transition is to another state, so phi_jj = 0; pi_jj stays in the model, and beta has the same
 conditionals as in any other model.
 """
 

@@ -159,7 +159,7 @@ class HMMSampler(Part):
             self.emission.detach()
 
     def copy(self) -> Self:
-        """Return a sampler that holds the same state in arrays of its own."""
+        """Return a copy of the sampler with its own arrays."""
         other = super().copy()
         for name in ("emission", "similarity", "duration"):
             part = getattr(self, name)

@@ -520,7 +520,7 @@ def pick(choices: Sequence[Any] | NDArray[Any], rng: NDArray[np.uint64]) -> Any:
 def log_probability_of_merge(counts: Places, b: int) -> float:
     """Return the log probability of trying to merge state b into a given other state.
 
-    Small states are tried more often, because a few outlying steps often have a state of their own.
+    Small states are tried more often, because a few outlying steps often have their own state.
     """
     used = counts[counts > 0]
     return float(-np.log(counts[b] * (1.0 / used).sum() * (len(used) - 1)))

@@ -48,7 +48,7 @@ class Transitions(Part):
         Whether a state may follow itself. If not, as with explicit durations, phi_jj = 0 and only
         changes of state count as transitions.
     allowed : (J + 1, J) array of bool or None, default=None
-        Which transitions are possible, with first states in the last row; phi = 0 for the others.
+        Whether a transition is possible, with first states in the last row; otherwise phi = 0.
         None: all of them.
 
     Attributes
@@ -178,7 +178,7 @@ class Transitions(Part):
         """Return transitions and the times drawn last, on which phi depends without the rates."""
         shapes = self.shapes(self.weights) + self.counts
         if self.allowed is not None:
-            shapes[~self.allowed] = 0.0  # phi = 0, whatever the similarity
+            shapes[~self.allowed] = 0.0  # phi = 0 for any similarity
         return TimedTransitions(self.counts, shapes, self._log_times)
 
     def redraw_rates(self, rng: NDArray[np.uint64]) -> None:
@@ -256,7 +256,7 @@ class Transitions(Part):
         a: int,
         b: int,
     ) -> float:
-        """Return log p(transitions, beta) of one choice of these less that of a second one.
+        """Return the log ratio of p(transitions, beta) for two choices of both.
 
         Parameters
         ----------

@@ -57,8 +57,8 @@ class GaussianSimilarity(EstimatorMixin, BaseEstimator):
     acceptance rate of 0.8, more and more slowly, and is fixed after 1000 sweeps of a chain. A drawn
     decay starts at its prior mean and stays there for the first 100 sweeps, but for at most half of
     the burn-in. Then it is drawn twice per sweep: given the locations, and given all phi, together
-    with the scale of the locations. Locations have no scale of their own: the decay determines that
-    of phi.
+    with the scale of the locations. Locations have no scale: the decay determines the
+    scale of phi.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

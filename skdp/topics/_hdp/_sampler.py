@@ -27,6 +27,7 @@ from skdp.topics._lda._kernels_sweeps import empty_dense_scratch, sweep_nodes
 from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
 from skdp.topics._lda._sampler import NodeTopics
 from skdp.topics._shared._allowed import AllowedTopics, LabeledCorpus
+from skdp.topics._shared._arrays import close_gaps
 from skdp.topics._shared._fold_in import Shares
 from skdp.topics._shared._kernels import WordCounts, rename_topics
 from skdp.topics._shared._sampler import TopicSampler
@@ -197,19 +198,9 @@ class HDPSampler(TopicSampler):
         return top
 
     def _close_gaps(self, weights: NDArray[np.float64]) -> None:
-        """Renumber the topics that have words without gaps; weights are by column.
-
-        Topics with seed words or given words have totals, so they keep their numbers.
-        """
-        counts, totals, _ = self._words
-        used = np.flatnonzero(totals)
-        gaps = np.flatnonzero(totals[: len(used)] == 0.0)
-        names = np.arange(len(totals), dtype=np.int32)
+        """Renumber the topics that have words without gaps; weights are by column."""
+        used, gaps, names = close_gaps(self._words)
         if len(gaps):
-            late = used[used >= len(used)]
-            names[late] = gaps
-            counts[:, gaps], totals[gaps] = counts[:, late], totals[late]
-            counts[:, late], totals[late] = 0.0, 0.0
             rename_topics(self.topics, names)
         self.n_topics, self.weights = len(used), np.empty(len(used))
         self.weights[names[used]] = weights[used]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp.topics._shared._state import TopicState, read_only
+from skdp._numeric._numba import as_readonly
+from skdp.topics._shared._state import TopicState
 
 
 class HDPState(TopicState):
@@ -14,7 +15,7 @@ class HDPState(TopicState):
     @property
     def top_weights(self) -> NDArray[np.float64]:
         """Weights beta of the topics that have words, (K,); all others have the rest."""
-        return read_only(self._sampler.weights)
+        return as_readonly(self._sampler.weights)
 
     @property
     def concentration(self) -> float:

@@ -27,7 +27,7 @@ START_DISCOUNT = 0.2
 
 
 class WordBursts(NamedTuple):
-    """Parameters of the Pitman-Yor processes of topics: "auto" for what is drawn."""
+    """Parameters of the Pitman-Yor processes of topics: "auto" for drawn parameters."""
 
     discount: float | str
     discount_prior: tuple[float, float]

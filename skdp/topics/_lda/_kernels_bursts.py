@@ -89,7 +89,7 @@ def sweep_bursts(
     set_of : (nodes,) int64
         The set of each node.
     values, row_ptr : StirlingRatios
-        For the discount `a` and the frequencies of the words.
+        Ratios for the discount `a` and the frequencies of the words.
     node, factor, opening, sums : (K,) float64, scratch
     rng : (4,) uint64
     """

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp.topics._shared._state import TopicState, read_only
+from skdp._numeric._numba import as_readonly
+from skdp.topics._shared._state import TopicState
 
 
 class LDAState(TopicState):
@@ -14,7 +15,7 @@ class LDAState(TopicState):
     @property
     def doc_topic_prior(self) -> NDArray[np.float64]:
         """Document-topic prior alpha, (K,)."""
-        return read_only(self._sampler.doc_topic_prior)
+        return as_readonly(self._sampler.doc_topic_prior)
 
 
 class BurstyLDAState(LDAState):
@@ -34,4 +35,4 @@ class BurstyLDAState(LDAState):
     def word_tables(self) -> NDArray[np.int32]:
         """Numbers of tables by topic and word, (K, W)."""
         sampler = self._sampler
-        return read_only(sampler.tables[:, : sampler.n_topics].T)
+        return as_readonly(sampler.tables[:, : sampler.n_topics].T)

@@ -216,7 +216,7 @@ def seat_words(
     begin, end, tokens, topics, draws, row, counts, totals, fixed, gamma, base, reciprocal, factor,
     sums, rng,
 ):  # fmt: skip
-    """Seat the words of a segment one after the other; return an estimate of log p of the segment.
+    """Seat the words of a segment in turn; return an estimate of log p of the segment.
 
     It is the sum of log p(word | topics and words seated before it) over the topics in `topics`,
     or, if `draws`, over the topics that are drawn in the process.
@@ -257,7 +257,7 @@ def move_segment(
     The segment is not counted in `c_y`; its words are seated.
 
     If rows of alpha are sparse, y and z hold each other in place, and can only move together. The
-    proposal draws y from the rest of the document, then the words' topics one after the other. The
+    proposal draws y from the rest of the document, then the words' topics in turn. The
     ratio of a state's proposal probability to its posterior depends only on the sums of weights
     along the way, so that their products determine the acceptance (an independence sampler).
     """

@@ -35,7 +35,7 @@ class SectionModel:
         Word probabilities of the topics.
     doc_topic_prior : (K,) array
     discount, concentration : (2,) arrays
-        Of sections and of paragraphs.
+        Values of sections and of paragraphs.
     """
 
     components: NDArray[np.float32]

@@ -1,4 +1,4 @@
-"""Arrays of the kernels of topics and cuts, and documents with what is known of their cuts."""
+"""Arrays of the kernels of topics and cuts, and documents with their known cuts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST = 2**40
 
 
 class KnownUnits(NamedTuple):
-    """Documents of units, and what is known of the gaps before them.
+    """Documents of units, and the known gaps before them.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class KnownUnits(NamedTuple):
 
 
 def nothing_known(corpus: SegmentedCorpus) -> KnownUnits:
-    """Return documents of which no cut is known."""
+    """Return documents without known cuts."""
     known = np.full(len(corpus.segment_ptr) - 1, UNKNOWN, dtype=np.int8)
     known[first_units(corpus)] = 1
     return KnownUnits(corpus, known)
@@ -99,7 +99,7 @@ def cut_prior(known: NDArray[np.int8], most: int | None, probability: float) -> 
 
 
 def split_units(corpus: SegmentedCorpus, of_units: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return the values of the gaps of each document: those of its units but the first."""
+    """Return the values of the gaps of each document, one before each unit but the first."""
     return [
         of_units[begin + 1 : max(end, begin + 1)]
         for begin, end in zip(corpus.doc_ptr[:-1], corpus.doc_ptr[1:], strict=True)

@@ -1,4 +1,4 @@
-"""Divisions of documents into parts, and what users say of them."""
+"""Divisions of documents into parts, and known cuts."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ RARE = 0.001
 
 
 def check_known(corpus: SegmentedCorpus, y: Any, most: int | None) -> KnownUnits:
-    """Return documents with the cuts that `y` says to be known.
+    """Return documents with the known cuts of `y`.
 
-    Labels of documents say nothing of cuts: a pipeline passes them to all of its steps.
+    Labels of documents, which a pipeline passes to all of its steps, are ignored.
 
     Raises
     ------

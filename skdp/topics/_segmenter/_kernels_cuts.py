@@ -40,7 +40,7 @@ _SMALL = 1e-200
 
 
 class CutPrior(NamedTuple):
-    """Which gaps may be cut, and how probable that is."""
+    """Prior of cuts: the possible gaps and their probability."""
 
     known: np.ndarray
     most: int
@@ -116,7 +116,7 @@ def filter_forward(first, last, unit_ptr, topics, prior, work):
 
 
 @njit_internal_nogc
-def walk_back(e, first, last, unit_ptr, topics, prior, work, out):
+def walk_back(e, first, unit_ptr, topics, prior, work, out):
     """Write the log evidence of each part that ends at `e`, with its gaps, to `out`; by its begin.
 
     Returns
@@ -154,7 +154,7 @@ def filter_backward(first, last, unit_ptr, topics, prior, work):
     for e in range(n_units, 0, -1):
         if backward[e] == -math.inf:
             continue
-        lowest = walk_back(e, first, last, unit_ptr, topics, prior, work, work.logs)
+        lowest = walk_back(e, first, unit_ptr, topics, prior, work, work.logs)
         for s in range(lowest, e):
             if work.logs[s] > -math.inf:
                 backward[s] = add_logs(backward[s], backward[e] + work.logs[s])
@@ -168,7 +168,7 @@ def draw_starts(first, last, unit_ptr, topics, prior, work, starts, rng):
         starts[u] = 0
     e = last - first
     while e > 0:
-        lowest = walk_back(e, first, last, unit_ptr, topics, prior, work, work.logs)
+        lowest = walk_back(e, first, unit_ptr, topics, prior, work, work.logs)
         highest = -math.inf
         for s in range(lowest, e):
             work.logs[s] += work.forward[s]
@@ -206,7 +206,7 @@ def weigh_divisions(first, last, unit_ptr, topics, prior, work, probabilities):
     Parameters
     ----------
     work : CutScratch
-        With `base` and `inverse` of the document.
+        Prior with `base` and `inverse` of the document.
     probabilities : (J,) float64, output
     """
     add_cut_probabilities(first, last, unit_ptr, topics, prior, work, probabilities)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp.topics._shared._state import TopicState, read_only
+from skdp._numeric._numba import as_readonly
+from skdp.topics._shared._state import TopicState
 
 
 class SegmenterState(TopicState):
@@ -14,17 +15,17 @@ class SegmenterState(TopicState):
     @property
     def starts(self) -> NDArray[np.int8]:
         """Whether a part begins at each unit, (n_units,); 1 at the first of a document."""
-        return read_only(self._sampler.shards[0].starts)
+        return as_readonly(self._sampler.shards[0].starts)
 
     @property
     def doc_topic(self) -> NDArray[np.float64]:
         """Topic shares mu of the documents, (n_documents, K)."""
-        return read_only(self._sampler.shards[0].shares)
+        return as_readonly(self._sampler.shards[0].shares)
 
     @property
     def doc_topic_prior(self) -> NDArray[np.float64]:
         """Prior alpha of the topic shares of documents, (K,)."""
-        return read_only(self._sampler.doc_topic_prior)
+        return as_readonly(self._sampler.doc_topic_prior)
 
     @property
     def concentration(self) -> float:

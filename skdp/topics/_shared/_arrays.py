@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import aligned_zeros, padded
+from skdp._numeric._typing import Ints, Places
 from skdp.data import SegmentedCorpus
 from skdp.topics._shared._kernels import Corpus, WordCounts
 
@@ -79,6 +80,30 @@ def empty_counts(n_words: int, n_topics: int) -> WordCounts:
 
 SMALLEST = np.float32(1e-25)
 """Smallest probability of a word in fixed topics, so that unknown words are uninformative."""
+
+
+def close_gaps(words: WordCounts) -> tuple[Places, Places, Ints]:
+    """Move the last topics with words into columns without words, so that no gaps are left.
+
+    Topics with seed words or given words have totals, so they keep their numbers.
+
+    Returns
+    -------
+    used, gaps : arrays of int64
+        Columns of topics with words, and columns before the last of them that topics moved to.
+    names : (K,) int32
+        New number of each column.
+    """
+    counts, totals, _ = words
+    used = np.flatnonzero(totals)
+    gaps = np.flatnonzero(totals[: len(used)] == 0.0)
+    names = np.arange(len(totals), dtype=np.int32)
+    if len(gaps):
+        late = used[used >= len(used)]
+        names[late] = gaps
+        counts[:, gaps], totals[gaps] = counts[:, late], totals[late]
+        counts[:, late], totals[late] = 0.0, 0.0
+    return used, gaps, names
 
 
 def fixed_words(components: NDArray[np.floating]) -> WordCounts:

@@ -88,7 +88,8 @@ def run_in_threads(
 class Folding(Protocol):
     """A function that folds documents in; it is a class, so that it can be pickled.
 
-    Its instances are equal only to themselves (``eq=False``): joblib hashes what it sends to dask.
+    Its instances are equal only to themselves (``eq=False``): joblib hashes the objects that it
+    sends to dask.
     """
 
     def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:

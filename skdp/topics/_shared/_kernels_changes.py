@@ -120,7 +120,7 @@ def decode_change(code, counts):
 def sum_codes(code, ptr, out):
     """Write the encoded sum of encoded changes to `out` (uint8); return the number of bytes.
 
-    Changes are added one after the other to a block of cells that stays in the cache, so that each
+    Changes are added in turn to a block of cells that stays in the cache, so that each
     byte is read only once, regardless of the number of changes. Cells in which changes cancel are
     omitted: the next gap is then a sum of gaps. No number takes more bytes than its parts together.
 

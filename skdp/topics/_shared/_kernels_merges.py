@@ -41,7 +41,7 @@ def _write_losses(a, counts, totals, cluster_of_row, words, losses):
 
 @njit
 def merge_topics(counts, totals, merges, losses_of_merges):
-    """Merge two topics at a time, those whose merge loses least, until one is left.
+    """Merge the two topics whose merge loses least, until one topic is left.
 
     The loss is that of the log likelihood of the words given their topics, sum_kw c_kw log(c_kw /
     c_k): the Jensen-Shannon divergence of the two topics, weighted by their numbers of words.

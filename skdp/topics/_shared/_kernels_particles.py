@@ -60,7 +60,7 @@ def resample(log_weights, ancestors, rng):
     """Draw ancestors in proportion to their weights, if the effective number is below R / 2.
 
     Systematic resampling: R v_r / sum v copies of particle r, rounded up or down at random. A
-    surviving particle keeps its place, so that copies can be made one after the other.
+    surviving particle keeps its place, so that copies can be made in turn.
 
     Parameters
     ----------

@@ -207,10 +207,10 @@ def choose_number_of_topics(
 ) -> int:
     """Return the initial number of topics, chosen by pilots.
 
-    Small numbers are tried, then large ones unless these are hopeless, then those beside the best.
-    While the best climbs, the contenders go on. If it stops, the result is the smallest number that
-    is as good. If it climbs to the end, the result is the largest contender, because chains that
-    begin with more topics climb for longer.
+    Small numbers are tried, then large numbers unless they are hopeless, then the neighbors of the
+    best number. While the best climbs, the contenders go on. If it stops, the result is the
+    smallest number that is as good. If it climbs to the end, the result is the largest contender,
+    because chains that begin with more topics climb for longer.
 
     Parameters
     ----------

@@ -452,7 +452,7 @@ class PlacedCorpus(Placed):
         self._source = ref(X)
         self._fit = uuid4().hex
         self._digests: list[str] | None = None
-        finalize(self, _drop, executor).atexit = False  # at exit the processes end anyway
+        finalize(self, _drop, executor).atexit = False  # at exit the processes end in any case
         self.sizes: list[Size]
         (self.sizes,) = self.sum(measure_part)
 
@@ -529,7 +529,7 @@ class PlacedCorpus(Placed):
         self.write_files(write_part, folder)
 
     def read(self, folder: Path) -> None:
-        """Make all partitions restore what they wrote; `restored` returns the counts of chains."""
+        """Make all partitions restore their files; `restored` returns the counts of chains."""
         self._restored = self.sum(read_part, self._fit, each=self._paths(folder))
 
     def restored(self, c: int) -> Any:

@@ -12,7 +12,7 @@ from skdp.topics._shared._averages import TopicAverages
 
 
 class PlacedAverages(TopicAverages):
-    """Means over the kept sweeps of a chain over partitions; those of documents stay there.
+    """Means over the kept sweeps of a chain over partitions; means of documents stay there.
 
     A copy, or an object made only for the current state, is temporary and ends with `drop`. The
     averages of the chain itself are lasting.

@@ -157,7 +157,7 @@ class Frequencies:
 
 
 def count_frequencies(tables: Iterable[NDArray[np.integer]], n_columns: int) -> Frequencies:
-    """Return the frequencies of a table of counts, (n, `n_columns`), given in parts."""
+    """Return the frequencies of a table of counts, (n, `n_columns`), from its parts."""
     small = np.zeros((n_columns, _SMALL), dtype=np.int64)
     large, sums = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for counts in tables:

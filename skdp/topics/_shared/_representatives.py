@@ -1,4 +1,4 @@
-"""Segments that stand for their document: those whose topics are most like those of their part."""
+"""Representative segments, whose topics are the most similar to the topics of their part."""
 
 from __future__ import annotations
 
@@ -56,9 +56,10 @@ def _rank(sums: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _share_out(n_words: list[int], limits: list[int], n: int) -> list[int]:
-    """Return how many segments each part gets, given its words and its number of segments.
+    """Return the number of segments that each part gets, given its words and segments.
 
-    Every part gets one, the largest first; then the next goes where it stands for most words.
+    Every part gets one, the largest first; the next one goes to the part with the most words per
+    segment.
     """
     chosen = [0] * len(n_words)
     for _ in range(min(n, sum(limits))):

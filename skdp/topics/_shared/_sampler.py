@@ -252,7 +252,7 @@ class TopicSampler(Part):
                 self.fixed.move_stray(i, corpus.tokens, shard.topics, words, allowed)
 
     def _topics_of_word(self, s: int, i: int) -> NDArray[np.bool_]:
-        """Return whether word `i` of shard `s` may have a topic, regardless of what it is."""
+        """Return whether word `i` of shard `s` may have a topic, regardless of the word itself."""
         return np.ones(self.n_topics, dtype=np.bool_)
 
     def _dense_words(self) -> WordCounts:
@@ -331,7 +331,7 @@ class TopicSampler(Part):
         )
 
     def report_fixed(self) -> tuple[float, NDArray[np.float64]]:
-        """Return what a chain over partitions shows of their fixed topics."""
+        """Return the scalars of the fixed topics for a chain over partitions."""
         return self._log_likelihood_of_fixed(), self._words_of_topics()
 
     def _log_prior(self) -> float:

@@ -134,7 +134,7 @@ class Counted:
 
 
 class Group:
-    """The task of one worker: shards that are swept one after the other.
+    """The task of one worker: shards that are swept in turn.
 
     Parameters
     ----------

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._numba import as_readonly
+
 
 class TopicState:
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
@@ -17,7 +19,7 @@ class TopicState:
     @property
     def topics(self) -> NDArray[np.int32]:
         """Topic z of every token, (n_tokens,)."""
-        return read_only(self._sampler.topics)
+        return as_readonly(self._sampler.topics)
 
     @property
     def topic_word_prior(self) -> float:
@@ -31,9 +33,3 @@ class TopicState:
     def copy(self) -> TopicState:
         """Return a state that later sweeps do not change."""
         return type(self)(self._sampler.copy())
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
 
 REST = -1
-"""Number in the row of all topics that have no row of their own."""
+"""Number in the shared row of all topics that have no separate row."""
 
 
 class TopicRow(NamedTuple):

@@ -228,7 +228,7 @@ def parents_of(j, corpus, assignments, prior):
 
 @njit_forceinline
 def tables_below(j, k, d, corpus, assignments, prior):
-    """Return t_{j+1,k}: the customers of segment `j` besides its words, none if a part ends."""
+    """Return t_{j+1,k}, the customers of segment `j` besides its words; 0 if a part ends."""
     if prior.to_previous == 0.0 or j + 1 == corpus.doc_ptr[d + 1]:
         return 0
     return assignments.to_previous[j + 1, k]

@@ -1,7 +1,7 @@
 """Sweeps of models whose segments form a chain: SequentialLDA and AdaptiveTopicModel.
 
-Symbols as in ``_kernels.py``; besides, level i is segment j = first + i of the current part of a
-document, whose segments form a chain of their own (without breaks the part is the document):
+Symbols as in ``_kernels.py``; also, level i is segment j = first + i of the current part of a
+document, whose segments form a separate chain (without breaks the part is the document):
 
 | name | symbol | shape | meaning |
 |---|---|---|---|

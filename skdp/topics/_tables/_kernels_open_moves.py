@@ -74,7 +74,7 @@ def empty_seats(n_words: int, n_tables: int) -> TopicSeats:
 
 
 @njit_internal_nogc
-def seat_customers(n, n_tables, a, first_table, seats, values, row_ptr, rng):
+def seat_customers(n, n_tables, a, seats, values, row_ptr, rng):
     """Draw which of `n` customers open the `n_tables` tables; the first customer always does.
 
     The draw goes backwards: the last customer is alone with probability S^{n-1}_{t-1} / S^n_t.
@@ -147,9 +147,7 @@ def seat_topics(topics, corpus, assignments, prior, ratios, seats, rng):
                 s, t = np.int64(assignments.tables[j, k]), np.int64(0)
                 if prior.to_previous > 0.0:
                     t = np.int64(assignments.to_previous[j, k])
-                seat_customers(
-                    n, s + t, prior.discount, n_tables, seats, ratios.values, ratios.row_ptr, rng
-                )
+                seat_customers(n, s + t, prior.discount, seats, ratios.values, ratios.row_ptr, rng)
                 n_tables, n_below = seat_segment(
                     j, k, n_below, first_word, n_words, n_tables, t, prior.discount, seats, rng
                 )
@@ -196,7 +194,7 @@ def count_block(x, side, change, blocks, division):
 def weigh_words(x, eta, blocks, division):
     """Return the log ratio of the probabilities of block `x` on the two sides.
 
-    The block has no side. Words come one after the other, each given the words before it.
+    The block has no side. Words come in turn, each given the words before it.
     """
     counts, totals = division.side_counts, division.side_totals
     shift, begin, end = eta * counts.shape[1], blocks.block_ptr[x], blocks.block_ptr[x + 1]

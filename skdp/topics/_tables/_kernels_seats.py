@@ -93,7 +93,7 @@ def seats_for(d, j, corpus, prior):
     """Return the number of free seats that the next part of a sweep may take.
 
     It is segment `j` of a chain, where every word may also open a table at every level above it;
-    otherwise the whole of document `d`.
+    otherwise all of document `d`.
     """
     begin, end, n_levels = corpus.doc_ptr[d], corpus.doc_ptr[d + 1], 1
     if prior.to_previous > 0.0:

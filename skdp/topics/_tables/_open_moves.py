@@ -69,7 +69,7 @@ def make_blocks(seats: TopicSeats, corpus: Corpus) -> Seating:
 
 
 def empty_division(seating: Seating, second: int, n_features: int) -> tuple[Division, Division]:
-    """Return scratch for a move: that of the blocks, and that of their words.
+    """Return scratch arrays for a move: for the blocks, and for their words.
 
     With two topics, the blocks of the `second` are currently on the second side.
     """

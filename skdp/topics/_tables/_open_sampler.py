@@ -18,7 +18,7 @@ from skdp.topics._hdp import _kernels_moves as moves
 from skdp.topics._hdp._sampler import MOST_MOVES, TOKENS_OF_MOVES
 from skdp.topics._lda._model import tokens_of_nodes
 from skdp.topics._shared._allowed import AllowedTopics, LabeledCorpus
-from skdp.topics._shared._arrays import empty_counts
+from skdp.topics._shared._arrays import close_gaps, empty_counts
 from skdp.topics._shared._kernels import WordCounts, rename_topics
 from skdp.topics._shared._sampler import join
 from skdp.topics._tables._kernels import Prior, add_corpus_estimates
@@ -144,19 +144,10 @@ class OpenTableSampler(TableSampler):
         self._make_scratch()
 
     def _close_gaps(self, weights: NDArray[np.float64]) -> None:
-        """Renumber the topics that have words without gaps; weights are by column.
-
-        Topics with seed words or given words have totals, so they keep their numbers.
-        """
-        counts, totals, _ = self._words
-        used = np.flatnonzero(totals)
-        gaps = np.flatnonzero(totals[: len(used)] == 0.0)
-        names = np.arange(len(totals), dtype=np.int32)
+        """Renumber the topics that have words without gaps; weights are by column."""
+        used, gaps, names = close_gaps(self._words)
         if len(gaps):
             late = used[used >= len(used)]
-            names[late] = gaps
-            counts[:, gaps], totals[gaps] = counts[:, late], totals[late]
-            counts[:, late], totals[late] = 0.0, 0.0
             for shard in self.shards:
                 rename_topics(shard.topics, names)
                 for name, free in _BY_TOPIC.items():

@@ -299,7 +299,7 @@ class TableSampler(TopicSampler):
         self._make_ratios()
 
     def _discount_evidence(self) -> list[tuple[float, float]]:
-        """Return each shard's evidence on the discount, drawn from its own stream."""
+        """Draw each shard's evidence on the discount from its own stream."""
         return [
             gather_discount_evidence(
                 self._corpora[s],

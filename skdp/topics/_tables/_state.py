@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._numba import as_readonly
 from skdp.topics._lda._state import LDAState
-from skdp.topics._shared._state import read_only
 
 
 class TableState(LDAState):
@@ -17,7 +17,7 @@ class TableState(LDAState):
     @property
     def tables_to_document(self) -> NDArray[np.int32]:
         """Tables by segment and topic whose dish was ordered from the document's node, (J, K)."""
-        return read_only(self._sampler.assignments.tables)
+        return as_readonly(self._sampler.assignments.tables)
 
     @property
     def tables_to_previous(self) -> NDArray[np.int32]:
@@ -26,7 +26,7 @@ class TableState(LDAState):
         to_previous = self._sampler.assignments.to_previous
         if to_previous.shape != to_document.shape:
             return np.broadcast_to(np.int32(0), to_document.shape)
-        return read_only(to_previous)
+        return as_readonly(to_previous)
 
     @property
     def concentration(self) -> Any:
@@ -34,7 +34,7 @@ class TableState(LDAState):
         concentration = self._sampler.concentration
         if self._sampler.hyper.concentration_scope == "corpus":
             return float(concentration[0])
-        return read_only(concentration)
+        return as_readonly(concentration)
 
     @property
     def discount(self) -> float:
@@ -63,7 +63,7 @@ class OpenTableState(TableState):
     @property
     def top_weights(self) -> NDArray[np.float64]:
         """Weights beta of the topics that have words, (K,); all others have the rest."""
-        return read_only(self._sampler.weights)
+        return as_readonly(self._sampler.weights)
 
     @property
     def document_concentration(self) -> float:

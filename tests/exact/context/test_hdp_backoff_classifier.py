@@ -220,7 +220,7 @@ def test_probabilities_given_samples(events, root, hyper):
     ("root", "hyper"), [(True, "level"), (False, "context"), slow(True, "context")]
 )
 def test_predictive(root, hyper):
-    """The exact predictive distribution, discounts and concentrations integrated out."""
+    """The exact predictive distribution, with discounts and concentrations integrated out."""
     model, pairs, classifier, X, y = problem("two levels", root, hyper)
     posterior = Posterior(model, pairs)
     classifier.set_params(max_iter=BURN_IN + 8_000, burn_in=BURN_IN, n_samples=8_000).fit(X, y)

@@ -80,7 +80,7 @@ def test_log_densities(covariance_type, nu):
 
 
 def predict(x, values, weights, nu, prior):
-    """Return log p(x given weighted values), the weight of x integrated out."""
+    """Return log p(x given weighted values), with the weight of x integrated out."""
     before = oracle.log_weighted_evidence(values, weights, *prior)
 
     def joint(log_u):

@@ -55,7 +55,7 @@ class Problem:
     end_probability: float = 0.3
     stop_probability: float = 0.4
     end_prior: tuple[float, float] | None = None  # of the end probability, if that is unknown
-    stop_prior: tuple[float, float] | None = None  # of the stop probability, likewise
+    stop_prior: tuple[float, float] | None = None  # of the stop probability, too
     known_cuts: Sequence[Sequence[int] | None] | None = None
 
     @property

@@ -248,7 +248,7 @@ class Segmented:
     Attributes
     ----------
     segmentations : list of joint segmentations, a tuple of words a string
-    log_evidences : (n,) log p(segmentation), the strings' tables summed out
+    log_evidences : (n,) log p(segmentation), with the strings' tables summed out
     log_evidence : log p(strings)
     probabilities : (n,) posterior of the joint segmentations
     boundaries : a string its cut probabilities, (len - 1,)

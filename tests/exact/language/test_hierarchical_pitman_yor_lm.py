@@ -172,7 +172,7 @@ def assert_log_probabilities(lm, sentences, distribution):
 
 @pytest.mark.parametrize("case", ["bigrams", pytest.param("trigrams", marks=pytest.mark.slow)])
 def test_predictive(case):
-    """The exact predictive distribution, discounts and concentrations summed out."""
+    """The exact predictive distribution, with discounts and concentrations summed out."""
     corpus, order, params = CASES[case]
     oracle, lm, X = problem(corpus, order, None, None, **params)
     posterior = enumerate_posterior(oracle, corpus)

@@ -1,4 +1,4 @@
-"""The oracle of collocations against seats that are taken one after the other."""
+"""The oracle of collocations against seats that are taken in turn."""
 
 from collections import Counter
 from math import exp, log

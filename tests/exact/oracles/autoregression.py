@@ -66,7 +66,7 @@ def predictive(a, known, prior):
 
 
 def log_evidence(known, prior):
-    """Return the log density of the steps of a state, one after the other."""
+    """Return the log density of the steps of a state, one by one."""
     return sum(predictive(a, known[:i], prior).logpdf(x) for i, (a, x) in enumerate(known))
 
 

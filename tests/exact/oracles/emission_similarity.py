@@ -111,7 +111,7 @@ def _row(shapes, counts, log_phi):
 
 
 class StateProbabilities:
-    """p(z given s) for all z, rates and beta integrated out."""
+    """p(z given s) for all z, with rates and beta integrated out."""
 
     def __init__(self, problem, lowest):
         self.log_s = np.linspace(lowest, 0.0, 160)

@@ -5,7 +5,7 @@ out. The paths of F factors have Beta priors. Those of an Indian buffet are a Po
 path with m steps on after off (first steps come after off) and r off after off has the intensity
 alpha q B(m, r + q) times the Beta integral of its steps after on; a path never on does not count.
 A multiset of paths has the probability prod intensity / prod multiplicity! x exp(-alpha H); alpha
-is given, or Gamma and summed out.
+is given, or is Gamma and integrated out.
 
 Paths with known bits have names. Those of F factors are the first ones. In a buffet they are points
 of the process like the others, but a list and not a multiset: exchanging two of them is another
@@ -41,7 +41,7 @@ class Problem:
 
 
 def log_likelihood(problem, bits):
-    """Return log p(y given bits (N, K)), weights summed out."""
+    """Return log p(y given bits (N, K)), with weights summed out."""
     values = problem.values
     rows = np.column_stack([np.ones(len(values)), bits])
     covariance = problem.scale**2 * rows @ rows.T
@@ -71,7 +71,7 @@ def count(problem, path):
 
 
 def log_path(problem, path):
-    """Return log p(path) of one factor, probabilities of transitions summed out."""
+    """Return log p(path) of one factor, with probabilities of transitions summed out."""
     priors = problem.start_prior, problem.switch_on_prior, problem.switch_off_prior
     return sum(
         float(special.betaln(p + n, q + m) - special.betaln(p, q))

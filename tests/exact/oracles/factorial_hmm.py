@@ -84,7 +84,7 @@ def count(problem, bits, f):
 
 
 def log_bits(problem, bits):
-    """Return log p(bits), probabilities of transitions summed out."""
+    """Return log p(bits), with probabilities of transitions summed out."""
     priors = problem.start_prior, problem.switch_on_prior, problem.switch_off_prior
     result = 0.0
     for f in range(problem.n_factors):

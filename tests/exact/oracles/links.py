@@ -39,7 +39,7 @@ def components(links):
 
 
 def urn(sequence, n_outcomes, gamma):
-    """Return the probability of a sequence under a Dirichlet prior, one after the other."""
+    """Return the probability of a sequence under a Dirichlet prior, element by element."""
     seen, result = [0] * n_outcomes, 1.0
     for k, x in enumerate(sequence):
         result *= (seen[x] + gamma) / (k + n_outcomes * gamma)

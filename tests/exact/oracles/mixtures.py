@@ -25,7 +25,7 @@ def is_allowed(labels, y):
 
 
 def log_prior(labels, a, b):
-    """Return the log probability that customers sit down like this, one after the other."""
+    """Return the log probability that customers are seated in this way, one by one."""
     sizes, result = [], 0.0
     for i, k in enumerate(labels):
         if k == len(sizes):

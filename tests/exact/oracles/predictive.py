@@ -14,7 +14,7 @@ from scipy.special import multigammaln
 
 
 def log_gaussian_evidence(values, mean, precision, freedom, scale):
-    """Return log p(values), (n, D), mu and Sigma summed out, in closed form."""
+    """Return log p(values), (n, D), with mu and Sigma summed out, in closed form."""
     n, n_dims = values.shape
     weight = precision + n
     center = (precision * mean + values.sum(axis=0)) / weight

@@ -118,7 +118,7 @@ def dirichlet_multinomial(counts, prior):
 
 
 def log_evidence(trees, beta, priors, n_components):
-    """Return log p(trees | beta), rules integrated out and subsymbols summed out.
+    """Return log p(trees | beta), with rules integrated out and subsymbols summed out.
 
     The support of right-hand sides, words and types of a symbol is what the trees show.
 

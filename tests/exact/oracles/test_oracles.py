@@ -229,7 +229,7 @@ def test_estimates_with_random_hyper_parameters_predict_the_next_token(model, sc
 
 
 def test_weight_of_the_document():
-    """Of the first segment 1, of others the mean of the prior or, with one table, of two states."""
+    """In the first segment it is 1; later the prior mean or, with one table, that of two states."""
     mixing, b, a = (0.7, 1.8), 1.3, 0.4
     problem = problem_of([[[], [], []]], model="adaptive", mixing=mixing)
     weights = enumerate_posterior(problem).weight_of_document

@@ -1,4 +1,4 @@
-"""What customers and tables of cells tell of the discount, against Stirling numbers."""
+"""Evidence of customers and tables of cells about the discount, against Stirling numbers."""
 
 import numpy as np
 import pytest

@@ -126,7 +126,7 @@ def test_oracle_of_two_parents_is_that_of_adaptive_topics():
 
 
 def test_samplers_agree_on_large_counts():
-    """Where nothing can be enumerated, the two samplers have the same means."""
+    """The two samplers have the same means in problems too large for enumeration."""
     counts = [[0, 0, 0], [60, 5, 0], [0, 30, 40], [25, 3, 12], [0, 4, 9]]
     parents = [[], [0], [0], [1, 2], [0, 1, 3]]
     runs = [

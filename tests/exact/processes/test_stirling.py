@@ -173,7 +173,7 @@ def test_discounts_next_to_one(a):
 @pytest.mark.parametrize("n", [1_001, 30_000, 1_000_000, 2_000_000])
 @pytest.mark.parametrize("a", ["0", "0.05", "0.3", "0.5", "0.9", "0.999"])
 def test_patches_match_sums_of_140_digits(n, a):
-    """Few tables beside very many customers; the sums know nothing of the recursion."""
+    """Few tables and very many customers; the sums do not use the recursion."""
     ratio = np.array(stirling_ratios_far(n, 40, Decimal(a)), dtype=float)  # from t = 2 on
     t = np.arange(1, 40)
     share, opening = patched_ratios(n, t, float(a))

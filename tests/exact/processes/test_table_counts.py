@@ -72,7 +72,7 @@ def test_samplers_differ():
 
 @pytest.mark.parametrize("a", [0.0, 0.5])
 def test_samplers_agree_on_large_counts(a):
-    """Where nothing can be enumerated, the two that use Stirling numbers match the one without."""
+    """In problems too large to enumerate, samplers with and without Stirling numbers agree."""
     counts, base = [300, 60, 5, 0], [0.4, 0.3, 0.2, 0.1]
     means = {}
     for sampler in SAMPLERS:

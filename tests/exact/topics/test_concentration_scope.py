@@ -62,7 +62,7 @@ def test_log_joint_of_estimated_hyper_parameters(sampler, model_name, case):
 
 @every_model
 def test_the_words_speak_of_concentrations(model_name):
-    """Or the cases above would not tell a sampler of the posterior from one of the prior."""
+    """Otherwise the cases above could not tell apart samplers of the posterior and of the prior."""
     problems = of_model(RANDOM_CONCENTRATION, model_name)
     prior_mean = 1.0 / 0.3
     documents = posterior_of(problems["unequal documents"]).concentration
@@ -87,7 +87,7 @@ def test_fitted_concentration_is_the_mean_over_kept_sweeps(model_name, case):
 @every_model
 @every_sampler
 def test_transform(sampler, model_name, case):
-    """A new document draws a concentration of its own, or one a segment."""
+    """A new document draws its own concentration, or one for each segment."""
     check_transform(of_model(FOLD_IN, model_name)[case], sampler, n_iter=1000)
 
 

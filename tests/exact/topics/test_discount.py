@@ -91,7 +91,7 @@ def test_given_topics_want_a_given_discount(model_name):
 
 @every_model
 def test_the_words_speak_of_the_discount(model_name):
-    """Or the cases above would not tell a sampler of the posterior from one of the prior."""
+    """Otherwise the cases above could not tell apart samplers of the posterior and of the prior."""
     problems = of_model(RANDOM_DISCOUNT, model_name)
     assert posterior_of(problems["segments of one topic"]).discount < 0.45
     assert posterior_of(problems["mixed segments"]).discount > 0.6

@@ -1,4 +1,4 @@
-"""Topics with given words beside learned ones against enumeration, in all models and samplers.
+"""Given and learned topics together, against enumeration, in all models and samplers.
 
 By batch means (see `batch_means`): |z| < 5 for at most 100 quantities of each of 25 cases, a false
 alarm for one in 30 choices of the seeds; these are fixed.

@@ -248,7 +248,7 @@ def test_a_merge_is_a_split_reversed(kind):
 
 
 def test_a_division_by_word_is_as_likely_as_it_is_found():
-    """What is proposed for a topic is weighed alike where it is found in two."""
+    """A proposal for a topic has the same weight if it is found in two topics."""
     rng = np.random.default_rng(0)
     sampler = make_chain_sampler([rng.integers(0, N_WORDS, 40).tolist() for _ in range(3)])
     division, stream, tokens = sampler._division, sampler.streams[0], sampler._whole.tokens

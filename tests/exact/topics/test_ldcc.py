@@ -201,7 +201,7 @@ def test_learned_priors_follow_their_counts():
 
 @pytest.mark.parametrize("case", ["asymmetric", "sparse"])
 def test_long_segments_leave_the_tables(case, monkeypatch):
-    """Rising factorials are the same where they are looked up and where they are computed."""
+    """Tabulated and computed rising factorials are equal."""
     expected = run(CASES[case], 500).clusters
     monkeypatch.setattr("skdp.topics._ldcc._kernels.LARGEST_COUNT", 1)
     monkeypatch.setattr("skdp.topics._ldcc._kernels.LONGEST_SEGMENT", 1)

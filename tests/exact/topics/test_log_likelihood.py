@@ -156,7 +156,7 @@ def test_long_documents(n_words, model_name):
 
 @mostly_adaptive
 def test_samples_are_averaged_as_probabilities(model_name):
-    """Each stored sample has topics of its own; one of them rules out a word."""
+    """Each stored sample has its own topics; in one of them a word is impossible."""
     without = PHI.copy()
     without[:, 3] = 0.0
     without /= without.sum(axis=1, keepdims=True)

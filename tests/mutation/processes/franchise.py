@@ -4,8 +4,6 @@ from mutation.mutation import Mutation
 
 LM = "tests/exact/language/test_hierarchical_pitman_yor_lm.py"
 ANY = "tests/exact/language/test_any_order.py"
-LEARNT = f"{LM}::test_discounts_and_concentrations[one often-all]"
-HYPER = "processes/_franchise_hyper.py"
 FRANCHISE = "processes/_franchise.py"
 
 MUTATIONS = [
@@ -16,22 +14,6 @@ MUTATIONS = [
         "        mass = franchise.customers - of_cells",
         "Each table of a cell pays the discount.",
         f"{LM}::test_probabilities_given_samples[one often]",
-    ),
-    Mutation(
-        "franchise-theta-jacobian",
-        HYPER,
-        "return shape * log_theta - rate * theta",
-        "return (shape - 1.0) * log_theta - rate * theta",
-        "The density of log(theta) is theta times that of theta.",
-        LEARNT,
-    ),
-    Mutation(
-        "franchise-discount-prior",
-        HYPER,
-        "density = (p - 1.0) * math.log(d) + (q - 1.0) * math.log1p(-d)",
-        "density = p * math.log(d) + (q - 1.0) * math.log1p(-d)",
-        "Beta(p, q) has the power p - 1.",
-        LEARNT,
     ),
     Mutation(
         "ngram-capacity",

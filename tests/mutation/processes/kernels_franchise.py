@@ -187,4 +187,20 @@ MUTATIONS = [
         "What tables give away goes to the parent.",
         f"{POSTERIOR}[two strings-strings-(1, 1)]",
     ),
+    Mutation(
+        "franchise-theta-jacobian",
+        HYPER_KERNELS,
+        "return shape * log_theta - rate * theta",
+        "return (shape - 1.0) * log_theta - rate * theta",
+        "The density of log(theta) is theta times that of theta.",
+        LEARNT,
+    ),
+    Mutation(
+        "franchise-discount-prior",
+        HYPER_KERNELS,
+        "density = (p - 1.0) * math.log(d) + (q - 1.0) * math.log1p(-d)",
+        "density = p * math.log(d) + (q - 1.0) * math.log1p(-d)",
+        "Beta(p, q) has the power p - 1.",
+        LEARNT,
+    ),
 ]

@@ -299,7 +299,7 @@ class TestRefusals:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 class TestOneFitAtATime:
     def fit_during_a_fit(self, path, fit):
-        """Call `fit` while a fit with this path runs; return what it returns."""
+        """Call `fit` while a fit with this path runs; return its result."""
         found = []
         model = GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path, every_sweeps=1))
 
@@ -410,7 +410,7 @@ print(np.asarray(result).tobytes().hex())
 
 
 def run_to_the_end(kind, path, max_iter):
-    """Return what the fit learned."""
+    """Return the learned attributes of the fit."""
     child = subprocess.run(
         [sys.executable, "-c", CHILD, kind, path, str(max_iter)],
         capture_output=True,

@@ -44,7 +44,7 @@ def connected(links):
 @pytest.mark.parametrize("outcome_model", ["shared", "dirichlet"])
 @pytest.mark.parametrize("n_columns", [3, 9])
 def test_components_are_those_of_the_links(outcome_model, n_columns):
-    """After sweeps over some hundred observations, counts and labels are those counted anew."""
+    """After sweeps over some hundred observations, counts and labels equal recomputed ones."""
     X, y = make_events(200, n_columns)
     model = DistanceDependentCRPClassifier(outcome_model=outcome_model, random_state=0)
     (chain,) = model._make_procedure(model._check_input(X, y)).start_chains(1).runs

@@ -163,7 +163,7 @@ def test_annotated_by_hand():
 
 
 def test_several_trees():
-    """The events of a forest are those of its trees one after the other."""
+    """The events of a forest are those of its trees in turn."""
     trees = [TREE, SCENE, "(UH yes)", TREE]
     for event in EXPECTED:
         alone = [extract_events([tree], event) for tree in trees]
@@ -194,7 +194,7 @@ def test_forms_of_trees():
 
 
 def test_verbs():
-    """Of the Penn Treebank, its function tags too, and of Universal Dependencies."""
+    """Labels of the Penn Treebank, with function tags, and of Universal Dependencies."""
     for tag, is_verb in {
         "VB": True, "VBZ": True, "MD": True, "VERB": True, "AUX": True, "VBG-X": True,
         "NN": False, "TO": False, "PRT": False,

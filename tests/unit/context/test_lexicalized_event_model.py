@@ -76,7 +76,7 @@ def test_levels_are_those_of_the_events():
 
 
 def test_probability_of_a_tree_by_hand():
-    """The first level of each event is all that this classifier looks at."""
+    """This classifier uses only the first level of each event."""
     model = LexicalizedEventModel(Counts()).fit([*TREES, "(NP (NN fish))"])
     factors = [
         (4 + 1) / (5 + 2),  # S VBD at the root of 4 trees in 5; NP NN is the other outcome
@@ -181,7 +181,7 @@ def test_scikit_learn_classifiers(name):
     "classifier", [CollinsBackoffClassifier(), HDPBackoffClassifier(max_iter=10, random_state=0)]
 )
 def test_backoff_classifiers(classifier):
-    """They are asked for the outcomes, and say the same as their probabilities do."""
+    """The predicted outcomes of the classifiers agree with their probabilities."""
     model = LexicalizedEventModel(classifier).fit(TREES)
     unseen = [TREES[1].replace("fish", "salt"), TREES[0].replace("fish", "whales")]
     scores = model.score_samples([*TREES, *unseen])

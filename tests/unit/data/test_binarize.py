@@ -48,7 +48,7 @@ def test_there_and_back(tree):
 
 
 def test_any_cascade_is_undone():
-    """That of a parser may go left, and begin below another label."""
+    """The binarization of a parser may go left, and begin below another label."""
     tree = tree_of("(X (@X (@Y (A a) (B b)) (C c)) (D d))")
     assert str(debinarize(tree)) == "(X (A a) (B b) (C c) (D d))"
 

@@ -1,4 +1,4 @@
-"""What all containers share: indexing, equality, pickling, what scikit-learn does to them."""
+"""Tests of all containers: indexing, equality, pickling, and use by scikit-learn."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""What estimators make of what users pass to them."""
+"""Validation of users' arguments by estimators."""
 
 import numpy as np
 import pandas as pd

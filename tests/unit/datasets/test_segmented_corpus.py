@@ -82,7 +82,7 @@ def test_segments_vary_around_their_base(model, discount, concentration):
     assert np.abs(z_scores(nu - base, 0.0)).max() < 5
     variance = (1 - discount) / (1 + concentration) * base * (1 - base)
     assert np.abs(z_scores((nu - base) ** 2 - variance, 0.0)).max() < 5
-    # Given the base, the previous segment has no say.
+    # Given the base, the previous segment has no influence.
     assert np.abs(z_scores((nu - base)[:, 1:] * (previous - mu)[:, 1:], 0.0)).max() < 5
 
 

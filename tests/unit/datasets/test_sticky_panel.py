@@ -137,7 +137,7 @@ def test_random_state(emission):
         third = draw(shared)
         assert third.data == draw(make(7)).data
         assert third.data != draw(shared).data
-    # What is asked of one part does not change the others.
+    # The arguments of one part do not change the others.
     name = PARAMETERS[emission]
     np.testing.assert_array_equal(draw(7, n_steps=9, stay=0.1)[name], first[name])
     np.testing.assert_array_equal(draw(7, separation=1.0).states, first.states)

@@ -205,7 +205,7 @@ def test_new_sequences_begin_as_successive_values_do():
 
 class TestEstimator:
     def test_ways_to_move_are_found(self):
-        """All states are in the same place: only their motion tells them apart."""
+        """All states are in the same place: only their motion distinguishes them."""
         values, truth = spirals(1200)
         model = HDPHMMLT(8, emission="autoregressive", stickiness="auto", max_iter=100)
         found = model.set_params(random_state=0).fit(values)

@@ -68,7 +68,7 @@ def test_a_column_of_text(model):
 
 
 def test_declared_categories_in_sequences():
-    """Those that do not occur are no symbols."""
+    """Categories that do not occur are not symbols."""
     frame = pd.DataFrame({"w": pd.Categorical(WORDS, categories=["z", "c", "b", "a"])})
     fitted = clone(MODELS[0]).fit(frame)
     assert fitted.categories_[0].tolist() == ["a", "b", "c"]

@@ -143,7 +143,7 @@ def test_default_precision_of_means(n_columns, full, diag):
 
 @pytest.mark.parametrize(("freedom", "factor"), [(1.5, 1.0), (4.0, 1.0), (5.5, 2.5), (1e6, 999997)])
 def test_the_mean_covariance_does_not_depend_on_the_degrees_of_freedom(freedom, factor):
-    """Where it exists with room to spare."""
+    """This holds if the mean exists with a margin."""
     values = observations()
     prior = GaussianEmission(degrees_of_freedom_prior=freedom).make_sampler(values, 3).prior
     expected = factor * np.sqrt(0.2) * values.var(axis=0)
@@ -381,7 +381,7 @@ def test_observations_of_a_model_follow_it():
 
 
 def test_parameters_are_drawn_given_completed_values():
-    """What moves between the two have seen as complete is complete in the same way afterwards."""
+    """Rows that moves between the two have completed keep their completed values."""
     rng = np.random.default_rng(0)
     values = rng.normal(size=(40, 3))
     values[::3, 1] = np.nan

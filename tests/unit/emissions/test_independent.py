@@ -327,7 +327,7 @@ class TestBadInput:
 
 
 def test_concentrations_of_parts():
-    """Those that categories draw are held with the sampler's, and recorded."""
+    """Concentrations that categories draw are frozen with the sampler's, and recorded."""
     model = quick(emission=IndependentEmissions(parts()), burn_in=10, max_iter=12).fit(MIXED)
     name = "kinds__emission_concentration"
     assert len(np.unique(model.trace_[name])) == 2

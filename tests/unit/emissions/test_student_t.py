@@ -85,7 +85,7 @@ class TestSampler:
         assert "_values" in vars(sampler)
 
     def test_moves_see_the_weights_of_the_sweep(self):
-        """What a move conditions on is what parameters are drawn given."""
+        """Moves and draws of parameters condition on the same statistics."""
         sampler, z, rng = self.start(degrees_of_freedom_prior=7.0)
         sampler.draw(z, rng)
         sampler.complete(z, rng)

@@ -1,4 +1,4 @@
-"""What every estimator fitted by chains does: stop, go on, report."""
+"""Fits by chains: they stop, continue and report."""
 
 import pickle
 import signal
@@ -61,7 +61,7 @@ class TestInterruption:
         assert long.n_iter_ == n_done + 5
 
     def test_of_a_billion_sweeps(self):
-        """Those that are not done take no memory, and those that are are those of a short fit."""
+        """Sweeps that are not done take no memory, and the others equal those of a short fit."""
         short = model(max_iter=9, burn_in=2, thin=2).fit(DOCUMENTS)
         tracemalloc.start()
         try:
@@ -139,7 +139,7 @@ class TestInterruption:
         assert_array_equal(long.components_, straight.components_)
 
     def test_an_alarm_that_raises(self):
-        """What a handler raises waits for the end of the sweep: the fit is usable, and goes on."""
+        """Exceptions of handlers wait for the end of a sweep: the fit is usable and continues."""
 
         def time_out(signum, frame):
             raise TimeoutError("too long")

@@ -1,4 +1,4 @@
-"""What Markov chains get from the parameters of their estimator."""
+"""Settings of Markov chains from the parameters of their estimator."""
 
 import numpy as np
 import pytest

@@ -73,7 +73,7 @@ class TestWhatMayBeGiven:
 
     @pytest.mark.parametrize("convert", [ParseTree.from_brackets, nltk.Tree.fromstring])
     def test_trees(self, convert):
-        """Labels, unary nodes and single words say nothing; words need not be those of X."""
+        """Labels, unary nodes and single words are ignored; words may differ from those of X."""
         y = [None] * len(SENTENCES)
         y[0] = convert("(S (NP (DT the) (JJ big) (NN dog)) (VP (V ate) (NP (N (N mice)))))")
         expected = [None] * len(SENTENCES)

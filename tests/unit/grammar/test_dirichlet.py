@@ -38,7 +38,7 @@ def test_expected_log_by_simulation():
 
 
 def test_log_evidence_of_whole_counts():
-    """The chance of a sequence of choices, one after the other."""
+    """The probability of a sequence of choices, one by one."""
     prior, choices = np.array([0.5, 1.5, 0.2]), [0, 2, 2, 1, 0, 2]
     counts, log_prob = np.zeros(3), 0.0
     for choice in choices:
@@ -48,7 +48,7 @@ def test_log_evidence_of_whole_counts():
 
 
 def test_divergence():
-    """Of each row by its definition; rows add up, those without counts add nothing."""
+    """The evidence of each row follows its definition; rows without counts add nothing."""
 
     def log_norm(a):
         return gammaln(a).sum() - gammaln(a.sum())

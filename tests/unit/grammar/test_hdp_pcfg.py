@@ -64,7 +64,7 @@ class TestAttributes:
         assert len(set(estimator.init_lower_bounds_)) == 2
 
     def test_active_symbols_and_rules(self):
-        """Of a corpus that one rule and two words explain."""
+        """Fits of a corpus that one rule and two words explain."""
         estimator = quick(
             n_preterminals=3, max_iter=60, emission_prior=0.01, binary_concentration=0.01,
             rule_type_prior=0.01, tol=1e-6,
@@ -254,7 +254,7 @@ class TestVerbose:
 
 
 class Recorder:
-    """A callback that looks at what was learned, and may stop the fit."""
+    """A callback that reads the learned attributes, and may stop the fit."""
 
     def __init__(self, stop_after=None):
         self.stop_after, self.bounds = stop_after, []
@@ -364,7 +364,7 @@ class TestPredictions:
 
     @every_model
     def test_of_a_sentence_alone(self, name):
-        """What is said of a sentence does not depend on the others."""
+        """Predictions for a sentence do not depend on the other sentences."""
         estimator = fitted(name)
         shares, scores = estimator.transform(SENTENCES), estimator.score_samples(SENTENCES)
         trees = estimator.predict(SENTENCES)

@@ -1,4 +1,4 @@
-"""What the grammar of inferred size takes and refuses."""
+"""Valid and invalid input of the grammar of inferred size."""
 
 import numpy as np
 import pytest
@@ -217,7 +217,7 @@ class TestLegalInput:
         )
 
     def test_words_never_seen_in_the_fit(self):
-        """Of the vocabulary: they have the prior's mean."""
+        """Unseen words of the vocabulary have the prior mean."""
         estimator = quick().fit(TokenSequences.from_sequences(SENTENCES, 7))
         assert estimator.emission_probs_.shape == (3, 7)
         assert np.isfinite(estimator.score_samples([[6, 0]])).all()

@@ -288,7 +288,7 @@ def test_bad_sentences_at_predict(model):
 
 @pytest.mark.parametrize("word", ["New York", "", " ", "a\tb", "a\n", "10\u00a0000"])
 def test_trees_can_be_read_back(model, word):
-    """What a tree cannot hold is refused; what white space is not for a tree is a word."""
+    """Words that a tree cannot hold are errors; other kinds of white space may be words."""
     sentence = ["a0", word]
     if "\u00a0" in word:
         (tree,) = model.predict([sentence])
@@ -479,7 +479,7 @@ def test_siblings_are_told_apart():
     models = [make_model(1, horizontal_order=h).fit(sentences, trees) for h in (0, 1)]
     for n, found in ((3, [1, 0]), (4, [1, 1]), (5, [1, 0])):
         assert [len(model.k_best([("a",) * n])[0]) for model in models] == found
-        # What the finer grammar does not have comes from the coarser one.
+        # Rules that the finer grammar lacks come from the coarser one.
         trees_found = [model.predict([("a",) * n])[0] for model in models]
         assert trees_found[0] == trees_found[1]
     assert_allclose(models[1].score_samples(sentences), 0.0, atol=1e-12)

@@ -1,4 +1,4 @@
-"""The warning of fits that are not done: when it comes, what it says, and when it does not."""
+"""The warning of unconverged fits: its conditions and its text."""
 
 import warnings
 from contextlib import contextmanager
@@ -70,7 +70,7 @@ def test_chains_of_sequences_climb_too():
 
 
 def test_chains_that_fall():
-    """They do where they begin with fewer components than most partitions have."""
+    """Chains fall if they begin with fewer components than most partitions have."""
     noise = np.random.default_rng(0).normal(size=(2, 48))
     chains = -1000.0 - np.stack([np.linspace(0.0, 40.0, 48), np.zeros(48)]) + noise
     for n in (1, 2):
@@ -82,7 +82,7 @@ def test_chains_that_fall():
 
 
 def test_few_sweeps_are_enough_for_a_steep_climb():
-    """As many as a fit of 200 sweeps keeps by default: 11."""
+    """A fit of 200 sweeps keeps 11 by default."""
     with pytest.warns(ConvergenceWarning, match="climbs") as caught:
         model = SegmentedTopicModel(50, **{**SHORT, "burn_in": 9, "thin": 3}).fit(CORPUS)
     assert len(model.trace_.sweeps) == 11
@@ -145,7 +145,7 @@ def test_nothing_is_said_of_few_topics(n_components):
 
 @pytest.mark.parametrize("n_kept", [2, 20])
 def test_sweeps_that_are_not_kept_tell_of_climbs(n_kept):
-    """What a chain keeps is another matter."""
+    """The number of kept sweeps is irrelevant."""
     model = SegmentedTopicModel(50, **{**SHORT, "thin": 20 // n_kept})
     with pytest.warns(ConvergenceWarning, match="climbs.*Raise max_iter") as caught:
         model.fit(CORPUS)
@@ -169,7 +169,7 @@ def test_sweeps_that_are_not_kept_tell_of_drifts_and_gaps():
 @pytest.mark.parametrize("burn_in", [29, None])
 @pytest.mark.parametrize("n_components", [2, 50])
 def test_few_sweeps_are_too_few_to_tell(n_components, burn_in):
-    """However many topics there are, and whatever is kept."""
+    """The warning does not depend on the number of topics or of kept sweeps."""
     max_iter = 22 if burn_in is None else 40
     params = {**SHORT, "max_iter": max_iter, "burn_in": burn_in}
     message = "too few sweeps after the burn-in to tell .* Raise max_iter"

@@ -20,7 +20,7 @@ SMALL = np.array([[0.3, 1.2, -0.5, 2.0, 0.7, 0.1, 0.9], [3.1, 2.2, 2.0, 0.4, 1.1
 
 
 def test_values_of_arviz():
-    """Those of ArviZ 0.23.4."""
+    """The values agree with those of ArviZ 0.23.4."""
     assert rank_r_hat(SMALL) == pytest.approx(1.3739820168489665, abs=1e-12)
     assert bulk_ess(SMALL) == pytest.approx(12.9501749525715, abs=1e-12)
 
@@ -117,7 +117,7 @@ def test_stationary_chains_rarely_climb(n_batches, correlation, most):
 )
 @pytest.mark.parametrize("n_kept", [9, 11, 12, 20, 126])
 def test_climbs_are_found(shape, n_kept):
-    """Of 40 standard deviations of the batch means, in nearly every chain; falls never."""
+    """Climbs of 40 standard deviations of batch means are nearly always found; falls never."""
     noise = autoregressive(0.3, 100, n_kept, 0)
     climb = 40.0 / np.sqrt(n_kept / 12) * shape(np.linspace(0.0, 1.0, n_kept))
     assert count_found(noise + climb) >= 80

@@ -1,4 +1,4 @@
-"""What is said of chains that disagree. Traces of normal noise are seeded."""
+"""Warnings of chains that disagree. Traces of normal noise are seeded."""
 
 import warnings
 from types import SimpleNamespace

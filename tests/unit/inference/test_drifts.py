@@ -1,4 +1,4 @@
-"""What is said of numbers of components that still grow or fall.
+"""Warnings of numbers of components that still grow or fall.
 
 Traces of normal noise are seeded.
 """

@@ -41,7 +41,7 @@ def test_more_clusters_than_colors():
 
 
 def test_lines_enclose_their_share(model):
-    """Of draws from the density, half are within the innermost line."""
+    """Half of the draws from the density are within the innermost line."""
     display = ClusterDisplay.from_estimator(model, FRAME, masses=[0.9, 0.5])
     low, high = display.contours_.levels
     draws = pd.DataFrame(model.sample(4000, random_state=0), columns=FRAME.columns)

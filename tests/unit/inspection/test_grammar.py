@@ -23,7 +23,7 @@ WORDS = ["the", "a", "cat", "dog"]
 
 
 class Known(BaseEstimator):
-    """Like a fitted grammar with preterminals of its own."""
+    """A stand-in for a fitted grammar with its own preterminals."""
 
     def __init__(self, shares=True):
         self.shares = shares
@@ -111,7 +111,7 @@ def columns_of(display):
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3, 9, 30])
 def test_columns(mouse, n_columns):
-    """As many as asked for, or as there are symbols, the start among them; all have headings."""
+    """The requested number, or all symbols, are drawn, the start included; all have headings."""
     mouse.plot(n_columns=n_columns)
     expected = min(n_columns, 9)
     assert len(columns_of(mouse)) == expected
@@ -151,7 +151,7 @@ def test_columns_suit_the_axes(mouse):
 
 
 def test_a_large_grammar_is_no_strip():
-    """Of fourteen symbols with four rules each."""
+    """A stand-in for a grammar of fourteen symbols with four rules each."""
     rng = np.random.default_rng(0)
     types = np.full((14, 2), 0.5)
     binary = np.zeros((14, 14, 14))

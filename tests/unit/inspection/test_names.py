@@ -1,4 +1,4 @@
-"""Names in displays are drawn as they are given, whatever they hold."""
+"""Names in displays are drawn unchanged, with any characters."""
 
 import io
 import warnings
@@ -127,7 +127,7 @@ def test_names_are_shown_as_given(draw, names):
 
 
 _SHORT_OF_ROOM = [draw for key, draw in DRAWN.items() if "part_names" in key]
-"""Names of parts are left out where they would overlap."""
+"""Names of parts are left out if they would overlap."""
 
 
 @pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)

@@ -148,7 +148,7 @@ def test_without_matplotlib(monkeypatch):
 
 @pytest.mark.parametrize("letter", ["Щ", "‰", "Ж", "—", "W"])
 def test_wide_letters_are_within_the_figure(letter):
-    """Whatever estimates say: a figure is as wide as its texts are drawn."""
+    """A figure is as wide as its drawn texts, regardless of estimates."""
     tree = ParseTree("S", ["a", 30 * letter])
     display = ParseTreeDisplay([tree, tree], names=["one", 60 * letter]).plot(n_columns=1)
     display.figure_.canvas.draw()

@@ -90,7 +90,7 @@ def test_states_take_the_colors_of_their_matches():
 
 
 def test_match_is_the_best_of_all():
-    """Not that of the largest overlap first."""
+    """The best matching does not begin with the largest overlap."""
     predicted = [0] * 5 + [1] * 4 + [0] * 4
     true = ["a"] * 9 + ["b"] * 4
     display = StateSequenceDisplay(predicted, true)

@@ -51,7 +51,7 @@ def test_lines_are_above_the_strips(true):
 
 @pytest.mark.parametrize("limits", [(3.0, 3.01), (-100.0, 1e4)])
 def test_zoom(limits):
-    """The panel stays where it is, and warns of nothing."""
+    """The panel does not move, and there is no warning."""
     display = StateSequenceDisplay.from_predictions(
         STATES, STATES, observations=VALUES, boundaries=[4]
     )
@@ -133,7 +133,7 @@ def test_lines_break_where_values_are_missing_and_sequences_meet():
     (line,) = display.lines_
     np.testing.assert_array_equal(line.get_xdata(), [0, 1, 2, 3, 4, 4.5, 5])
     np.testing.assert_array_equal(line.get_ydata(), [0, np.nan, 2, np.nan, 4, np.nan, 5])
-    # What stands alone has no line and is a dot.
+    # An isolated value is a dot without a line.
     assert line.get_markevery() == [True, False, True, False, True, False, True]
     whole = StateSequenceDisplay.from_predictions([0, 0, 0], observations=[1.0, 2.0, 3.0])
     assert not any(whole.lines_[0].get_markevery())

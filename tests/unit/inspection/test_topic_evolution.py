@@ -121,7 +121,7 @@ def test_panels_lie_in_a_grid():
 
 
 def test_long_documents_are_few_artists():
-    """300 panels of their own would take half a minute."""
+    """300 separate panels would take half a minute."""
     shares = np.random.default_rng(0).dirichlet(np.ones(6), 300)
     for kind in ("area", "step", "bar"):
         display = TopicEvolutionDisplay.from_predictions(shares, kind=kind)

@@ -50,7 +50,7 @@ def test_bayes_rule(prior, log_prior):
     "estimator", [HierarchicalPitmanYorLM(2, max_iter=4), KneserNeyLM(2, discount=0.5)]
 )
 def test_class_of_an_empty_sequence(estimator):
-    """Its model knows of ends alone."""
+    """Its model has only seen ends of sentences."""
     X, y = [[0, 1], [], [1]], ["words", "nothing", "words"]
     rows = LanguageModelClassifier(estimator).fit(X, y).predict_proba([[], [0, 1]])
     np.testing.assert_allclose(rows.sum(axis=1), 1.0)

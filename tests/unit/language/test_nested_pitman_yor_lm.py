@@ -206,7 +206,7 @@ def test_wrong_cuts(y, message):
 
 
 def test_words_that_are_too_long():
-    """The message has what the longest one of all samples needs."""
+    """The message contains the longest requirement of all samples."""
     y = [np.zeros(len(cuts)) for cuts in Y]
     message = "in sample 4 so that a word would have 16 .*: raise max_word_length to 16"
     with pytest.raises(ValueError, match=message):
@@ -320,7 +320,7 @@ def test_every_parameter(params):
 @pytest.mark.slow
 @pytest.mark.parametrize("init", ["online", "whole"])
 def test_two_words_of_context(init):
-    """All methods and moves with ``word_order=3``, which has kernels of its own."""
+    """All methods and moves with ``word_order=3``, which has separate kernels."""
     params = {"burn_in": 4, "warm_start": True, "type_moves": 1.0, "init": init}
     texts = [*X, "", "t"]
     estimator = model(word_order=3, **params).fit(texts)

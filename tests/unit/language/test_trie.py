@@ -1,4 +1,4 @@
-"""Contexts and cells are found where they are."""
+"""Contexts and cells are found at their places."""
 
 import numpy as np
 import pytest

@@ -79,7 +79,7 @@ def test_one_word_brackets_are_trivial():
 
 
 def test_repeated_brackets():
-    """Of n and m alike min(n, m) match; without labels a chain is one bracket."""
+    """min(n, m) of n and m equal brackets match; without labels a chain is one bracket."""
     once, twice = "(S (NP (A a) (B b)) (C c))", "(S (NP (NP (A a) (B b))) (C c))"
     assert counts(once, twice) == (2, 3, 2)
     assert counts(twice, once) == (2, 2, 3)
@@ -116,12 +116,12 @@ def test_labels_that_agree_in_pairs():
     # The outer C takes the outer C, and nothing is left for B.
     chain = "(S (C (B (X a) (X b))) c)", "(S (C (A (X a) (X b))) c)"
     assert counts(*chain, same_labels=pairs) == (2, 3, 3)
-    # What agrees with a deleted label is deleted.
+    # Items that match a deleted label are deleted.
     assert counts(true, true, same_labels=[("A", "ROOT")]) == (2, 2, 2)
 
 
 def evalb(true, predicted, deleted, same):
-    """What EVALB counts, step by step as its source has it: a list of brackets for each tree."""
+    """Counts of EVALB, step by step as in its source: a list of brackets for each tree."""
 
     def read(text):
         words, brackets, stack = [], [], []

@@ -206,7 +206,7 @@ def test_words_that_always_or_never_meet():
 
 
 def test_blind_spot_of_c_v():
-    """What the documentation says of ten words that never meet, and of independent ones."""
+    """The documented values for ten words that never meet, and for independent words."""
     alone = [[[word]] for word in range(10)] + [[[10]]] * 990
     topic = [list(range(10))]
     assert round(topic_coherence(topic, alone, measure="npmi")[0], 2) == -0.5

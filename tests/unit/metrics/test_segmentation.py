@@ -67,7 +67,7 @@ def parse(text):
 
 
 def test_published_examples():
-    """Those of NLTK's documentation."""
+    """The values of NLTK's documentation."""
     first, second, third = map(parse, ("000100000010", "000010000100", "100000010000"))
     assert window_diff(first, first, 3) == 0.0
     assert math.isclose(window_diff(first, second, 3), 0.3)

@@ -142,7 +142,7 @@ def test_an_absurd_value_beside_a_gap(value):
 
 
 def test_scales_far_below_a_cluster():
-    """Both ways to factorize S_n agree, and updates keep the determinant beside absurd values."""
+    """Both factorizations of S_n agree, and updates keep the determinant despite absurd values."""
     from skdp.emissions._gaussian._kernels_posterior import log_evidence_of_gaussians
 
     rng = np.random.default_rng(0)

@@ -44,7 +44,7 @@ def same(model, other):
 
 @pytest.mark.parametrize("length", [2, 500])
 def test_many_rows_begin_with_some(length):
-    """Of small groups, most have no row among the first ones."""
+    """Most small groups have no row among the first rows."""
     rng = np.random.default_rng(0)
     z = rng.integers(4, size=6000)
     rows = 10.0 * np.column_stack([z // 2, z % 2]) + rng.normal(size=(6000, 2))
@@ -181,7 +181,7 @@ class TestScores:
         assert foreign < own - 0.2
 
     def test_better_than_without_groups(self, model):
-        """Shares that differ between groups are what the model is for."""
+        """The model infers shares that differ between groups."""
         panel = SequencePanel.from_sequences(make_groups(seed=1)[0])
         scored = panel.values[split_groups(panel.ptr, panel.values)[1]]
         alone = DPMixture(**QUICK).fit(np.concatenate(GROUPS)).score(scored)

@@ -167,7 +167,7 @@ def test_units_and_origins(unit, origin, noise_variance, sums):
 @pytest.mark.parametrize("noise_variance", ["auto", "columns"])
 @pytest.mark.parametrize("outlier", [100.0, 1e3, 1e6, 1e20, 1e50, 1e119])
 def test_outlier(outlier, noise_variance, sums):
-    """It may have a few features of its own, and hide some others."""
+    """It may have a few features of its own and hide some other features."""
     for rows in (sums.copy(), sums[:10, :3].copy()):
         rows[1, 0] = outlier
         model = IBPLatentFeatures(noise_variance=noise_variance, max_iter=40, random_state=0)

@@ -120,7 +120,7 @@ def test_chains_from_few_and_many_components_agree():
 
 
 def test_without_moves_one_component_stays():
-    """What the moves are for: no row leaves a large component of many for one of its own."""
+    """The purpose of the moves: no single row leaves a large component for a new one."""
     rng = np.random.default_rng(0)
     rows = np.vstack([rng.normal(m, 0.3, (60, 8)) for m in (0.0, 1.0)])
     start = np.zeros(120, int)
@@ -220,7 +220,7 @@ def test_clear_components_of_many_columns():
 
 @pytest.mark.parametrize("kind", ["constant", "collinear"])
 def test_columns_that_tell_nothing(kind):
-    """They change nothing in what the others say."""
+    """They do not change the clusters that the other columns determine."""
     rng = np.random.default_rng(0)
     z = rng.integers(3, size=200)
     rows = 8.0 * rng.normal(size=(3, 2))[z] + rng.normal(size=(200, 2))

@@ -91,7 +91,7 @@ def test_the_best_of_all_is_found_nearly_always(loss):
 
 
 def test_binders_loss_breaks_no_pieces_off():
-    """Of all partitions, it is least for one with the rows that two components share apart."""
+    """The loss alone is least for a partition that separates the rows shared by two components."""
     rng = np.random.default_rng(2)
     samples = np.repeat([[0, 1, 2]], 100, axis=1).repeat(20, axis=0).astype(np.int32)
     shared = slice(200, 300)

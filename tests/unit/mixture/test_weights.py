@@ -131,7 +131,7 @@ def test_rows_of_dependent_columns_take_whole_weights(emission):
 
 
 def test_fractions_are_powers_of_the_likelihood():
-    """Of one row, with the partition given: the precision of the mean grows by the power."""
+    """Given the partition, the power of a row is added to the precision of the mean."""
     from skdp.emissions import GaussianEmission
 
     emission = GaussianEmission(

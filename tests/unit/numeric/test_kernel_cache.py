@@ -1,4 +1,4 @@
-"""The cache of machine code: no stale code, and whatever befalls its files, kernels run."""
+"""The cache of machine code: no stale code, and kernels run despite damage to its files."""
 
 import importlib
 import os
@@ -73,7 +73,7 @@ def move_twice(x):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Yield a folder for modules, with a cache of its own in ``cache``."""
+    """Yield a folder for modules, with its own cache in ``cache``."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(_kernel_cache, "_reported", set())
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -151,7 +151,7 @@ def test_an_edit_compiles_what_stands_on_it(folder, old, new, result, compiled):
 
 
 def test_an_edit_while_a_process_runs(folder):
-    """What has been imported before the edit is compiled after it, and kept as what it is."""
+    """Code imported before the edit is compiled after it, and cached under its own hash."""
     package = write(folder)
     top = load(package)
     write(folder, base=BASE.replace("2.0", "5.0"))
@@ -277,7 +277,7 @@ def damage(path, how):
 
 @pytest.mark.parametrize("how", ["a flipped bit", "cut", "empty", "foreign"])
 def test_damaged_files(folder, how):
-    """They are compiled again and replaced, and one warning a process says so."""
+    """They are compiled again and replaced, with one warning per process."""
     package = write(folder)
     run(package)
     for path in cache_folder().iterdir():

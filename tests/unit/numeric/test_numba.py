@@ -85,7 +85,7 @@ def test_options_that_numba_no_longer_knows(tmp_path, forget):
 
 
 def test_numba_knows_all_options_that_are_used():
-    """Should it forget one, this says which: speed is to be measured again."""
+    """If numba drops an option, this test names it: then measure the speed again."""
     private = {"_nrt", "forceinline", "no_cpython_wrapper", "no_cfunc_wrapper"}
     assert private | {"nogil", "error_model", "inline"} <= _numba._KNOWN_OPTIONS
 

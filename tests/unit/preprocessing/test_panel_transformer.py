@@ -120,7 +120,7 @@ def test_pipeline_and_search():
 
 
 def test_only_training_steps_are_learned_from():
-    """Of each fold: the mean is that of its training sequences."""
+    """The mean in each fold is that of its training sequences."""
     means = []
 
     class Recorder(StandardScaler):

@@ -37,7 +37,7 @@ def test_expected_table_count_keeps_the_shape():
 
 
 def test_expected_table_count_near_the_smallest_concentration():
-    """Where b + a is small nothing cancels."""
+    """Nothing cancels if b + a is small."""
     b = 1e-9 - 0.9
     expected = recursion(400, Fraction(0.9), Fraction(b))
     np.testing.assert_allclose(expected_table_count(400, 0.9, b), expected, rtol=1e-14)

@@ -70,7 +70,7 @@ def test_log_rising(x, step, n):
 
 
 def test_likelihoods_of_histograms():
-    """Those of every seat, from the joint."""
+    """They equal the likelihoods of every seat, from the joint distribution."""
     sizes, tables, customers = [3, 1, 2, 2, 40], [2, 2, 1], [4, 4, 4000]
     histograms = [Histogram.of(np.array(each, np.int32)) for each in (tables, customers)]
     seats = Seats(Sizes.of_counts(np.bincount(sizes)), *histograms)

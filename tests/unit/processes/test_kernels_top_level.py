@@ -26,7 +26,7 @@ def test_tables_of_many_customers(n, concentration):
 
 
 def test_few_customers():
-    """Of n customers n tables at the most, one at least, and none without customers."""
+    """n customers have at most n tables and at least one; 0 customers have no table."""
     rng = stream()
     assert kernels.draw_table_count(0, 2.0, rng) == 0
     assert kernels.draw_table_count(1, 1e-9, rng) == 1

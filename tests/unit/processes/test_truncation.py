@@ -18,7 +18,7 @@ def test_shape_and_order(a):
 @pytest.mark.parametrize("a", [0.0, 1e-12])
 @pytest.mark.parametrize("b", [1e-10, 1.0, 1e10])
 def test_digits(a, b):
-    """Where nearly nothing is left, and where nearly all is."""
+    """Truncations with a tiny remainder, and with nearly all of the weight left."""
     expected = 1.0
     for k in range(1, 4):
         expected *= (b + k * a) / (b + 1.0 + (k - 1) * a)

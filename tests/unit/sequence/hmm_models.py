@@ -32,7 +32,7 @@ def make_gaussian(n_sequences=5):
 
 
 def make_symbols(n_sequences=12):
-    """Return sequences of symbols and their class, which says how symbols follow each other."""
+    """Return sequences of symbols and their class, which determines the order of symbols."""
     classes = np.arange(n_sequences) % 2
     steps = RNG.random((n_sequences, 14)) < 0.8
     blocks = np.arange(14) // 4 % 2

@@ -59,7 +59,7 @@ KINDS = (
     "multinomial",
     "mixed",
 )
-"""What `draw_panel` draws."""
+"""The draws of `draw_panel`."""
 
 MIXED = IndependentEmissions(
     [
@@ -72,7 +72,7 @@ MIXED = IndependentEmissions(
 )
 
 EMISSIONS = {kind: kind for kind in KINDS} | {"missing": "gaussian", "mixed": MIXED}
-"""What they may come from."""
+"""Their possible sources."""
 
 
 def assert_same(found, expected):

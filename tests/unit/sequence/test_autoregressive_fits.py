@@ -138,7 +138,7 @@ class TestLags:
         assert make(emission=AutoregressiveEmission(np.int64(2))).fit(X).emission_.lags == (1, 2)
 
     def test_a_season(self):
-        """Lags 1 and 12 know the season, one lag does not; a trend in levels goes on."""
+        """Lags 1 and 12 capture the season, one lag does not; a trend in levels continues."""
         rng, t = np.random.default_rng(0), np.arange(180)
         season = np.tile(rng.normal(size=12), 15)
         series = (0.05 * t + season + 0.05 * rng.normal(size=180))[:, np.newaxis]

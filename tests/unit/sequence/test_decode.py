@@ -55,7 +55,7 @@ def test_the_function_agrees():
 
 
 def test_well_separated_states():
-    """Where the data leave no doubt, paths are what `predict` finds."""
+    """With clear data, paths equal the result of `predict`."""
     estimator = quick(max_iter=60).fit(GAUSSIAN)
     for path, states in zip(
         estimator.decode(GAUSSIAN)[1], estimator.predict(GAUSSIAN), strict=True

@@ -86,7 +86,7 @@ def test_bad_input(params, X, message):
 
 
 def test_values_out_of_reach():
-    """An observation that no means explain is an error, not a state of its own."""
+    """An observation that no means explain is an error, not a separate state."""
     for emission in (given(noise_variance=0.1), given()):
         with pytest.raises(ValueError, match="1e\\+160 in column 0: scale the columns of X"):
             quick(emission=emission).fit([X[0], np.full((2, 3), 1e160)])

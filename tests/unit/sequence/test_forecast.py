@@ -123,7 +123,7 @@ class TestForecast:
         assert estimator.forecast(X[0], 2, []).quantiles.shape == (2, 2, 0)
 
     def test_far_ahead(self):
-        """The states forget where they began."""
+        """The states become independent of their beginning."""
         estimator, X = fitted("gaussian")
         found = estimator.forecast([X[0], X[3]], 3000)
         assert_allclose(found.mean[0][-1], found.mean[1][-1], rtol=1e-6)
@@ -193,7 +193,7 @@ class TestImpute:
         assert_allclose(estimator.impute(X[0]), expected, rtol=1e-9)
 
     def test_gaps_in_plain_data(self):
-        """Columns that go together, and states that last, tell what is missing."""
+        """Correlated columns and lasting states determine missing values."""
         rng = np.random.default_rng(0)
         level = np.repeat([0.0, 10.0, 0.0, 10.0], 30)
         x = level[:, np.newaxis] + rng.normal(size=(120, 1)) @ np.ones((1, 2))

@@ -408,7 +408,7 @@ class TestScikitLearn:
         return Pipeline([("states", quick(**settings)), ("classify", LogisticRegression())])
 
     def test_classification_of_sequences(self):
-        """Two classes whose symbols differ by states: features tell them apart."""
+        """Two classes whose symbols differ by states: features distinguish them."""
         scores = cross_val_score(self.classifier(max_iter=30), SYMBOLS, CLASSES, cv=3)
         assert scores.mean() > 0.8
         panel = SequencePanel.from_sequences(SYMBOLS)
@@ -463,7 +463,7 @@ class TestScikitLearn:
 
     @every_model
     def test_clone(self, name):
-        """A clone has the parameters, parts of its own, and gives the same fit."""
+        """A clone has the same parameters, its own parts, and gives the same fit."""
         estimator, X = fitted(name)
         other = clone(estimator)
         assert not hasattr(other, "transmat_")

@@ -1,4 +1,4 @@
-"""What the infinite hidden Markov model refuses, and what is legal."""
+"""Invalid and valid input of the infinite hidden Markov model."""
 
 import numpy as np
 import pytest
@@ -242,7 +242,7 @@ class TestLegalInput:
 
     @pytest.mark.parametrize("covariance_type", ["full", "diag"])
     def test_nan_is_missing_with_gaussian(self, covariance_type):
-        """Of a step, of a column; a sequence in which nothing was observed has density 1."""
+        """Missing steps and columns; a sequence without observations has density 1."""
         X = [x.copy() for x in GAUSSIAN]
         X[0][3] = np.nan
         X[1][5:8, 0] = np.nan

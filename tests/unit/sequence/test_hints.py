@@ -1,4 +1,4 @@
-"""What users know of the states: known states, possible transitions, an order of their own."""
+"""Hints from users: known states, possible transitions, and an order of states."""
 
 import numpy as np
 import pytest

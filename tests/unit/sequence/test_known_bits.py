@@ -1,4 +1,4 @@
-"""What users know of the factors of a factorial hidden Markov model: bits of some steps."""
+"""Known bits of the factors of a factorial hidden Markov model at some steps."""
 
 import pickle
 

@@ -72,7 +72,7 @@ def test_known_states_keep_their_numbers():
 
 
 def test_known_states_of_equal_waves():
-    """The user says that the same wave is two states: windows nearby follow each label."""
+    """The user labels the same wave as two states: nearby windows follow each label."""
     y = np.full(3000, -1)
     y[[200, 1500, 2500]] = 5, 2, 3
     detector = StateDetector(max_iter=30, random_state=0)

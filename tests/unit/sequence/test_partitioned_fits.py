@@ -133,7 +133,7 @@ def test_files_are_not_gathered(tmp_path):
 
 
 class UnsummedDuration(PoissonDuration):
-    """Durations whose sampler looks at all states in one place."""
+    """Durations whose sampler needs all states in one process."""
 
     def make_sampler(self, n_states):
         sampler = super().make_sampler(n_states)

@@ -1,4 +1,4 @@
-"""What fitted models say of panels in partitions is what they say of the whole."""
+"""Predictions of fitted models for panels in partitions equal those for the whole panel."""
 
 import numpy as np
 import pytest

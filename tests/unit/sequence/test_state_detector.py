@@ -95,7 +95,7 @@ def test_no_unit(detector, scale, shift):
 
 
 def test_one_absurd_value():
-    """It may have a state of its own, for the windows that hold it, but no other effect."""
+    """It may have its own state, in the windows that contain it, but no other effect."""
     X = WAVES.copy()
     X[500] = 1e6
     changes = fitted(X).change_points_

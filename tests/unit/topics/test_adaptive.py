@@ -46,7 +46,7 @@ def fitted():
 
 class TestLearnedMixingPrior:
     def test_it_is_where_the_posterior_given_the_tables_has_its_maximum(self):
-        """With the tables held, steps end where no other value is more probable."""
+        """With frozen tables, steps end at the most probable value."""
         *_, state = quick(mixing_prior="auto", max_iter=30).iter_sweeps(CORPUS)
         sampler = state._sampler
         for _ in range(3000):

@@ -157,7 +157,7 @@ def test_words_have_the_topics_that_they_have_in_shards():
 
 @pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.__name__)
 def test_state_takes_little_room_between_sweeps(cls, monkeypatch):
-    """Where it is packed the bits are the same, and all of it is."""
+    """A packed corpus has the same bits, and is complete."""
     params = CASES["segment, chains"]
     expected = make(cls, n_shards=3, **params).fit(CORPUS)
     packed = []
@@ -235,7 +235,7 @@ def test_no_words_at_all():
 
 
 def test_words_that_occur_too_often(monkeypatch):
-    """What counts is the sum over partitions of a word in a topic."""
+    """The limit applies to the total over partitions of a word in a topic."""
     counts = np.bincount(CORPUS.tokens)
     model = make().set_params(n_components=1)
     monkeypatch.setattr("skdp.topics._shared._arrays.MAX_COUNT", counts.max() + 1)

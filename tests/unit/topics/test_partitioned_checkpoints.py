@@ -201,7 +201,7 @@ def _telling(method, told):
 
 class TestFiles:
     def fill_disk(self, monkeypatch, n_left):
-        """Let the disk be full after so many files."""
+        """Simulate a disk that is full after a number of files."""
         fsync, left = os.fsync, [n_left]
 
         def full(descriptor):

@@ -1,4 +1,4 @@
-"""Fits to partitions that go on where they stopped: the bits of a straight run, nothing left."""
+"""Fits to partitions that continue after a stop: same bits as one run, and no remains."""
 
 import pickle
 import signal

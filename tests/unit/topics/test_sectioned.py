@@ -1,4 +1,4 @@
-"""SectionedTopicModel: sections in X, parameters by level, and what it shows."""
+"""SectionedTopicModel: sections in X, parameters by level, and attributes."""
 
 import pickle
 

@@ -77,7 +77,7 @@ def test_last_segments_without_words_are_expected_to_be_as_the_one_before(sample
 
 
 def test_order_of_segments_matters():
-    """The segment beside the words of another topic has more of it than one further away."""
+    """A segment next to words of another topic has more of that topic than one further away."""
     model = given(SequentialLDA, concentration=20.0, transform_max_iter=2000)
     shares = model.transform_segments([[[3] * 40, [0, 3], [0, 3], [0, 3], [0, 1, 2] * 14]])
     assert np.all(np.diff(shares[:, 1]) < 0)

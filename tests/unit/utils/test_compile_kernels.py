@@ -42,7 +42,7 @@ USE = FIT.replace(
 
 
 def run(script, folder):
-    """Run a script in a process of its own, with a cache of its own."""
+    """Run a script in a new process with a new cache."""
     environment = {
         **os.environ,
         "NUMBA_CACHE_DIR": str(folder),

@@ -11,7 +11,7 @@ from skdp.sequence._hmm._segment_messages import SegmentMessages
 
 INF = np.inf
 RNG = np.random.default_rng(0)
-"""For the cases alone: tests have generators of their own, so that their order does not matter."""
+"""Generator for the cases only: tests have their own, so that their order does not matter."""
 
 
 def random_model(rng, n_states, n_steps, longest, spread=3.0, concentration=1.0):

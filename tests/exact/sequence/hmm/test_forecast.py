@@ -1,6 +1,6 @@
 """Forecasts of models with given parameters: states by enumeration, moments and quantiles by scipy.
 
-States that follow are those of a longer sequence whose last observations say nothing.
+Later states are those of a longer sequence with uninformative last observations.
 """
 
 from collections import Counter
@@ -168,7 +168,7 @@ def test_counts(shapes):
 
 
 def test_modes_far_apart():
-    """A quantile between modes, or in one of them, whatever lies between."""
+    """A quantile between modes, or in one of them."""
     locations = np.array([[-1e6], [0.0], [1e9]])
     weights = np.array([[0.25, 0.5, 0.25], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     part = StudentMarginals(locations, np.ones((3, 1)))
@@ -219,7 +219,7 @@ def test_moments_that_do_not_exist():
     assert_allclose(variance, [[np.inf, np.inf], [5 / 3, 5 / 3]])
 
 
-# What models say of single columns
+# Marginal distributions of single columns
 
 ROOTS = RNG.normal(size=(3, 2, 3))
 MODELS = {

@@ -226,7 +226,7 @@ def test_smoothing_between_gaps(gaps, is_sticky, monkeypatch):
     monkeypatch.setattr("skdp.sequence._hmm._gap_filter._SAME", -1.0)
     for one, other in zip(short, run(50).smooth(7), strict=True):
         assert_allclose(one, other, atol=1e-11)
-    # What is before the first gap is filtered as without gaps.
+    # Steps before the first gap are filtered as without gaps.
     first = GAPS[gaps][0][0]
     before = model.filtered(np.array([0, first]), values[:first])
     if first > 2:

@@ -134,7 +134,7 @@ def test_moments(duration, n_dims, n_lags):
 
 @every_duration
 def test_simulated_quantiles(duration):
-    """Of 10,000 paths against 6,000 single ones; the first step is exact. |z| < 5."""
+    """10,000 paths agree with 6,000 single ones; the first step is exact. |z| < 5."""
     model = make_model(duration, make_emission(2, 2))
     values, levels = observations(2), np.array([0.1, 0.5, 0.9])
     panel = SequencePanel.from_sequences([values])
@@ -158,7 +158,7 @@ def test_simulated_quantiles(duration):
 @every_duration
 @every_size
 def test_scores_and_paths(duration, n_dims, n_lags):
-    """Two sequences: first steps say nothing of the state, which transitions alone tell."""
+    """Two sequences: first steps are uninformative, and only transitions determine their state."""
     emission = make_emission(n_dims, n_lags)
     model = make_model(duration, emission)
     parts = [observations(n_dims, 5), observations(n_dims, n_lags + 1, seed=4)]

@@ -1,4 +1,4 @@
-"""Moves that split and merge states against enumeration, with no other moves of states beside.
+"""Moves that split and merge states against enumeration, without other moves of states.
 
 Splits and merges alone reach every way to give states to steps, so that a wrong acceptance
 probability shows at once.
@@ -266,7 +266,7 @@ def test_steps_and_windows():
     assert within.tolist() == [[1, 1], [1, 1]]
 
 
-# Times, rates summed out
+# Times, with rates summed out
 
 ROWS = {
     "plain": ([3, 0, 2], [0.5, 0.2, 0.8], [0.0, 0.0, 0.0]),

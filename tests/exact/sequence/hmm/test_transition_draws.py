@@ -72,7 +72,7 @@ def expect(counts, alpha, kappa, gamma, phi):
         return log_probability(n, shapes, phi[j])
 
     rows = [row(j, counts[j]) for j in range(3)]
-    # Rows do not know gamma: it is summed out of the prior of beta.
+    # Rows do not depend on gamma, which is integrated out of the prior of beta.
     half = 0.5 * gammas[0]
     log_prior = half * np.log(betas[0] * betas[1]) - special.betaln(half, half)
     prior = np.exp(log_prior) * gammas[1]

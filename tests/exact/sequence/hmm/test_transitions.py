@@ -67,7 +67,7 @@ def test_no_transitions():
 
 
 def test_changes_of_state_are_counted():
-    """Not within a sequence that is empty, not from one to the next, not a state that stays."""
+    """Empty sequences, steps between sequences and stays in a state are not counted."""
     ptr, states = np.array([0, 5, 5, 6, 9]), np.array([0, 0, 2, 2, 0, 1, 1, 1, 2])
     counts = np.full((4, 3), 7)
     kernels.count_changes(ptr, states, counts)

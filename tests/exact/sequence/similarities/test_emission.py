@@ -136,13 +136,13 @@ def test_posterior_by_splits_and_merges(case):
 def test_posterior_by_many_splits_and_merges():
     """|z| < 5 for 23 figures: a false alarm in 1e-5 cases.
 
-    Parameters are mostly those that moves have proposed, and similarities say much of states.
+    Parameters mostly come from proposals of moves, and similarities are informative about states.
     """
     check(APART, 8_000, sweep=partial(sweep_by_moves, n_moves=5))
 
 
 def test_split_states_have_parameters_of_their_own_steps():
-    """The similarity of two states does not tell whose parameters are whose."""
+    """The similarity of two states does not determine which parameters belong to which state."""
     problem = Problem(((0, 1, 2, 1, 990, 1010, 1000, 1000) * 3,), COUNTS, prior=(1.5, 0.01))
     sampler, panel = make_chain_sampler(problem, 0)
     n_splits = 0

@@ -41,7 +41,7 @@ def test_rules_of_probability_zero_are_not_drawn():
 
 
 def test_lengths():
-    """None is longer than asked for; lengths below are those of the nodes."""
+    """No sentence is longer than the limit; lengths equal those of the nodes."""
     weights = weights_of([1.0], np.array([[0.45]]), np.array([[[0.55]]]))
     sentences, trees = draw_sentences(weights, 200, 5, rng())
     lengths = np.diff(sentences.ptr)

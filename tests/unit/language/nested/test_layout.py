@@ -1,4 +1,4 @@
-"""What the layout of a text spares its sweeps."""
+"""Work that the layout of a text saves in sweeps."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings(
 @pytest.mark.parametrize("type_moves", [0.0, 0.5])
 @pytest.mark.parametrize("word_order", [1, 2])
 def test_spans_that_occur_once(monkeypatch, word_order, type_moves):
-    """Nobody looks for the customers that they cannot have, which changes nothing."""
+    """The search for customers that they cannot have is skipped, which changes nothing."""
     params = {
         "word_order": word_order, "type_moves": type_moves, "word_length": 3.0, "max_iter": 8,
         "n_chains": 1, "random_state": 0,

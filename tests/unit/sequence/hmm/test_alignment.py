@@ -15,7 +15,7 @@ RNG = np.random.default_rng(0)
 
 
 def make_sample(states, log_joint, n_states=4):
-    """Return a sample whose parameters tell its states apart."""
+    """Return a sample whose parameters distinguish its states."""
     states = np.array(states, dtype=np.int32)
     model = HMMModel(
         RNG.dirichlet(np.ones(n_states)),
@@ -80,7 +80,7 @@ def test_names_come_from_the_highest_log_joint():
 
 
 def test_names_come_from_a_sample_with_the_usual_number_of_states():
-    """Not from one in which a single step has a state of its own."""
+    """The reference is not a sample in which a single step has its own state."""
     states = [0] * 6 + [1] * 5
     samples = [make_sample(states, -3.0), make_sample([*states[:-1], 2], -1.0)]
     samples += [make_sample(states, log_joint) for log_joint in (-2.0, -4.0)]

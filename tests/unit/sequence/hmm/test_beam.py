@@ -23,7 +23,7 @@ CASES = {
         np.array([[0.98, 0.01, 0.01], [0.01, 0.98, 0.01], [0.01, 0.01, 0.98]]),
         RNG.normal(size=(4, 3)),
     ),
-    # What fits by far best at first leads nowhere.
+    # The states that fit best at first lead to a dead end.
     "800 nats apart": (
         np.array([0.5, 0.5, 0.0]),
         np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.3, 0.7]]),

@@ -74,7 +74,7 @@ def test_no_more_states_than_there_are():
 
 
 def test_with_durations():
-    """Where a state may not follow itself, states are not made one after the other."""
+    """If a state may not follow itself, no chain of new states is made."""
     rng = np.random.default_rng(3)
     truth = np.repeat(np.cumsum(rng.integers(1, 5, 60)) % 5, 1 + rng.poisson(20, 60))
     values = 4.0 * rng.normal(size=(5, 3))[truth] + rng.normal(size=(len(truth), 3))

@@ -1,4 +1,4 @@
-"""Stored samples: what they say of sequences, draws from them, other orders of states."""
+"""Stored samples: predictions for sequences, draws, and other orders of states."""
 
 import numpy as np
 import pytest
@@ -164,7 +164,7 @@ def test_states_last_as_durations_say(name):
 
 
 def test_impossible_sequence():
-    """Where no state has the density of an observation, that is said."""
+    """An observation that is impossible in all states is reported."""
     emission = GaussianModel(np.zeros((2, 1)), np.full((2, 1), 1e-300))
     model = HMMModel(np.full(2, 0.5), np.full((2, 2), 0.5), emission, np.full(2, 0.5))
     values = np.array([[0.0], [1e100]])

@@ -132,7 +132,7 @@ def test_similarity_is_that_of_the_drawn_parameters(metric):
 
 
 def test_states_that_refuse_keep_their_parameters():
-    """Many transitions and fixed times say exactly what phi is: most proposals are refused."""
+    """Many transitions and fixed times determine phi: most proposals are rejected."""
     sampler = GaussianEmission().make_sampler(PANEL.values, 5)
     sampler.attach(PANEL.values)
     rng = make_stream(np.random.SeedSequence(0))

@@ -18,7 +18,7 @@ FULL = "The word 5 occurs 16777216 times or more in topic 1,"
 
 
 def refusal_of(check):
-    """Return what the error says, nothing if there is none."""
+    """Return the message of the error, or an empty string."""
     try:
         check()
     except ValueError as error:

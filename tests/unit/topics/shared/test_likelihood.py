@@ -1,4 +1,4 @@
-"""`log_likelihood` of the topic models: what it takes and returns. Exactness: tests/exact."""
+"""`log_likelihood` of the topic models: arguments and results. Exactness: tests/exact."""
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ class TestResult:
 
     @every_model
     def test_a_single_word(self, model):
-        """Its probability is known, whatever the state of the particles."""
+        """Its probability does not depend on the state of the particles."""
         X = SegmentedCorpus.from_documents([[[], [w]] for w in range(20)], n_features=20)
         found = given(model).log_likelihood(X, n_particles=1)
         assert_allclose(np.exp(found), TRUTH.components.mean(axis=0), rtol=1e-6)

@@ -209,7 +209,7 @@ def test_a_sweep_ships_few_bytes(model, bound, counting):
 
 
 def test_the_backend_counts(counting):
-    """The test above would see a payload: joblib sends what it is given through the backend."""
+    """The test above would see a payload: joblib sends all arguments through the backend."""
     Parallel()(delayed(np.sum)(np.zeros(10_000)) for _ in range(2))
     assert counting.n_bytes > 160_000
 

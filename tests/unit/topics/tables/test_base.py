@@ -1,4 +1,4 @@
-"""What the table models share as estimators: their common parameters, shards, sizes."""
+"""Tests of all table models as estimators: common parameters, shards, sizes."""
 
 import time
 
@@ -386,7 +386,7 @@ def test_a_segment_of_100_000_words():
 @every_model
 @pytest.mark.parametrize("discount", [0.0, 0.5])
 def test_long_documents_do_not_depend_on_the_batch(model, discount):
-    """Ratios beyond the table are the same with every table, and whatever was asked before."""
+    """Ratios beyond the table do not depend on the table or on earlier requests."""
     documents = [[RNG.integers(0, 30, n)] for n in (40, 3_000, 25_000, 1_500)]
     topics = RNG.dirichlet(np.full(30, 0.1), 3)
     fitted = model.from_topics(

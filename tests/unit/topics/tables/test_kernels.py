@@ -1,4 +1,4 @@
-"""The samplers' state: what is kept side by side must say the same after every sweep."""
+"""The samplers' state: redundant counts must agree after every sweep."""
 
 import numpy as np
 import pytest

@@ -23,7 +23,7 @@ def in_order(heads, links):
 
 
 def test_a_table_far_down_moves_to_the_head():
-    """Each table is taken at its share of the running sum, whatever the order has become."""
+    """Each table is chosen at its share of the running sum, in any order."""
     rng = np.random.default_rng(0)
     order = rng.permutation(N_TABLES)
     sizes = rng.integers(1, 50, N_TABLES).astype(np.int32)
