@@ -9,7 +9,9 @@ ingredients.
 """
 
 import contextlib
+import copy
 import hashlib
+import importlib
 import inspect
 import os
 import pickle
@@ -26,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite
+import llvmlite.binding as llvm
 import numba
 import numpy as np
 from llvmlite import ir
@@ -59,6 +62,12 @@ _DAMAGES = (
 """Errors for files that cannot be read or written, or that another numba version has written."""
 
 _reported: set[str] = set()
+
+_SHARED = "shared"
+"""Purpose of machine code that kernels call at its address, and layout of the files."""
+
+_shared: dict[str, tuple[str, str, Any, Any]] = {}
+"""Modules, names, argument types and code of the shared kernels in memory, by symbol."""
 
 _listeners: list[Callable[[], None]] = []
 """Functions to call when a kernel is about to be compiled."""
@@ -372,17 +381,50 @@ class KernelCache:
         if folder is None:
             _warn_once("folder", _NO_FOLDER)
             return None
+        entry = "entry" if self._is_for_python() else "no entry"
+        name = self._identify(signature, target_context, f"{_SHARED} {entry}")
+        return None if name is None else folder / f"{name}.nbc"
+
+    def _identify(self, signature: Any, target_context: Any, purpose: str) -> str | None:
+        """Return a name of the machine code for argument types, or None if it is not hashable."""
         try:
             arguments = [_describe_type(kind) for kind in _arguments(signature)]
             made_of = fingerprint(self._kernel)
         except UnknownIngredientError:
             return None
         target = map(str, target_context.codegen().magic_tuple())
-        entry = "entry" if self._is_for_python() else "no entry"
-        text = "\n".join([made_of, entry, *arguments, *target, *describe_compiler()])
+        text = "\n".join([made_of, purpose, *arguments, *target, *describe_compiler()])
         function = self._kernel.py_func
         name = re.sub(r"[^\w.-]", "", f"{function.__module__}.{function.__qualname__}")[-120:]
-        return folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.nbc"
+        return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+    def share(self, compiled: Any) -> None:
+        """Let other kernels call this machine code where it is, instead of copying it.
+
+        numba links the code of a function into each kernel that calls it, directly or not, and
+        optimizes it again. For a shared kernel it only writes a call of an external symbol, which
+        is named by the hash. The kernels that call it list it in their files, so that it is
+        loaded before them. Code that cannot be hashed, or found by its name, is not shared.
+
+        Parameters
+        ----------
+        compiled : numba's CompileResult
+            Newly compiled or loaded code of this kernel.
+        """
+        function, context = self._kernel.py_func, compiled.target_context
+        module, name = function.__module__, function.__qualname__
+        arguments = compiled.signature.args
+        symbol = self._identify(arguments, context, _SHARED)
+        if symbol is None or getattr(sys.modules.get(module), name, None) is not self._kernel:
+            return
+        if symbol not in _shared:
+            code = compiled.library
+            llvm.add_symbol(symbol, code.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+            _shared[symbol] = module, name, arguments, code
+        external = copy.copy(compiled.fndesc)
+        external.mangled_name = symbol
+        context.remove_user_function(compiled.entry_point)
+        context.insert_user_function(compiled.entry_point, external, [])
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled function, or None if there is no readable file."""
@@ -408,7 +450,7 @@ class KernelCache:
         if path is None or compiled.library.has_dynamic_globals:
             return
         try:
-            _write(path, dumps(compiled._reduce()))
+            _write(path, dumps((_list_links(compiled), compiled._reduce())))
             if KernelCache._n_written % PRUNE_EVERY == 0:
                 prune(path.parent, largest_size())
             KernelCache._n_written += 1
@@ -427,9 +469,10 @@ def _arguments(signature: Any) -> tuple[Any, ...]:
 
 
 def _read(path: Path, target_context: Any) -> Any:
-    """Return the compiled function in a file.
+    """Return the compiled function in a file, or None if a kernel that it calls has changed.
 
-    The file begins with a checksum, because damaged machine code would crash the interpreter.
+    The file begins with a checksum, because damaged machine code would crash the interpreter. So
+    would a call of a shared kernel that is not in memory.
     """
     content = path.read_bytes()
     checksum, content = content[:32], content[32:]
@@ -437,7 +480,20 @@ def _read(path: Path, target_context: Any) -> Any:
         raise ValueError("the file is damaged")
     with contextlib.suppress(OSError):  # the file of another user, or on a read-only disk
         os.utime(path)
-    return CompileResult._rebuild(target_context, *pickle.loads(content))
+    links, reduced = pickle.loads(content)
+    for symbol, module, name, arguments in links:
+        if symbol not in _shared:
+            getattr(importlib.import_module(module), name).compile(arguments)
+        if symbol not in _shared:  # a constant was replaced while the process ran
+            return None
+    return CompileResult._rebuild(target_context, *reduced)
+
+
+def _list_links(compiled: Any) -> list[tuple[str, str, str, Any]]:
+    """Return symbols, modules, names and argument types of the shared kernels that code calls."""
+    functions = compiled.library._final_module.functions
+    symbols = sorted(function.name for function in functions if function.name in _shared)
+    return [(symbol, *_shared[symbol][:3]) for symbol in symbols]
 
 
 def _write(path: Path, content: bytes) -> None:

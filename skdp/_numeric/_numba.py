@@ -11,7 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import binding as llvm
-from numba.core import config, sigutils, types
+from numba.core import compiler, config, sigutils, types
 from numba.core.errors import TypingError
 
 from skdp._numeric._kernel_cache import KernelCache
@@ -42,7 +42,7 @@ def as_readonly(array: Any) -> Any:
     return view
 
 
-def njit(function: Callable[..., Any], **options: Any) -> Any:
+def njit(function: Callable[..., Any], *, is_shared: bool = False, **options: Any) -> Any:
     """Compile `function` lazily, without the GIL, and cache the machine code on disk.
 
     ``error_model="numpy"`` saves a branch in every division. Neither fast-math (results would
@@ -53,6 +53,7 @@ def njit(function: Callable[..., Any], **options: Any) -> Any:
     if hasattr(kernel, "_cache"):  # otherwise compilation is disabled
         entry = _Entry(kernel)
         kernel._cache = KernelCache(kernel, is_for_python=entry.is_needed)
+        entry.is_shared = is_shared
     return kernel
 
 
@@ -86,6 +87,39 @@ def _collecting_no_garbage() -> Iterator[None]:
             gc.enable()
 
 
+class _Flags(compiler.Flags):
+    """Options of a compilation, which numba compares tens of thousands of times in a first fit.
+
+    numba looks up all options for each comparison; only a few of them are ever set. Two kernels
+    that differ only in whether Python or C may call them share numba's compiled functions, such as
+    ``max``.
+    """
+
+    __slots__ = ()
+    _OF_ENTRIES = "no_cpython_wrapper", "no_cfunc_wrapper"
+
+    def __hash__(self) -> int:
+        return _HASH_OF_FLAGS
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, compiler.Flags):
+            return NotImplemented
+        return self._values == other._values or self._chosen(self) == self._chosen(other)
+
+    @classmethod
+    def _chosen(cls, flags: Any) -> dict[str, Any]:
+        """Return the options that do not have their default values."""
+        return {
+            name: value
+            for name, value in flags._values.items()
+            if name not in cls._OF_ENTRIES and value != cls.options[name].default
+        }
+
+
+_HASH_OF_FLAGS = hash(compiler.Flags())
+"""The hash of all flags: numba's hash depends only on the names of the options."""
+
+
 class _Entry:
     """The entry point of a kernel for Python, which is compiled when Python calls the kernel.
 
@@ -100,6 +134,7 @@ class _Entry:
 
     def __init__(self, kernel: Any):
         self._kernel = kernel
+        self.is_shared = False  # see `njit_outlined`
         self._missing: set[tuple[Any, ...]] = set()
         self._compile_for_args = kernel._compile_for_args
         self._compile, self._add_overload = kernel.compile, kernel.add_overload
@@ -134,7 +169,7 @@ class _Entry:
         """Set the flag that determines whether numba compiles an entry point."""
         if not self.is_needed():
             flags.no_cpython_wrapper = True
-        return self._set_flags(flags)
+        return _Flags(self._set_flags(flags))
 
     def add_overload(self, compiled: Any) -> None:
         """Register compiled code, which Python can call only if it has an entry point.
@@ -144,6 +179,8 @@ class _Entry:
         TypeError
             If the result cannot be returned to Python safely.
         """
+        if self.is_shared:
+            self._kernel._cache.share(compiled)
         if self.is_needed():
             result = compiled.signature.return_type
             if not is_safe_in_python(result):
@@ -205,11 +242,12 @@ def njit_loop(function: Callable[..., Any]) -> Any:
 
 
 def njit_outlined(function: Callable[..., Any], *, makes_arrays: bool = False) -> Any:
-    """Compile a long, rarely executed part of inner loops once, instead of into each loop.
+    """Compile a long part of kernels once, instead of into each kernel that calls it.
 
-    A loop passes its compiler options on to the functions that it calls, unless they override them.
+    Kernels call it at its address, which `KernelCache.share` gives them. A loop passes its compiler
+    options on to the functions that it calls, unless they override them.
     """
-    return njit(function, _nrt=makes_arrays, forceinline=False)
+    return njit(function, is_shared=True, _nrt=makes_arrays, forceinline=False)
 
 
 def njit_internal_nogc(function: Callable[..., Any]) -> Any:

@@ -24,14 +24,14 @@ import math
 
 import numpy as np
 
-from skdp._numeric._numba import njit_internal_nogc, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop, njit_outlined
 from skdp._numeric._random import draw_exponential, draw_log_gamma, next_double, next_open_double
 
 SMALLEST_WEIGHT = 1e-300
 """Lower bound of weights: at zero a dish could never be drawn again."""
 
 
-@njit_loop
+@njit_outlined
 def draw_table_count(n, concentration, rng):
     """Draw the number of tables that n customers open in a Chinese restaurant.
 

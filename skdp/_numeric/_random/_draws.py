@@ -12,7 +12,7 @@ Gamma(1e-3) variate underflows to 0 in every second draw, and a weight that beca
 
 import math
 
-from skdp._numeric._numba import njit, njit_inlined, njit_loop
+from skdp._numeric._numba import njit, njit_inlined, njit_loop, njit_outlined
 from skdp._numeric._random._xoshiro import next_double, next_open_double
 from skdp._numeric._random._ziggurat import draw_exponential, draw_normal
 
@@ -72,7 +72,7 @@ def draw_log_small_gamma(d, c, reciprocal, rng):
     return math.log(_draw_gamma_above_one(d, c, rng)) - reciprocal * draw_exponential(rng)
 
 
-@njit
+@njit_outlined
 def draw_log_gamma(shape, rng):
     """Return the logarithm of a Gamma(shape, 1) draw; -inf for shape 0."""
     if shape >= 1.0:
@@ -84,7 +84,7 @@ def draw_log_gamma(shape, rng):
     return draw_log_small_gamma(d, c, 1.0 / shape, rng)
 
 
-@njit
+@njit_outlined
 def draw_gamma(shape, rng):
     """Return a Gamma(shape, 1) draw; it may underflow to 0 for a tiny shape."""
     if shape >= 1.0:
@@ -93,7 +93,7 @@ def draw_gamma(shape, rng):
     return math.exp(draw_log_gamma(shape, rng))
 
 
-@njit
+@njit_outlined
 def draw_log_beta(alpha, beta, rng):
     """Return log x and log(1 - x) of a Beta(alpha, beta) draw x, both to full precision."""
     log_x, log_y = draw_log_gamma(alpha, rng), draw_log_gamma(beta, rng)
@@ -106,7 +106,7 @@ def draw_log_beta(alpha, beta, rng):
     return min(log_odds, 0.0) - tail, min(-log_odds, 0.0) - tail
 
 
-@njit
+@njit_outlined
 def draw_beta(alpha, beta, rng):
     """Return a Beta(alpha, beta) draw; it may round to 0 or 1 for tiny shapes."""
     return math.exp(draw_log_beta(alpha, beta, rng)[0])
@@ -144,7 +144,7 @@ def draw_dirichlet(alpha, out, rng):
         out[k] /= total
 
 
-@njit
+@njit_outlined
 def draw_binomial(n, probability, rng):
     """Return the number of n events of the given probability that happen.
 
@@ -168,7 +168,7 @@ def draw_binomial(n, probability, rng):
     return successes
 
 
-@njit
+@njit_outlined
 def draw_poisson(mean, rng):
     """Return a Poisson draw of finite mean >= 0.
 

@@ -7,7 +7,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit, njit_internal
+from skdp._numeric._numba import njit, njit_internal, njit_outlined
 from skdp._numeric._random._xoshiro import next_uint64
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -109,7 +109,7 @@ def draw_key(rng, key):
         key[i] = next_uint64(rng)
 
 
-@njit
+@njit_outlined
 def stream_of_number(key, number, rng):
     """Write to `rng` the stream of a sample, which depends only on `key` and the sample's number.
 

@@ -35,7 +35,13 @@ Rows with missing values are listed by their pattern, the set of columns that ar
 
 import math
 
-from skdp._numeric._numba import njit_inlined, njit_inlined_source, njit_internal_nogc, njit_loop
+from skdp._numeric._numba import (
+    njit_inlined,
+    njit_inlined_source,
+    njit_internal_nogc,
+    njit_loop,
+    njit_outlined,
+)
 from skdp._numeric._random import draw_gamma, draw_normal, next_double, stream_of_number
 
 HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
@@ -45,7 +51,7 @@ SMALLEST_ROOT = 1e-150  # of a precision, which may underflow if nu is tiny
 # Matrices
 
 
-@njit_loop
+@njit_outlined
 def factorize(matrix):
     """Turn a symmetric positive definite matrix into its Cholesky factor, in place.
 
@@ -125,8 +131,8 @@ def posterior_scale(k, masses, centers, scatter, mean, precision, scale, out):
 # Parameters
 
 
-@njit_inlined_source
-def draw_precision_factor(factor, dof, bartlett, precision_factor, rng):
+@njit_outlined
+def draw_precision_factor(factor, n, dof, bartlett, precision_factor, rng):
     """Draw U with U^T U ~ Wishart(dof, (L L^T)^-1); return log det U.
 
     U = A L^-1 with the triangular A of Bartlett (1933), which has normal draws below a diagonal of
@@ -136,16 +142,15 @@ def draw_precision_factor(factor, dof, bartlett, precision_factor, rng):
     Parameters
     ----------
     factor : (W, W) float64
-        L, lower triangular.
+        L, lower triangular, in the first n rows and columns, as all of these matrices.
     bartlett : (W, W) float64, scratch
     precision_factor : (W, W) float64, output
     """
-    width = factor.shape[0]
     log_det = 0.0
-    for d in range(width):
+    for d in range(n):
         for e in range(d):
             bartlett[d, e] = draw_normal(rng)
-        chi_square = 2.0 * draw_gamma(0.5 * (dof - (width - 1 - d)), rng)
+        chi_square = 2.0 * draw_gamma(0.5 * (dof - (n - 1 - d)), rng)
         bartlett[d, d] = max(math.sqrt(chi_square), SMALLEST_ROOT)
         log_det += math.log(bartlett[d, d] / factor[d, d])
         for e in range(d, -1, -1):
@@ -179,7 +184,7 @@ def draw_gaussians(
         if not factorize(factor):
             return False
         log_dets[k] = draw_precision_factor(
-            factor, dof + counts[k], bartlett, precision_factors[k], rng
+            factor, width, dof + counts[k], bartlett, precision_factors[k], rng
         )
         # mu = m_n + y, where U y is normal.
         b = k % mean.shape[0]

@@ -54,7 +54,9 @@ def draw_scale(
                     bartlett[0],
                 ):  # fmt: skip
                     return False
-                draw_precision_factor(factor, dof + counts[k], bartlett, precision_factor, rng)
+                draw_precision_factor(
+                    factor, width, dof + counts[k], bartlett, precision_factor, rng
+                )
                 add_square(precision_factor, width, total)
                 freedom += dof
         if n_free[b] > 0 and not draw_free_scale(
@@ -115,14 +117,15 @@ def draw_free_scale(
             product[d, i] = 0.0
             for e in range(width):
                 product[d, i] += total[d, e] * roots[e, i]
-    for i in range(n):
-        for j in range(n):
+    for i in range(width):
+        for j in range(width):
             factor[i, j] = float(n) if i == j else 0.0
-            for d in range(width):
-                factor[i, j] += roots[d, i] * product[d, j]
-    if not factorize(factor[:n, :n]):
+            if i < n and j < n:
+                for d in range(width):
+                    factor[i, j] += roots[d, i] * product[d, j]
+    if not factorize(factor):
         return False
-    draw_precision_factor(factor[:n, :n], freedom, bartlett, precision_factor, rng)
+    draw_precision_factor(factor, n, freedom, bartlett, precision_factor, rng)
     if sum_inverse_squares(precision_factor, n, factor) * LOWEST > n:
         return True
     for d in range(width):

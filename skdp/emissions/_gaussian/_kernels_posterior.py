@@ -4,7 +4,7 @@
 
 import math
 
-from skdp._numeric._numba import njit_internal_nogc, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop, njit_outlined
 from skdp.emissions._gaussian._kernels import factorize, posterior_scale
 
 SMALLEST_PIVOT = 1e-13
@@ -20,7 +20,7 @@ def has_few_digits(factor, diagonal, least):
     return is_lost
 
 
-@njit_internal_nogc
+@njit_outlined
 def factorize_posterior(k, statistics, mean, precision, scale, least, factor, rest, line):
     """Write the Cholesky factor of `posterior_scale`; return False if there is none.
 

@@ -39,6 +39,7 @@ from skdp._numeric._numba import (
     njit_inlined_source,
     njit_internal_nogc,
     njit_loop,
+    njit_outlined,
 )
 from skdp._numeric._random import draw_categorical, stream_of_number
 from skdp._numeric._simd import aligned_zeros
@@ -162,7 +163,7 @@ def is_safe(predicted):
     return not unsafe
 
 
-@njit_internal_nogc
+@njit_outlined
 def weigh_in_logs(predicted, log_obs, filtered):
     """Write predicted x exp(log_obs - shift) to `filtered`; return the best possible shift.
 

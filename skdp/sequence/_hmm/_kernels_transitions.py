@@ -38,6 +38,7 @@ from skdp._numeric._numba import (
     njit_inlined_source,
     njit_internal_nogc,
     njit_loop,
+    njit_outlined,
 )
 from skdp._numeric._random import (
     draw_beta,
@@ -335,7 +336,7 @@ def log_integral_over_times(total, shapes, log_similarity):
     return largest + math.log(STEP * scale * result)
 
 
-@njit_internal_nogc
+@njit_outlined
 def log_probability_of_plain_row(counts, shapes):
     """Return log p(transitions of a row) for phi = 1: Dirichlet-multinomial."""
     total, mass = 0, 0.0
@@ -495,7 +496,7 @@ def find_tangent(center, direction, scale, largest, total, shapes, log_similarit
     return distance - (largest - f) / slope, slope
 
 
-@njit_internal_nogc
+@njit_outlined
 def draw_log_time(total, shapes, log_similarity, rng):
     """Return a draw of log u of one row."""
     center = find_log_time(total, shapes, log_similarity)

@@ -32,7 +32,7 @@ from skdp._numeric._kernel_cache import (
 from skdp._numeric._numba import njit
 
 BASE = '''
-from skdp._numeric._numba import njit_internal_nogc, njit_forceinline
+from skdp._numeric._numba import njit_internal_nogc, njit_forceinline, njit_outlined
 
 RATE = 2.0
 
@@ -41,7 +41,7 @@ def scale(x):
     """Multiply by a rate."""
     return RATE * x
 
-@njit_internal_nogc
+@njit_outlined
 def shift(x):
     return x + 1.0
 '''
@@ -327,23 +327,23 @@ RUN = """
 import sys
 import warnings
 {before}
-from {package}.top import quadruple
+from {package}.top import {kernel} as kernel
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    result = quadruple(3.0)
-print(result, sum(quadruple.stats.cache_hits.values()))
+    result = kernel(3.0)
+print(result, sum(kernel.stats.cache_hits.values()))
 for warning in caught:
     print(warning.category.__name__, warning.message)
 """
 
 
-def start(folder, package, before=""):
+def start(folder, package, before="", kernel="quadruple"):
     environment = {
         **os.environ,
         "NUMBA_CACHE_DIR": str(folder / "cache"),
         "PYTHONPATH": os.pathsep.join([str(folder), str(Path(skdp.__file__).parents[1])]),
     }
-    script = RUN.format(package=package, before=textwrap.dedent(before))
+    script = RUN.format(package=package, before=textwrap.dedent(before), kernel=kernel)
     return subprocess.Popen(
         [sys.executable, "-c", script], env=environment, text=True, stdout=subprocess.PIPE
     )
@@ -374,6 +374,37 @@ def test_processes_that_compile_the_same_at_once(folder):
     assert {output.splitlines()[0].split()[0] for output in outputs} == {"12.0"}
     assert not any("Warning" in output for output in outputs)
     assert run(package)[1] == ALL - SCALED
+
+
+def test_outlined_code_is_not_copied(folder):
+    top = load(write(folder))
+    assert top.move_twice(3.0) == 5.0
+    (text,) = top.move_twice.inspect_llvm().values()
+    kinds = {line.split()[0] for line in text.splitlines() if ".base.shift-" in line}
+    assert "declare" in kinds
+    assert "define" not in kinds
+
+
+def test_outlined_code_in_another_process(folder):
+    """It is loaded before the kernel that calls it, or compiled again if its file is missing."""
+    package = write(folder)
+    run(package)
+    for _ in range(2):
+        output = start(folder, package, kernel="move_twice").communicate(timeout=120)[0]
+        assert output == "5.0 1\n"
+        assert len(list(cache_folder().iterdir())) == 6
+        (path,) = cache_folder().glob("*.base.shift-*")
+        path.unlink()
+
+
+def test_outlined_code_for_another_constant(folder):
+    """A kernel that calls code of an earlier constant is compiled again, not run without it."""
+    package = write(folder, base=BASE.replace("x + 1.0", "x + RATE"))
+    replace = f"import {package}.base as base\nbase.RATE = 7.0\n"
+    early = replace.replace("base.RATE", "base.shift(0.0)\nbase.RATE")
+    for before, result in ((early, "7.0 0\n"), (replace, "17.0 0\n"), (replace, "17.0 1\n")):
+        output = start(folder, package, before, kernel="move_twice").communicate(timeout=120)[0]
+        assert output == result
 
 
 def test_a_handler_that_raises_is_heard(folder, monkeypatch):

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from llvmlite import binding as llvm
+from numba.core.compiler import Flags
 from numba.core.errors import TypingError
 
 import skdp
@@ -88,6 +89,26 @@ def test_numba_knows_all_options_that_are_used():
     """If numba drops an option, this test names it: then measure the speed again."""
     private = {"_nrt", "forceinline", "no_cpython_wrapper", "no_cfunc_wrapper"}
     assert private | {"nogil", "error_model", "inline"} <= _numba._KNOWN_OPTIONS
+
+
+def test_options_are_compared_as_numba_does():
+    """Only entry points make no difference."""
+    choices = (
+        {}, {"nrt": True}, {"nrt": False}, {"forceinline": True}, {"error_model": "numpy"},
+        {"nrt": True, "error_model": "numpy"}, {"error_model": "python", "fastmath": {"nnan"}},
+    )  # fmt: skip
+    flags = []
+    for choice in choices:
+        flags.append(Flags())
+        for name, value in choice.items():
+            setattr(flags[-1], name, value)
+    for one in flags:
+        part = _numba._Flags(one)
+        part.no_cpython_wrapper = True
+        for other in flags:
+            assert (part == _numba._Flags(other)) == (one == other)
+            assert (part == other) == (one == other)
+            assert hash(part) == hash(other)
 
 
 @pytest.mark.parametrize(

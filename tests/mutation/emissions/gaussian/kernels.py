@@ -42,7 +42,7 @@ MUTATIONS = [
     Mutation(
         "gaussian-freedom-the-wrong-way",
         GAUSSIANS,
-        "(dof - (width - 1 - d))",
+        "(dof - (n - 1 - d))",
         "(dof - d)",
         "Degrees of freedom rise along the diagonal: A^T A is Wishart, A A^T is not asked for.",
         f"{GAUSSIAN_TESTS}::test_draws_have_the_moments_of_the_posterior",

@@ -17,8 +17,8 @@ MUTATIONS = [
     Mutation(
         "drawn-scale-of-the-prior-covariances",
         KERNELS,
-        "draw_precision_factor(factor, dof + counts[k], bartlett",
-        "draw_precision_factor(factor, dof, bartlett",
+        "factor, width, dof + counts[k], bartlett",
+        "factor, width, dof, bartlett",
         "Covariances are drawn given the observations.",
         f"{TESTS}::test_one_column[full]",
     ),
