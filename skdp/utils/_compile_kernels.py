@@ -261,6 +261,7 @@ def _all_estimators() -> Iterable[Any]:
     yield HDPHMMLT(3, emission="multinomial")
     yield HDPHMMLT(3, emission=RegressionEmission(0))
     yield HDPHMMLT(3, emission=RegressionEmission(0, output="bernoulli"))
+    yield HDPHMMLT(3, emission=RegressionEmission(0, output="poisson"))
     yield HDPHMMLT(3, similarity=GaussianSimilarity(2))
     for emission in (
         factors,

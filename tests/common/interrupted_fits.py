@@ -159,6 +159,10 @@ ESTIMATORS = {
         HDPHMMLT(4, emission=RegressionEmission(targets=[0], output="bernoulli"), max_iter=60),
         make_choices,
     ),
+    "hmm-spikes": (
+        HDPHMMLT(4, emission=RegressionEmission(targets=[0], output="poisson"), max_iter=60),
+        make_choices,
+    ),
     "factorial": (FactorialHMM(3, max_iter=100), make_panel),
     "factorial-known": (FactorialHMM(3, max_iter=100), make_known_bits),
     "grammar": (HDPPCFG(4, max_iter=30, tol=0.0), make_sentences),

@@ -15,7 +15,8 @@ NAMES = (
 VARIANTS = (
     "segmented-cmgs", "segmented-ssa", "sectioned", "adaptive-shards", "lda-sparse", "hmm-beam",
     "hmm-locations", "hmm-durations", "grammar-starts", "grammar-gibbs", "strings-types",
-    "mixture-groups", "hmm-known", "hmm-gaps", "hmm-regressions", "hmm-choices", "factorial-known",
+    "mixture-groups", "hmm-known", "hmm-gaps", "hmm-regressions", "hmm-choices", "hmm-spikes",
+    "factorial-known",
 )  # fmt: skip
 
 pytestmark = [

@@ -24,7 +24,7 @@ from skdp.emissions._gaussian._sums import find_moments
 from skdp.emissions._marginals import CountMarginals, fill_by_means
 from skdp.emissions._whole import Observations, PartedEmission
 
-_MOST = 2.0**53
+MOST = 2.0**53
 """Largest count: not all larger integers are representable in double precision."""
 
 _BLOCK = 1000
@@ -127,8 +127,8 @@ def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
         raise ValueError(
             f"X must hold counts, integers >= 0, or NaN for missing values; got {values[t, d]:g}."
         )
-    if np.any(values > _MOST):
-        raise ValueError(f"X must hold counts up to {_MOST:g}, got {np.nanmax(values):g}.")
+    if np.any(values > MOST):
+        raise ValueError(f"X must hold counts up to {MOST:g}, got {np.nanmax(values):g}.")
     return values
 
 

@@ -10,6 +10,7 @@ from scipy.linalg import solve_triangular
 from skdp._checks import as_floats
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._columns import find_columns
+from skdp.emissions._discrete._poisson import MOST
 from skdp.emissions._gaussian._model import check_numbers
 
 
@@ -22,7 +23,7 @@ class Roles(NamedTuple):
     inputs : (P,) array of int
     names : list of str or None
         Names of the columns of X, for messages.
-    output : {"normal", "bernoulli"}
+    output : {"normal", "bernoulli", "poisson"}
     """
 
     targets: Places
@@ -40,7 +41,7 @@ class Roles(NamedTuple):
         ----------
         targets, inputs : as in `find_columns`
             `inputs` may be None, which means all columns that are not targets.
-        output : {"normal", "bernoulli"}
+        output : {"normal", "bernoulli", "poisson"}
         n_columns : int
         names : list of str or None
 
@@ -100,6 +101,18 @@ class Roles(NamedTuple):
                     "X must hold 0 and 1, or NaN for missing values, in the targets of "
                     f"RegressionEmission(output='bernoulli'); got {targets[t, d]:g} in "
                     f"{self.call(self.targets[d])} at step {t}, counted through all sequences."
+                )
+            return inputs, targets
+        if self.output == "poisson":
+            is_count = (targets >= 0.0) & (targets <= MOST) & (targets == np.floor(targets))
+            wrong = ~(missing | is_count)
+            if wrong.any():
+                t, d = np.argwhere(wrong)[0]
+                raise ValueError(
+                    f"X must hold counts, integers from 0 to {MOST:g}, or NaN for missing values, "
+                    "in the targets of RegressionEmission(output='poisson'); got "
+                    f"{targets[t, d]:g} in {self.call(self.targets[d])} at step {t}, counted "
+                    "through all sequences."
                 )
             return inputs, targets
         in_part = missing.any(axis=1) & ~missing.all(axis=1)

@@ -26,9 +26,11 @@ from skdp.emissions._moments import (
     widen,
 )
 from skdp.emissions._prior_arrays import is_symmetric, read_array
+from skdp.emissions._regression._coefs import CoefPrior
 from skdp.emissions._regression._columns import Roles
-from skdp.emissions._regression._logistic import LogisticPrior, LogisticSampler
+from skdp.emissions._regression._logistic import LogisticSampler
 from skdp.emissions._regression._normal import NormalRegressionSampler
+from skdp.emissions._regression._poisson import PoissonRegressionSampler
 from skdp.emissions._whole import Whole
 
 # Default priors are computed from the data, as for autoregressions: states are expected to have the
@@ -37,7 +39,7 @@ from skdp.emissions._whole import Whole
 # D K / C, where C is the number of observations that the prior is worth.
 _SHARE = 0.2
 _DISTANCE = 2.0
-_LOG_ODDS = 4.0  # expected variance of the log odds under the default prior
+_PREDICTORS = 4.0  # expected variance of log odds and log rates under the default prior
 _SHRINKAGE = 1e-8  # of the correlations of inputs
 _LEAST_OF_FAR = 1e-5  # least deviation relative to that with far values
 
@@ -50,7 +52,10 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
     - "normal", a linear regression: :math:`y_t \sim \mathrm{N}(A_j a_t, \Sigma_j)`;
     - "bernoulli", a logistic regression of each target:
       :math:`y_{td} \sim \mathrm{Bernoulli}(1 / (1 + \exp(-A_{jd} a_t)))`. An HMM with such states
-      is the GLM-HMM of choices in psychophysics [1]_.
+      is the GLM-HMM of choices in psychophysics [1]_;
+    - "poisson", a log-linear regression of each target:
+      :math:`y_{td} \sim \mathrm{Poisson}(\exp(A_{jd} a_t))`, such as the GLM-HMM of spike counts
+      [2]_.
 
     Inputs are given, not modeled: scores are densities of the targets given the inputs.
 
@@ -61,18 +66,19 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
         frames.
     inputs : as `targets`, or None, default=None
         Columns of the inputs. None: all other columns. Each column of X is a target or an input.
-    output : {"normal", "bernoulli"}, default="normal"
-        Distribution of the targets.
+    output : {"normal", "bernoulli", "poisson"}, default="normal"
+        Distribution of the targets. Counts are integers from 0 to 2^53.
     coef_prior : (D, K) array or None, default=None
         Prior means of the coefficients of the K - 1 inputs, and of the intercepts in the last
-        column. None: the coefficients of a linear regression on all the data ("normal"), or zeros
-        ("bernoulli").
+        column. None: the coefficients of a linear regression on all the data ("normal"), zeros
+        ("bernoulli"), or zeros and the logarithms of the mean counts ("poisson").
     coef_precision_prior : float, (K, K) array or None, default=None
         C, symmetric and positive definite, in the order of `coef_prior`. A number from 1e-8 to 1e8:
         how many observations the prior coefficients are worth; C is this number times the mean of
         a_t a_t^T. None: D K / 2 ("normal"), with which the squared distance between the predictions
         of a state and of `coef_prior` is expected to be 2, in units of the state's noise; K / 4
-        ("bernoulli"), with which the variance of the log odds is expected to be 4.
+        ("bernoulli" and "poisson"), with which the variance of the log odds or log rates is
+        expected to be 4.
     degrees_of_freedom_prior : float or None, default=None
         nu > D - 1, for normal targets only. None: 2 D + 1.
     covariance_prior : (D, D) array or None, default=None
@@ -83,7 +89,7 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
     See Also
     --------
     AutoregressiveEmission : Vectors that depend on earlier ones.
-    GaussianEmission, BernoulliEmission : The same kinds of columns without inputs.
+    GaussianEmission, BernoulliEmission, PoissonEmission : The same kinds of columns without inputs.
 
     Notes
     -----
@@ -97,12 +103,20 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
     with the parameters integrated out, and scores are those of the posterior predictive
     distribution, a multivariate Student t.
 
-    The coefficients of Bernoulli targets are Gaussian, A_jd ~ N(M_d, C^-1). They are drawn with
-    Polya-Gamma variables [2]_, given which all moves of states integrate the coefficients out.
-    Scores average 1 / (1 + exp(-psi)) over the Gaussian distribution of the coefficients given the
-    states and these variables. The log joint in `trace_` has Laplace's approximation of the
-    evidence. A choice tells little about its state: with a few hundred choices in each state, some
-    fits have small additional states; compare seeds and held-out scores.
+    The coefficients of Bernoulli and Poisson targets are Gaussian, A_jd ~ N(M_d, C^-1). Those of
+    Bernoulli targets are drawn with Polya-Gamma variables [3]_, given which all moves of states
+    integrate the coefficients out. Scores average 1 / (1 + exp(-psi)) over the Gaussian
+    distribution of the coefficients given the states and these variables. A choice tells little
+    about its state: with a few hundred choices in each state, some fits have small additional
+    states; compare seeds and held-out scores.
+
+    The coefficients of Poisson targets are drawn by elliptical slice sampling [4]_ around their
+    mode. A split or a merge of states proposes the coefficients together with the states. The draws
+    are exact, but scores are not: they average Poisson probabilities over a Gaussian approximation
+    of the distribution of the coefficients given the states. Log rates above 40 count as 40. If
+    counts vary more than Poisson counts with the same inputs, additional states explain that.
+
+    The log joint in `trace_` has Laplace's approximation of the evidence of both kinds of targets.
 
     Targets cannot be forecast or drawn without inputs: `HDPHMMLT.forecast` and ``sample`` raise a
     TypeError. ``emission_.predict(inputs)`` returns the mean targets of every state, and
@@ -113,8 +127,11 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
     ----------
     .. [1] Z. C. Ashwood et al. (2022), Mice alternate between discrete strategies during perceptual
        decision-making, Nature Neuroscience 25.
-    .. [2] N. G. Polson, J. G. Scott, J. Windle (2013), Bayesian inference for logistic models using
+    .. [2] S. Escola, A. Fontanini, D. Katz, L. Paninski (2011), Hidden Markov models for the
+       stimulus-response relationships of multistate neural systems, Neural Computation 23.
+    .. [3] N. G. Polson, J. G. Scott, J. Windle (2013), Bayesian inference for logistic models using
        Polya-Gamma latent variables, JASA 108.
+    .. [4] I. Murray, R. P. Adams, D. J. C. MacKay (2010), Elliptical slice sampling, AISTATS.
 
     Examples
     --------
@@ -144,7 +161,7 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "targets": [Integral, str, slice, "array-like"],
         "inputs": [Integral, str, slice, "array-like", None],
-        "output": [StrOptions({"normal", "bernoulli"})],
+        "output": [StrOptions({"normal", "bernoulli", "poisson"})],
         "coef_prior": ["array-like", None],
         "coef_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), "array-like", None],
         "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
@@ -187,7 +204,7 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
 
     def make_sampler(
         self, values: Floats, n_states: int
-    ) -> NormalRegressionSampler | LogisticSampler:
+    ) -> NormalRegressionSampler | LogisticSampler | PoissonRegressionSampler:
         """Return the sampler of this emission's parameters for these observations.
 
         Parameters
@@ -215,7 +232,7 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
             8.0 * n_states * 3.0 * (width + n_targets) ** 2 * n_targets,
             f"RegressionEmission of {n_targets} targets, {width - 1} inputs and {n_states} states",
         )
-        inputs = roles.split(values)[0]
+        inputs, targets = roles.split(values)
         means, covariance = find_location_and_spread(inputs, roles, roles.inputs, "Values in")
         coefs = None
         if self.coef_prior is not None:
@@ -228,13 +245,16 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
         for name in ("degrees_of_freedom_prior", "covariance_prior"):
             if getattr(self, name) is not None:
                 raise ValueError(
-                    f"RegressionEmission: {name} is for output='normal', because targets of 0 and "
-                    "1 have no noise of their own; leave it None."
+                    f"RegressionEmission: {name} is for output='normal', because other targets "
+                    "have no noise of their own; leave it None."
                 )
-        root = self._read_precision(means, covariance, width / _LOG_ODDS, values.shape[1])
+        root = self._read_precision(means, covariance, width / _PREDICTORS, values.shape[1])
         if coefs is None:
             coefs = np.zeros((n_targets, width))
-        return LogisticSampler(n_states, roles, LogisticPrior(coefs, root))
+            if self.output == "poisson":
+                coefs[:, 0] = find_log_rates(targets)
+        make = LogisticSampler if self.output == "bernoulli" else PoissonRegressionSampler
+        return make(n_states, roles, CoefPrior(coefs, root))
 
     def _make_normal_prior(
         self, roles: Roles, values: Floats, means: Floats, covariance: Floats, coefs: Any
@@ -294,6 +314,13 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
         if not factorize(factor):
             raise ValueError(f"RegressionEmission: {name} must be positive definite.")
         return factor
+
+
+def find_log_rates(counts: Floats) -> Floats:
+    """Return the logarithms of robust means of counts, or of half a count if all are 0."""
+    ranges, means, _ = find_moments(PulledIn(Whole(counts)))
+    floors: Floats = 0.5 / np.maximum(ranges.numbers, 1)
+    return np.log(np.maximum(means, floors))
 
 
 def find_location_and_spread(

@@ -28,24 +28,24 @@ the mean P^-1 h, h = sum (kappa - omega o) p. Sums are over the observed steps o
 
 import math
 
-from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal
 from skdp._numeric._random._polya_gamma import draw_polya_gamma
-from skdp.emissions._gaussian._kernels import factorize
+from skdp.emissions._regression._kernels_coefs import (
+    add_regressors,
+    add_term,
+    clear,
+    find_new_square,
+    find_predictor,
+    find_square,
+    log_normal_cdf,
+    solve_back,
+)
 
 LOG_HALF = -math.log(2.0)
 
 WIDE = 6.0
 """Deviation of log odds from which probabilities of targets are integrals over their threshold."""
-
-
-@njit_inlined
-def find_log_odds(row, offset, coefs):
-    """Return o + p^T b."""
-    result = offset
-    for k in range(row.shape[0]):
-        result += row[k] * coefs[k]
-    return result
 
 
 @njit_internal_nogc
@@ -64,7 +64,7 @@ def draw_omegas(rows, offsets, halves, coefs, states, omegas, rng):
         for d in range(halves.shape[1]):
             omegas[t, d] = 0.0
             if halves[t, d] != 0.0:
-                psi = find_log_odds(rows[t], offsets[t, d], coefs[states[t], d])
+                psi = find_predictor(rows[t], offsets[t, d], coefs[states[t], d])
                 omegas[t, d] = draw_polya_gamma(psi, rng)
 
 
@@ -74,61 +74,20 @@ def add_up(rows, offsets, halves, omegas, states, precisions, linears):
 
     Their sum is that of log(1/2) + kappa o - omega o^2 / 2.
     """
-    n_states, n_targets, width = linears.shape
-    for j in range(n_states):
-        for d in range(n_targets):
-            for k in range(width):
-                linears[j, d, k] = 0.0
-                for e in range(width):
-                    precisions[j, d, k, e] = 1.0 if k == e else 0.0
+    clear(precisions, linears)
     constant = 0.0
     for t in range(rows.shape[0]):
         j = states[t]
         if j < 0:
             continue
-        for d in range(n_targets):
+        for d in range(halves.shape[1]):
             if halves[t, d] == 0.0:
                 continue
             omega, offset = omegas[t, d], offsets[t, d]
             left = halves[t, d] - omega * offset
             constant += LOG_HALF + halves[t, d] * offset - 0.5 * omega * offset * offset
-            for k in range(width):
-                linears[j, d, k] += left * rows[t, k]
-                weighted = omega * rows[t, k]
-                for e in range(k + 1):
-                    precisions[j, d, k, e] += weighted * rows[t, e]
+            add_regressors(rows[t], omega, left, precisions[j, d], linears[j, d])
     return constant
-
-
-@njit_loop
-def solve_means(precisions, linears, factors, means):
-    """Write L and P^-1 h of all states; return False if a precision is not positive definite."""
-    n_states, n_targets, width = linears.shape
-    for j in range(n_states):
-        for d in range(n_targets):
-            factor, mean = factors[j, d], means[j, d]
-            for k in range(width):
-                for e in range(k + 1):
-                    factor[k, e] = precisions[j, d, k, e]
-            if not factorize(factor):
-                return False
-            for k in range(width):
-                x = linears[j, d, k]
-                for e in range(k):
-                    x -= factor[k, e] * mean[e]
-                mean[k] = x / factor[k, k]
-            solve_back(factor, mean)
-    return True
-
-
-@njit_internal_nogc
-def solve_back(factor, x):
-    """Replace x by the solution of L^T y = x."""
-    for k in range(x.shape[0] - 1, -1, -1):
-        y = x[k]
-        for e in range(k + 1, x.shape[0]):
-            y -= factor[e, k] * x[e]
-        x[k] = y / factor[k, k]
 
 
 @njit_loop
@@ -175,24 +134,11 @@ def weigh_given_omegas(rows, offsets, halves, omegas, factors, means, scratch, l
                 kappa, omega = halves[t, d], omegas[t, d]
                 if kappa == 0.0:
                     continue
-                mean = find_log_odds(rows[t], offsets[t, d], means[j, d])
+                mean = find_predictor(rows[t], offsets[t, d], means[j, d])
                 variance = find_square(rows[t], factors[j, d], scratch)
                 more = 1.0 + omega * variance
                 inner = kappa * mean + 0.5 * kappa * kappa * variance - 0.5 * omega * mean * mean
                 log_obs[t, j] += LOG_HALF - 0.5 * math.log(more) + inner / more
-
-
-@njit_internal_nogc
-def find_square(row, factor, scratch):
-    """Return |L^-1 p|^2."""
-    result = 0.0
-    for k in range(row.shape[0]):
-        x = row[k]
-        for e in range(k):
-            x -= factor[k, e] * scratch[e]
-        scratch[k] = x / factor[k, k]
-        result += scratch[k] * scratch[k]
-    return result
 
 
 # Given coefficients
@@ -207,7 +153,7 @@ def weigh(rows, offsets, halves, coefs, log_obs):
         for d in range(halves.shape[1]):
             if halves[t, d] != 0.0:
                 for j in range(log_obs.shape[1]):
-                    psi = find_log_odds(rows[t], offsets[t, d], coefs[j, d])
+                    psi = find_predictor(rows[t], offsets[t, d], coefs[j, d])
                     log_obs[t, j] += log_sigmoid(2.0 * halves[t, d] * psi)
 
 
@@ -229,9 +175,7 @@ def add_up_curvatures(rows, offsets, halves, coefs, states, are_newton, precisio
             logs[j, d] = 0.0
             for k in range(width):
                 logs[j, d] -= 0.5 * coefs[j, d, k] * coefs[j, d, k]
-                linears[j, d, k] = 0.0
-                for e in range(width):
-                    precisions[j, d, k, e] = 1.0 if k == e else 0.0
+    clear(precisions, linears)
     for t in range(rows.shape[0]):
         j = states[t]
         if j < 0:
@@ -239,7 +183,7 @@ def add_up_curvatures(rows, offsets, halves, coefs, states, are_newton, precisio
         for d in range(n_targets):
             if halves[t, d] == 0.0:
                 continue
-            psi = find_log_odds(rows[t], offsets[t, d], coefs[j, d])
+            psi = find_predictor(rows[t], offsets[t, d], coefs[j, d])
             logs[j, d] += log_sigmoid(2.0 * halves[t, d] * psi)
             half = 0.5 * math.tanh(0.5 * psi)  # probability of 1, minus 1/2
             if are_newton[j, d]:
@@ -247,11 +191,7 @@ def add_up_curvatures(rows, offsets, halves, coefs, states, are_newton, precisio
             else:
                 weight = 0.25 if abs(psi) < 1e-4 else half / psi
             left = halves[t, d] - half + weight * (psi - offsets[t, d])
-            for k in range(width):
-                linears[j, d, k] += left * rows[t, k]
-                weighted = weight * rows[t, k]
-                for e in range(k + 1):
-                    precisions[j, d, k, e] += weighted * rows[t, e]
+            add_regressors(rows[t], weight, left, precisions[j, d], linears[j, d])
 
 
 # Posterior predictive
@@ -286,14 +226,6 @@ def log_mean_sigmoid(mean, deviation):
     return largest + math.log(total * step / math.sqrt(2.0 * math.pi))
 
 
-@njit_inlined
-def add_term(term, largest, total):
-    """Return the largest logarithm and the sum in its units, with one more term."""
-    if term > largest:
-        return term, total * math.exp(largest - term) + 1.0
-    return largest, total + math.exp(term - largest)
-
-
 @njit_internal_nogc
 def log_mean_of_steps(mean, deviation):
     """Return the same for a large deviation, as the integral of f(v) P(psi > v) over v.
@@ -309,16 +241,6 @@ def log_mean_of_steps(mean, deviation):
     return largest + math.log(total * step)
 
 
-@njit_internal_nogc
-def log_normal_cdf(x):
-    """Return the logarithm of the standard normal distribution function."""
-    if x > -30.0:
-        return math.log(0.5 * math.erfc(-x * math.sqrt(0.5)))
-    y = 1.0 / (x * x)
-    series = 1.0 - y * (1.0 - y * (3.0 - y * (15.0 - y * 105.0)))
-    return -0.5 * x * x - math.log(-x * math.sqrt(2.0 * math.pi)) + math.log(series)
-
-
 @njit_loop
 def weigh_means(rows, halves, coefs, factors, log_obs):
     """Write the log posterior predictive probabilities of the targets of all steps.
@@ -330,18 +252,12 @@ def weigh_means(rows, halves, coefs, factors, log_obs):
     coefs, factors : (J, D, K), (J, D, K, K) float64
         Expected coefficients, and F: the variance of log odds is the square of F times the row.
     """
-    width = rows.shape[1]
     for t in range(rows.shape[0]):
         for j in range(log_obs.shape[1]):
             log_obs[t, j] = 0.0
             for d in range(halves.shape[1]):
                 if halves[t, d] == 0.0:
                     continue
-                variance = 0.0
-                for k in range(width):
-                    x = 0.0
-                    for e in range(k + 1):
-                        x += factors[j, d, k, e] * rows[t, e]
-                    variance += x * x
-                mean = 2.0 * halves[t, d] * find_log_odds(rows[t], 0.0, coefs[j, d])
+                variance = find_new_square(rows[t], factors[j, d])
+                mean = 2.0 * halves[t, d] * find_predictor(rows[t], 0.0, coefs[j, d])
                 log_obs[t, j] += log_mean_sigmoid(mean, math.sqrt(variance))

@@ -7,43 +7,23 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats, Places
-from skdp._part import Part
 from skdp.emissions._protocol import Coupling
+from skdp.emissions._regression import _kernels_coefs as kernels_coefs
 from skdp.emissions._regression import _kernels_logistic as kernels
-from skdp.emissions._regression._columns import (
-    Roles,
-    as_inputs,
-    to_regressors,
+from skdp.emissions._regression._coefs import (
+    CoefModel,
+    CoefPrior,
+    CoefRegressions,
+    as_rows,
+    check_definite,
 )
-from skdp.emissions._regression._model import RegressionModel
-from skdp.emissions._window_states import write_states_of_windows
+from skdp.emissions._regression._columns import Roles, as_inputs
 
 _MOST_STEPS, _CLIMBS, _TOLERANCE = 100, 5, 1e-9
 """Steps to a mode: their largest number, first steps that only climb, and size of the last one."""
-
-
-def _as_rows(array: Floats) -> Floats:
-    """Return an array of one type, for which kernels are compiled once."""
-    rows: Floats = as_readonly(np.ascontiguousarray(array))
-    return rows
-
-
-class LogisticPrior(NamedTuple):
-    """Parameters of the Gaussian prior, with the intercept first.
-
-    Attributes
-    ----------
-    coefs : (D, K) array
-    precision_root : (K, K) array
-        Lower triangular Cholesky factor of the precision of the coefficients of one target.
-    """
-
-    coefs: Floats
-    precision_root: Floats
 
 
 class LogisticData(NamedTuple):
@@ -55,10 +35,10 @@ class LogisticData(NamedTuple):
 
     def take(self, steps: Places) -> LogisticData:
         """Return the data of some steps."""
-        return LogisticData(*(_as_rows(array[steps]) for array in self))
+        return LogisticData(*(as_rows(array[steps]) for array in self))
 
 
-class AugmentedRegression(Part):
+class AugmentedRegression(CoefRegressions):
     """Regressions given the Polya-Gamma variables, with the coefficients integrated out.
 
     Moves of states use it. Given these variables they are exact, and the variables are drawn anew
@@ -66,22 +46,18 @@ class AugmentedRegression(Part):
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_data", "_omegas")
-    starts_with_one_state = True
 
     _data: LogisticData
     _omegas: Floats
 
     def __init__(self, n_states: int, n_targets: int, width: int):
-        shape = n_states, n_targets, width
-        self.precisions, self.linears = np.zeros((*shape, width)), np.zeros(shape)
-        self.factors, self.means = np.zeros((*shape, width)), np.zeros(shape)
-        self.factors[:] = self.precisions[:] = np.eye(width)
+        super().__init__(n_states, n_targets, width)
         self._constant = 0.0
 
     def restrict(self, steps: Places, n_states: int) -> AugmentedRegression:
         """Return the regressions of some of the observations."""
         other = AugmentedRegression(n_states, *self.linears.shape[1:])
-        other._data, other._omegas = self._data.take(steps), _as_rows(self._omegas[steps])
+        other._data, other._omegas = self._data.take(steps), as_rows(self._omegas[steps])
         return other
 
     def condition(self, states: Places) -> None:
@@ -89,14 +65,9 @@ class AugmentedRegression(Part):
         self._constant = kernels.add_up(
             *self._data, self._omegas, states, self.precisions, self.linears
         )
-        self._solve()
-
-    def _solve(self) -> None:
-        if not kernels.solve_means(self.precisions, self.linears, self.factors, self.means):
-            raise ValueError(
-                "The regression of a state is not determined to rounding: scale the columns of X, "
-                "or give a larger coef_precision_prior."
-            )
+        check_definite(
+            kernels_coefs.solve_means(self.precisions, self.linears, self.factors, self.means)
+        )
 
     def write_log_predictive(self, out: Floats) -> None:
         """Write log p(targets given omega and the observations of each state)."""
@@ -120,10 +91,10 @@ class LogisticSampler(AugmentedRegression):
     The first states are found with omega = 1/4, the mean for log odds of 0.
     """
 
-    def __init__(self, n_states: int, roles: Roles, prior: LogisticPrior):
+    def __init__(self, n_states: int, roles: Roles, prior: CoefPrior):
         n_targets, width = prior.coefs.shape
         super().__init__(n_states, n_targets, width)
-        self.n_states, self.roles, self.prior = n_states, roles, prior
+        self.roles, self.prior = roles, prior
         self.target_columns = roles.targets
         self.coefs = np.zeros((n_states, n_targets, width))
         self._states = np.zeros(0, dtype=np.int32)
@@ -131,23 +102,16 @@ class LogisticSampler(AugmentedRegression):
 
     def attach(self, values: Floats) -> None:
         """Store the observations."""
-        coefs, precision_root = self.prior
         inputs, targets = self.roles.split(values)
-        halves = np.where(np.isnan(targets), 0.0, targets - 0.5)
-        offsets = coefs[:, 0] + inputs @ coefs[:, 1:].T
-        rows = to_regressors(inputs, precision_root)
-        self._data = LogisticData(*map(_as_rows, (rows, offsets, halves)))
-        self._omegas = _as_rows(np.where(halves == 0.0, 0.0, 0.25))
+        halves = as_rows(np.where(np.isnan(targets), 0.0, targets - 0.5))
+        self._data = LogisticData(*self.prior.regress(inputs), halves)
+        self._omegas = as_rows(np.where(halves == 0.0, 0.0, 0.25))
 
     def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
         """Draw the Polya-Gamma variables given the coefficients."""
         omegas = np.empty(self._omegas.shape)
         kernels.draw_omegas(*self._data, self.coefs, states, omegas, rng)
         self._omegas, self._is_complete = as_readonly(omegas), True
-
-    def start(self, states: Places, rng: NDArray[np.uint64]) -> None:
-        """Write initial states, by assigning windows of steps to the regressions that fit best."""
-        write_states_of_windows(self, self.n_states, states, rng)
 
     def draw(
         self, states: Places, rng: NDArray[np.uint64], coupling: Coupling | None = None
@@ -180,7 +144,7 @@ class LogisticSampler(AugmentedRegression):
             kernels.add_up_curvatures(
                 *self._data, coefs, self._states, are_newton, precisions, linears, logs
             )
-            kernels.solve_means(precisions, linears, factors, steps)
+            kernels_coefs.solve_means(precisions, linears, factors, steps)
 
         for i in range(_MOST_STEPS):
             approximate(proposed)
@@ -199,41 +163,19 @@ class LogisticSampler(AugmentedRegression):
 
     def model(self) -> LogisticRegressionModel:
         """Return the distributions of the next targets given states and Polya-Gamma variables."""
-        coefs, root = self.prior
-        means = coefs + np.array([solve_triangular(root, own.T, trans="T", lower=True).T
-                                  for own in self.means])  # fmt: skip
-        inverse_root = solve_triangular(root, np.eye(len(root)), lower=True)
-        factors = np.linalg.solve(self.factors, np.broadcast_to(inverse_root, self.factors.shape))
         return LogisticRegressionModel(
-            self.roles, means[:, :, 1:].copy(), means[:, :, 0].copy(), factors
+            self.roles, *self.prior.in_units_of_inputs(self.means, self.factors)
         )
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticRegressionModel(RegressionModel):
-    r"""Log odds of targets that are linear in the inputs, and the uncertainty of coefficients.
+class LogisticRegressionModel(CoefModel):
+    """Log odds of targets that are linear in the inputs, and the uncertainty of coefficients.
 
     The coefficients are Gaussian given the states and the Polya-Gamma variables of the sample. The
-    probability of a target is the mean of 1 / (1 + exp(-psi)) over psi ~ N(intercepts + coefs @
-    inputs, \|F a\|^2), with a = [1, inputs] and F in `coef_factors`.
-
-    Attributes
-    ----------
-    roles : Roles
-        Columns of targets and inputs.
-    coefs : (J, D, P) array
-        Posterior means of the coefficients of the inputs for each target.
-    intercepts : (J, D) array
-        Posterior means of the intercepts.
-    coef_factors : (J, D, P + 1, P + 1) array
-        F, lower triangular. F^T F is the covariance of the coefficients of a target (intercept
-        first).
+    probability of a target is the mean of 1 / (1 + exp(-psi)) over its predictor psi: see
+    `CoefModel`.
     """
-
-    roles: Roles
-    coefs: Floats
-    intercepts: Floats
-    coef_factors: Floats
 
     def log_obs(self, values: Floats) -> Floats:
         """Return the log probability of the targets of every step given its inputs, (N, J).
@@ -248,10 +190,9 @@ class LogisticRegressionModel(RegressionModel):
         return self._weigh(inputs, halves)
 
     def _weigh(self, inputs: Floats, halves: Floats) -> Floats:
-        rows = np.hstack([np.ones((len(inputs), 1)), inputs])
-        coefs = np.concatenate([self.intercepts[:, :, np.newaxis], self.coefs], axis=2)
+        rows, coefs = self._join(inputs)
         out = np.empty((len(rows), len(coefs)))
-        kernels.weigh_means(_as_rows(rows), _as_rows(halves), coefs, self.coef_factors, out)
+        kernels.weigh_means(rows, as_rows(halves), coefs, self.coef_factors, out)
         return out
 
     def predict(self, inputs: Floats) -> Floats:

@@ -1,6 +1,7 @@
-"""Logistic regressions by quadrature, and the log density of the steps of a state of any kind.
+"""Regressions by quadrature, and the log density of the steps of a state of any kind.
 
-The coefficients of the targets are Gaussian, N(mean, precision^-1), with the intercepts last.
+The coefficients of logistic and Poisson regressions are Gaussian, N(mean, precision^-1), with the
+intercepts last.
 """
 
 import math
@@ -13,7 +14,7 @@ from scipy import special
 
 
 @dataclass(frozen=True)
-class Logistic:
+class Coefs:
     mean: tuple[float, ...]  # of one target: K coefficients, the intercept last
     precision: tuple[tuple[float, ...], ...]
 
@@ -27,26 +28,39 @@ class Logistic:
         return np.array(self.mean)[:, None] + root @ z, logs
 
 
-def log_likelihoods(rows, coefs):
+class Logistic(Coefs):
+    @staticmethod
+    def log_likelihood(y, psi):
+        """Return log p(y) given the log odds."""
+        return special.log_expit(psi if y == 1.0 else -psi)
+
+
+class Poisson(Coefs):
+    @staticmethod
+    def log_likelihood(y, psi):
+        """Return log p(y) given the log rate."""
+        return y * psi - np.exp(psi) - math.lgamma(y + 1.0)
+
+
+def log_likelihoods(rows, coefs, prior):
     """Return log p(targets of each (y, x), NaN is missing), at coefficients (K, n)."""
     result = np.zeros(coefs.shape[1])
     for y, x in rows:
         if not math.isnan(y):
-            psi = np.append(x, 1.0) @ coefs
-            result = result + special.log_expit(psi if y == 1.0 else -psi)
+            result = result + prior.log_likelihood(y, np.append(x, 1.0) @ coefs)
     return result
 
 
 def posterior(rows, prior):
     """Return coefficients, their log posterior weights on a grid, and the log evidence."""
     coefs, logs = prior.grid()
-    logs = logs + log_likelihoods(rows, coefs)
+    logs = logs + log_likelihoods(rows, coefs, prior)
     evidence = special.logsumexp(logs)
     return coefs, logs - evidence, evidence
 
 
 @cache
-def log_logistic_evidence(rows, prior):
+def log_coef_evidence(rows, prior):
     """Return log p(targets of rows (y, x) given x)."""
     return posterior(tuple((y, (x,)) for y, x in rows), prior)[2]
 

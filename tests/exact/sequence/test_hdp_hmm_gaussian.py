@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 from exact.oracles.autoregression import MatrixNormalInverseWishart, Normal
 from exact.oracles.hdp_hmm import NormalInverseWishart, Problem, expect
-from exact.oracles.regression import log_linear_evidence, log_logistic_evidence
+from exact.oracles.regression import log_coef_evidence, log_linear_evidence
 from exact.sequence.hmm.test_split_merge_of_emissions import (
     CHOICES,
     COEFS,
     LINEAR,
+    LOG_LINEAR,
     LOGISTIC,
+    RATES,
     RESPONSES,
+    SPIKES,
 )
 
 from skdp._numeric._random import make_seed_sequence, make_stream
@@ -177,12 +180,20 @@ def test_posterior_of_observations_that_depend_on_earlier_ones_in_short():
 
 REGRESSIONS_ON_INPUTS = {
     "choices": (
-        Problem(CHOICES, n_states=3, evidence=partial(log_logistic_evidence, prior=COEFS)),
+        Problem(CHOICES, n_states=3, evidence=partial(log_coef_evidence, prior=COEFS)),
         LOGISTIC,
     ),
     "choices, similar, sticky": (
-        Problem(CHOICES, phi=PHI, kappa=1.0, evidence=partial(log_logistic_evidence, prior=COEFS)),
+        Problem(CHOICES, phi=PHI, kappa=1.0, evidence=partial(log_coef_evidence, prior=COEFS)),
         LOGISTIC,
+    ),
+    "spikes": (
+        Problem(SPIKES, n_states=3, evidence=partial(log_coef_evidence, prior=RATES)),
+        LOG_LINEAR,
+    ),
+    "spikes, similar, sticky": (
+        Problem(SPIKES, phi=PHI, kappa=1.0, evidence=partial(log_coef_evidence, prior=RATES)),
+        LOG_LINEAR,
     ),
     "responses": (
         Problem(RESPONSES, n_states=3, evidence=partial(log_linear_evidence, prior=SLOPE)),
@@ -199,9 +210,10 @@ def test_posterior_of_targets_that_depend_on_inputs(case):
     check(problem, None, emission=emission)
 
 
-def test_posterior_of_targets_that_depend_on_inputs_in_short():
+@pytest.mark.parametrize("case", ["choices", pytest.param("spikes", marks=pytest.mark.slow)])
+def test_posterior_of_targets_that_depend_on_inputs_in_short(case):
     """|z| < 5 for 29 figures: a false alarm in 2e-5 cases."""
-    problem, emission = REGRESSIONS_ON_INPUTS["choices"]
+    problem, emission = REGRESSIONS_ON_INPUTS[case]
     check(problem, None, 8_000, emission)
 
 

@@ -54,6 +54,10 @@ CASES = {
         HDPHMMLT(3, emission=RegressionEmission(0, output="bernoulli")),
         ([np.hstack([x > 0.0, x]) for x in PANEL],),
     ),
+    "hmm-spikes": (
+        HDPHMMLT(3, emission=RegressionEmission(0, output="poisson")),
+        ([np.hstack([x > 0.0, x]) for x in PANEL],),
+    ),
     "factorial": (FactorialHMM(2), (PANEL,)),
     "grammar": (HDPPCFG(3, n_init=2, tol=0.0), (SENTENCES,)),
     "grammar-gibbs": (HDPPCFG(3, inference="gibbs", n_chains=2), (SENTENCES,)),

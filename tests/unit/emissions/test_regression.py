@@ -1,6 +1,7 @@
 """Regressions on inputs within hidden Markov models: fits, columns, and bad input."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from skdp.data import SequencePanel
+from skdp.data import PartitionedPanel, SequencePanel
 from skdp.emissions import IndependentEmissions, RegressionEmission
 from skdp.preprocessing import PanelTransformer
 from skdp.sequence import HDPHMMLT
@@ -26,8 +27,10 @@ LOG_ODDS = np.where(STATES == 0, 4.0 * STIMULUS[:, 0], 1.5 - STIMULUS[:, 1])
 CHOICE = RNG.random(len(STATES)) < 1.0 / (1.0 + np.exp(-LOG_ODDS))
 X = np.column_stack([CHOICE, STIMULUS]).astype(float)
 Y = np.column_stack([LOG_ODDS + RNG.normal(0.0, 0.5, len(STATES)), STIMULUS])
-DATA = {"bernoulli": X, "normal": Y}
-both = pytest.mark.parametrize("output", ["bernoulli", "normal"])
+SPIKES = RNG.poisson(np.exp(np.where(STATES == 0, STIMULUS[:, 0], 1.5 - 0.5 * STIMULUS[:, 1])))
+C = np.column_stack([SPIKES, STIMULUS]).astype(float)
+DATA = {"bernoulli": X, "normal": Y, "poisson": C}
+each = pytest.mark.parametrize("output", ["bernoulli", "normal", "poisson"])
 
 
 def make(output, n=4, **params):
@@ -70,6 +73,28 @@ def test_three_strategies(seed):
     assert_allclose(np.sort(of_state.intercepts[biased, 0]), [-2.5, 2.5], atol=0.8)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_three_states_of_two_neurons(seed):
+    """The number of states is inferred, and coefficients are found up to their sampling errors."""
+    rng = np.random.default_rng(seed)
+    weights = np.array(
+        [[[0.8, 0.2], [0.0, 1.0]], [[-0.5, 1.2], [0.3, 0.4]], [[0.2, 0.8], [-0.8, -0.5]]]
+    )
+    states = np.repeat(rng.permutation(np.arange(24) % 3), 60)
+    stimulus = rng.normal(size=len(states))
+    psi = weights[states, :, 0] * stimulus[:, np.newaxis] + weights[states, :, 1]
+    values = np.column_stack([rng.poisson(np.exp(psi)), stimulus]).astype(float)
+    emission = RegressionEmission([0, 1], output="poisson")
+    model = HDPHMMLT(10, emission=emission, stickiness=20.0, random_state=seed).fit(values)
+    assert np.count_nonzero(model.state_shares_ > 0.02) == 3
+    assert adjusted_rand_score(states, model.predict(values)) > 0.9
+    of_state = model.emission_
+    order = [int(np.argmin(np.abs(of_state.coefs[:3, 0, 0] - w))) for w in weights[:, 0, 0]]
+    assert_allclose(of_state.coefs[order, :, 0], weights[:, :, 0], atol=0.2)
+    assert_allclose(of_state.intercepts[order], weights[:, :, 1], atol=0.2)
+
+
 def test_two_regressions():
     model = make("normal", stickiness=10.0, max_iter=60).fit(Y)
     assert model.n_active_components_ == 2
@@ -80,7 +105,7 @@ def test_two_regressions():
 
 
 class TestColumns:
-    @both
+    @each
     def test_names_numbers_and_order(self, output):
         values = DATA[output]
         expected = make(output).fit(values)
@@ -115,7 +140,7 @@ class TestColumns:
 
 
 class TestBadInput:
-    @both
+    @each
     @pytest.mark.parametrize("method", ["fit", "predict", "score", "predict_proba", "impute"])
     def test_missing_inputs(self, output, method):
         gaps = DATA[output].copy()
@@ -127,7 +152,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"column 2 \('b'\), an input"):
             make(output).fit(frame)
 
-    @both
+    @each
     def test_another_width(self, output):
         model = make(output).fit(DATA[output])
         with pytest.raises(ValueError, match="X has 2 features, but HDPHMMLT is expecting 3"):
@@ -143,6 +168,19 @@ class TestBadInput:
         with pytest.raises(ValueError, match=message):
             make("bernoulli").fit(X).score(values)
 
+    @pytest.mark.parametrize("wrong", [-1.0, 0.5, 1e16])
+    def test_no_count(self, wrong):
+        values = C.copy()
+        values[5, 0] = wrong
+        got = re.escape(f"{wrong:g}")
+        with pytest.raises(ValueError, match=f"hold counts, .*; got {got} in column 0 at step 5"):
+            make("poisson").fit(values)
+        with pytest.raises(ValueError, match="must hold counts"):
+            make("poisson").fit(C).score(values)
+        values[5, 0] = np.inf
+        with pytest.raises(ValueError, match="inf"):
+            make("poisson").fit(values)
+
     def test_targets_missing_in_part(self):
         values = np.column_stack([Y, Y[:, 0] + 1.0])
         values[4, 3] = np.nan
@@ -152,7 +190,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({"output": "poisson"}, "output"),
+            ({"output": "gamma"}, "output"),
             ({"coef_prior": [[0.0, 0.0]]}, r"coef_prior must be of shape \(1, 3\)"),
             ({"coef_precision_prior": 0.0}, "coef_precision_prior"),
             ({"coef_precision_prior": np.eye(2)}, r"coef_precision_prior must be of shape \(3, 3"),
@@ -165,6 +203,10 @@ class TestBadInput:
             ({"output": "normal", "covariance_prior": [[-1.0]]}, "must be positive definite"),
             ({"degrees_of_freedom_prior": 4.0}, "is for output='normal'"),
             ({"covariance_prior": [[1.0]]}, "covariance_prior is for output='normal'"),
+            (
+                {"output": "poisson", "covariance_prior": [[1.0]]},
+                "covariance_prior is for output='normal'",
+            ),
         ],
     )
     def test_parameters(self, params, message):
@@ -172,7 +214,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match=message):
             HDPHMMLT(3, emission=emission, **FEW).fit(X)
 
-    @both
+    @each
     def test_what_needs_inputs(self, output):
         model = make(output).fit(DATA[output])
         with pytest.raises(TypeError, match="sample has no inputs for new steps"):
@@ -186,7 +228,7 @@ class TestBadInput:
         with pytest.raises(TypeError, match="ComparableEmission"):
             make(output, similarity="emission").fit(DATA[output])
 
-    @both
+    @each
     def test_inputs_of_predictions(self, output):
         emission = make(output).fit(DATA[output]).emission_
         for call in (emission.predict, lambda x: emission.draw_targets([0], x, RNG)):
@@ -204,7 +246,7 @@ class TestBadInput:
 
 
 class TestMissingTargets:
-    @both
+    @each
     def test_they_do_not_count(self, output):
         values = DATA[output].copy()
         values[10:14, 0] = values[-1, 0] = np.nan
@@ -218,7 +260,7 @@ class TestMissingTargets:
         counts = model.state_shares_ * (len(values) - 5)
         assert_allclose(counts, np.round(counts), atol=1e-9)
 
-    @both
+    @each
     def test_nothing_observed(self, output):
         values = DATA[output].copy()
         values[:, 0] = np.nan
@@ -231,7 +273,7 @@ class TestMissingTargets:
 
 
 class TestEstimator:
-    @both
+    @each
     def test_warm_start_and_sweeps_equal_one_fit(self, output):
         values = DATA[output]
         whole = make(output, max_iter=8, burn_in=2).fit(values)
@@ -245,7 +287,7 @@ class TestEstimator:
             copied = view.copy()
             assert copied.log_joint() == view.log_joint()
 
-    @both
+    @each
     def test_grid_clone_and_pickle(self, output):
         values = DATA[output]
         sequences = [values[:60], values[60:120], values[120:]]
@@ -268,7 +310,7 @@ class TestEstimator:
             sequences
         )
 
-    @both
+    @each
     def test_units_of_inputs_do_not_matter(self, output):
         values = DATA[output]
         other = values * [1.0, 1e4, 1e-3] + [0.0, 3e5, 2.0]
@@ -276,7 +318,7 @@ class TestEstimator:
         assert_array_equal(model.predict(values), moved.predict(other))
         assert moved.score(other) == pytest.approx(model.score(values), rel=1e-6)
 
-    @both
+    @each
     @pytest.mark.parametrize(
         "params",
         [
@@ -295,12 +337,12 @@ class TestEstimator:
         assert np.isfinite(model.score(values))
         assert model.decode(values)[1].shape == (len(values),)
 
-    @both
+    @each
     def test_one_step_and_constant_inputs(self, output):
         for values in ([[1.0, 2.0, 3.0]], np.column_stack([CHOICE, np.ones((len(X), 2))])):
             assert np.isfinite(make(output).fit(np.array(values)).score(np.array(values)))
 
-    @both
+    @each
     def test_an_absurd_input(self, output):
         values = DATA[output].copy()
         values[20, 1] = 1e4
@@ -313,6 +355,41 @@ class TestEstimator:
             model = make(output).fit(values)
         assert np.isfinite(model.score_samples(values)).all()
         assert np.isfinite(model.predict_proba(values)).all()
+
+    @pytest.mark.parametrize("scale", [1e4, 1e12])
+    def test_large_counts(self, scale):
+        values = C.copy()
+        values[:, 0] = np.floor(values[:, 0] * scale)
+        model = make("poisson", max_iter=20).fit(values)
+        assert np.isfinite(model.score(values))
+        assert np.isfinite(model.trace_["log_joint"]).all()
+        assert np.isfinite(model.emission_.predict(100.0 * STIMULUS)).all()
+        assert np.isfinite(model.score_samples(np.abs(values * [0.0, 1e3, 1e3]))).all()
+
+    def test_an_absurd_count(self):
+        values = C.copy()
+        values[20, 0] = 2.0**53
+        model = make("poisson", max_iter=20).fit(values)
+        steps = np.delete(model.score_samples(values), 20)
+        usual = make("poisson", max_iter=20).fit(C).score_samples(C)
+        assert steps.mean() > np.delete(usual, 20).mean() - 0.4
+
+    def test_no_events(self):
+        values = C * [0.0, 1.0, 1.0]
+        model = make("poisson", max_iter=20).fit(values)
+        assert -0.1 < model.score(values) <= 0.0
+
+    @pytest.mark.parametrize("output", ["bernoulli", "poisson"])
+    def test_partitions_are_refused(self, output):
+        panel = PartitionedPanel.from_panel(SequencePanel.from_sequences([DATA[output]] * 2), 2)
+        with pytest.raises(TypeError, match="RegressionEmission"):
+            make(output).fit(panel)
+
+    @each
+    def test_known_states(self, output):
+        y = np.where(np.arange(len(STATES)) % 10 == 0, STATES, -1)
+        model = make(output, max_iter=20).fit(DATA[output], y)
+        assert np.mean(model.predict(DATA[output]) == STATES) > 0.7
 
     def test_parts_of_mixed_columns(self):
         emission = IndependentEmissions(
@@ -332,7 +409,7 @@ class TestEstimator:
         with pytest.raises(ValueError, match=r"emission 'time'.*NaN in column 0 \('right'\)"):
             model.score(frame)
 
-    @both
+    @each
     def test_parts_without_targets_do_not_count(self, output):
         values = DATA[output].copy()
         values[10:14, 0] = values[-1, 0] = np.nan
@@ -367,6 +444,18 @@ class TestEstimator:
         values[:, 0] = 0.1 * unit
         constant = RegressionEmission(0).make_sampler(values, 2)
         assert_allclose(constant.prior.scale_root, [[np.sqrt(0.2)]])
+
+    def test_default_prior_of_counts(self):
+        """Prior rates are the mean counts, with a variance of 4 of their logarithms."""
+        values = np.column_stack([C, np.zeros(len(C))])
+        values[3, 0] = np.nan
+        sampler = RegressionEmission([0, 3], output="poisson").make_sampler(values, 2)
+        mean = np.nanmean(values[:, 0])
+        expected = [[np.log(mean), 0.0, 0.0], [np.log(0.5 / len(values)), 0.0, 0.0]]
+        assert_allclose(sampler.prior.coefs, expected, rtol=1e-9)
+        rows = np.column_stack([np.ones(len(values)), STIMULUS])
+        root = np.linalg.solve(sampler.prior.precision_root, rows.T)
+        assert (root**2).sum(axis=0).mean() == pytest.approx(4.0, rel=0.02)
 
     def test_targets_that_are_known_stay(self):
         values = np.column_stack([X, 1.0 - X[:, 0]])

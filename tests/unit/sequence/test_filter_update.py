@@ -32,6 +32,10 @@ CASES = {
     "counts": ({"emission": "poisson"}, COUNTS),
     "symbols": ({"emission": "categorical"}, STATES.reshape(-1, 1).astype(float)),
     "choices": ({"emission": RegressionEmission(0, output="bernoulli")}, CHOICES),
+    "spikes": (
+        {"emission": RegressionEmission(0, output="poisson")},
+        np.column_stack([COUNTS, X]),
+    ),
 }
 
 

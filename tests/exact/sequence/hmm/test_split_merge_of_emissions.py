@@ -16,7 +16,7 @@ from exact.oracles.events import (
     log_symbol_evidence,
 )
 from exact.oracles.hdp_hmm import Problem
-from exact.oracles.regression import Logistic, log_linear_evidence, log_logistic_evidence
+from exact.oracles.regression import Logistic, Poisson, log_coef_evidence, log_linear_evidence
 from exact.oracles.student_t import log_column_evidence
 from exact.sequence.hmm.test_split_merge import check
 
@@ -43,10 +43,15 @@ CHOICES = (
     ((0.0, 1.8), (NAN, 0.3), (1.0, -2.0)),
 )
 RESPONSES = (((1.1, 1.0), (-0.9, -1.0), (0.4, -1.2)), ((NAN, 0.3), (-1.4, 1.3), (0.8, 0.9)))
+SPIKES = (((3.0, 1.0), (0.0, -1.2), (1.0, 0.4)), ((0.0, 1.4), (NAN, 0.3), (4.0, -0.8)))
 COEFS = Logistic((0.4, -0.3), ((0.3, 0.1), (0.1, 0.4)))
+RATES = Poisson((0.3, 0.2), ((0.9, 0.1), (0.1, 0.5)))
 SLOPE = MatrixNormalInverseWishart(((0.3, 0.1),), ((0.6, 0.1), (0.1, 0.4)), 2.5, ((0.5,),))
 LOGISTIC = RegressionEmission(
     0, 1, "bernoulli", coef_prior=[COEFS.mean], coef_precision_prior=COEFS.precision
+)
+LOG_LINEAR = RegressionEmission(
+    0, 1, "poisson", coef_prior=[RATES.mean], coef_precision_prior=RATES.precision
 )
 LINEAR = RegressionEmission(
     0,
@@ -85,8 +90,12 @@ CASES = {
         EMISSION,
     ),
     "choices": (
-        Problem(CHOICES, n_states=3, evidence=partial(log_logistic_evidence, prior=COEFS)),
+        Problem(CHOICES, n_states=3, evidence=partial(log_coef_evidence, prior=COEFS)),
         LOGISTIC,
+    ),
+    "spikes": (
+        Problem(SPIKES, n_states=3, evidence=partial(log_coef_evidence, prior=RATES)),
+        LOG_LINEAR,
     ),
     "responses": (
         Problem(RESPONSES, n_states=3, evidence=partial(log_linear_evidence, prior=SLOPE)),

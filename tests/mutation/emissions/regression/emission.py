@@ -4,6 +4,7 @@ from mutation.mutation import Mutation
 
 EMISSION = "emissions/_regression/_emission.py"
 EXACT = "tests/unit/emissions/test_regression.py::TestEstimator::test_targets_without_noise"
+COUNTS = "tests/unit/emissions/test_regression.py::TestEstimator"
 
 MUTATIONS = [
     Mutation(
@@ -21,5 +22,13 @@ MUTATIONS = [
         "LEAST * deviations",
         "Targets that do not vary say nothing about the noise.",
         f"{EXACT}[1e-06]",
+    ),
+    Mutation(
+        "regression-counts-without-unit",
+        EMISSION,
+        "                coefs[:, 0] = find_log_rates(targets)\n",
+        "                pass\n",
+        "The prior rates are those of the data.",
+        f"{COUNTS}::test_default_prior_of_counts",
     ),
 ]

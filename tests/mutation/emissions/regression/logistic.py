@@ -5,7 +5,7 @@ from mutation.mutation import Mutation
 LOGISTIC = "emissions/_regression/_logistic.py"
 TESTS = "tests/exact/emissions/test_logistic_regression.py"
 CHAIN = "tests/exact/sequence/test_hdp_hmm_gaussian.py"
-IN_SHORT = f"{CHAIN}::test_posterior_of_targets_that_depend_on_inputs_in_short"
+IN_SHORT = f"{CHAIN}::test_posterior_of_targets_that_depend_on_inputs_in_short[choices]"
 
 MUTATIONS = [
     Mutation(
@@ -25,13 +25,5 @@ MUTATIONS = [
         "        return float(self._constant)\n",
         "Moves of states need the evidence with the coefficients integrated out.",
         IN_SHORT,
-    ),
-    Mutation(
-        "logistic-model-in-units-of-the-prior",
-        LOGISTIC,
-        "np.broadcast_to(inverse_root, self.factors.shape)",
-        "np.broadcast_to(np.eye(len(root)), self.factors.shape)",
-        "The model's inputs are those of X.",
-        f"{TESTS}::test_predictive_probabilities_given_polya_gamma_variables",
     ),
 ]
