@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from skdp._part import Part
 from skdp.data import SequencePanel
-from skdp.emissions._protocol import CollapsedEmission, Coupling, EmissionSampler, values_for
+from skdp.emissions._protocol import (
+    CollapsedEmission,
+    ComparableEmission,
+    Coupling,
+    EmissionModel,
+    EmissionSampler,
+    values_for,
+)
 from skdp.sequence._durations._protocol import DurationSampler
 from skdp.sequence._hmm._first_states import write_first_states
 from skdp.sequence._hmm._hints import KnownStates, LabeledPanel
@@ -298,7 +305,9 @@ class HMMSampler(Part):
     def model(self) -> HMMDraw:
         """Return the current draw; its model has the distribution of the next observation."""
         startprob, transmat = self.transitions.matrix()
-        model = HMMModel(startprob, transmat, self.emission.model(), self._shares())
+        model = HMMModel(
+            startprob, transmat, self.emission.model(), self._shares(), drawn=self._drawn_emission()
+        )
         if self.similarity is not None:
             similarity = np.exp(self.transitions.log_similarity[:-1]).astype(np.float32)
             geometry = self.similarity.model()
@@ -308,6 +317,14 @@ class HMMSampler(Part):
         if self.duration is not None:
             model = replace(model, duration=self.duration.model())
         return HMMDraw(model, self._keep_states(), self.log_joint())
+
+    def _drawn_emission(self) -> EmissionModel | None:
+        """Return the distributions under the last drawn parameters, to leave out sequences."""
+        emission = self.emission
+        has_parts = not self.is_placed and self._known is None and len(self._ptr) > 2
+        if not has_parts or not isinstance(emission, ComparableEmission):
+            return None
+        return emission.known_model(tuple(part.copy() for part in emission.parameters()))
 
     def _keep_states(self) -> Any:
         """Return the current states, or a reference to states that are held elsewhere."""
