@@ -26,7 +26,7 @@ _LEAST_BYTES = 2.0**12
 
 
 def checksum(values: NDArray[Any]) -> int:
-    """Return a number by which other data are told apart from those of the fit."""
+    """Return a checksum, by which a later call recognizes the data of the fit."""
     return crc32(np.ascontiguousarray(values).data)
 
 

@@ -1,5 +1,6 @@
 """Log likelihoods given drawn parameters: leave-one-sequence-out against enumeration."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -29,7 +30,7 @@ def evidence_of(sequences, n_draws=200_000):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # arviz's own
 def test_arviz_agrees_with_enumeration():
-    """PSIS-LOO from 4,000 stored samples, to .04 nats; the standard deviation is about .005."""
+    """PSIS-LOO from 4,000 stored samples, to .12 nats, five standard deviations over seeds."""
     arviz = pytest.importorskip("arviz")
     X = [np.array(sequence, dtype=float) for sequence in SEQUENCES]
     model = HDPHMMLT(
@@ -38,14 +39,11 @@ def test_arviz_agrees_with_enumeration():
         n_chains=2, random_state=0,
     )  # fmt: skip
     data = model.fit(X).to_arviz(X)
-    found = arviz.loo(data, pointwise=True).loo_i
     whole = evidence_of(SEQUENCES)
-    for i in range(4):
-        rest = SEQUENCES[:i] + SEQUENCES[i + 1 :]
-        assert found[i] == pytest.approx(np.log(whole / evidence_of(rest)), abs=0.04)
-    # The predictive distributions of the next observation, which know the sequence, do not do.
-    model._models = [
-        model_.__class__(**{**vars(model_), "drawn": model_.emission}) for model_ in model._models
-    ]
-    wrong = arviz.loo(model.to_arviz(X), pointwise=True).loo_i
-    assert np.abs(wrong - found).max() > 0.1
+    rests = [SEQUENCES[:i] + SEQUENCES[i + 1 :] for i in range(4)]
+    expected = [np.log(whole / evidence_of(rest)) for rest in rests]
+    np.testing.assert_allclose(arviz.loo(data, pointwise=True).loo_i, expected, atol=0.12)
+    # Predictive distributions of the next observation are given the sequence itself: too high.
+    model._models = [replace(sample, drawn=sample.emission) for sample in model._models]
+    wrong = arviz.loo(model.to_arviz(X), pointwise=True).loo_i.values
+    assert (wrong > np.array(expected) + 0.12).all()

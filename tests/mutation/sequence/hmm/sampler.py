@@ -43,7 +43,7 @@ MUTATIONS = [
         "sequence/_hmm/_predictions.py",
         "replace(model, emission=model.drawn)",
         "replace(model, emission=model.emission)",
-        "Predictive distributions of the next observation know the sequence already.",
+        "Predictive distributions of the next observation are given the sequence itself.",
         "tests/unit/sequence/test_to_arviz.py::test_order_of_chains",
     ),
     Mutation(
