@@ -39,22 +39,6 @@ MUTATIONS = [
         "tests/unit/emissions/test_categorical.py::test_the_sampler_holds_the_concentration",
     ),
     Mutation(
-        "left-out-sequences-given-what-they-taught",
-        "sequence/_hmm/_predictions.py",
-        "replace(model, emission=model.drawn)",
-        "replace(model, emission=model.emission)",
-        "Predictive distributions of the next observation are given the sequence itself.",
-        "tests/unit/sequence/test_to_arviz.py::test_order_of_chains",
-    ),
-    Mutation(
-        "left-out-sequences-with-the-best-chain-first",
-        "sequence/_hmm/_predictions.py",
-        "[logs[i] for i in np.argsort(places)]",
-        "logs",
-        "Scalars of the trace are by chain.",
-        "tests/unit/sequence/test_to_arviz.py::test_order_of_chains",
-    ),
-    Mutation(
         "left-out-sequences-with-parameters-of-a-later-sweep",
         WALKER,
         "tuple(part.copy() for part in emission.parameters())",
