@@ -537,9 +537,8 @@ class HMMPredictions(SequenceEstimator):
         ValueError
             If X is a single sequence, or not the data of the fit.
         TypeError
-            If the stored samples hold no drawn parameters: with a `duration`, with a
-            PartitionedPanel, with known states in y, or with an emission other than
-            `GaussianEmission`, `CategoricalEmission`, `PoissonEmission`, `BernoulliEmission`,
+            If the fit had a `duration`, known states in y, a PartitionedPanel, or an emission other
+            than `GaussianEmission`, `CategoricalEmission`, `PoissonEmission`, `BernoulliEmission`,
             `MultinomialEmission` and `IndependentEmissions` of these.
         """
         check_is_fitted(self)
@@ -551,11 +550,11 @@ class HMMPredictions(SequenceEstimator):
                 "compare models by score."
             )
         first: Any = self._models[0]
-        if first.drawn is None or first.duration is not None:
+        if first.drawn is None or first.duration is not None or "_checksum" not in vars(self):
             raise TypeError(
-                f"{type(self).__name__}.to_arviz requires drawn parameters in the stored samples. "
-                "Fits with a duration, with known states in y, to a PartitionedPanel, or with some "
-                f"emissions lack them; got emission={self._part('emission')!r} and "
+                f"{type(self).__name__}.to_arviz needs a fit without a duration, without known "
+                "states in y, not to a PartitionedPanel, and with an emission whose drawn "
+                f"parameters are stored; got emission={self._part('emission')!r} and "
                 f"duration={self._part('duration')!r}. Compare models by score on held-out data."
             )
         self._check_training_data(panel.values)

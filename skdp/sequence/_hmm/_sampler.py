@@ -155,6 +155,10 @@ class HMMSampler(Part):
         self.emission.attach(*values_for(self.emission, panel.values, panel.ptr))
 
     @property
+    def _n_sequences(self) -> int:
+        return len(self._ptr) - 1
+
+    @property
     def known(self) -> KnownStates | None:
         """The known states of the panel."""
         return self._known
@@ -320,9 +324,8 @@ class HMMSampler(Part):
 
     def _drawn_emission(self) -> EmissionModel | None:
         """Return the distributions under the last drawn parameters, to leave out sequences."""
-        emission = self.emission
-        has_parts = not self.is_placed and self._known is None and len(self._ptr) > 2
-        if not has_parts or not isinstance(emission, ComparableEmission):
+        emission, is_known = self.emission, self.known is not None
+        if is_known or self._n_sequences < 2 or not isinstance(emission, ComparableEmission):
             return None
         return emission.known_model(tuple(part.copy() for part in emission.parameters()))
 

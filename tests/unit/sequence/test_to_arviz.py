@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from skdp.data import PartitionedPanel, SequencePanel
 from skdp.sequence import HDPHMMLT
 
 X = [np.repeat([0.0, 1.0, 0.0], n) for n in (4, 2, 3)]
@@ -60,9 +62,12 @@ def test_refused(model):
             model.to_arviz(single)
     with pytest.raises(ValueError, match="the data that the model was fitted to"):
         model.to_arviz(X[::-1])
+    parts = PartitionedPanel.from_panel(SequencePanel.from_sequences(X), 2)
+    with pytest.raises(TypeError, match="not to a PartitionedPanel"):
+        clone(model).fit(parts).to_arviz(X)
     known = [np.full(len(x), -1) for x in X]
     known[0][0] = 1
-    with pytest.raises(TypeError, match="known states in y"):
+    with pytest.raises(TypeError, match="without known states in y"):
         model.fit(X, known).to_arviz(X)
-    with pytest.raises(TypeError, match="with a duration"):
+    with pytest.raises(TypeError, match="without a duration"):
         model.set_params(duration="poisson").fit(X).to_arviz(X)
