@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Any, ClassVar
+from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from skdp._checks import check_memory
@@ -14,6 +16,7 @@ from skdp._fit._estimator import IterativeEstimator
 from skdp._fit._sampling import Sampling, SamplingSettings
 from skdp._fit._state import FitState
 from skdp._sklearn_compat import Interval, validate_parameters
+from skdp.inference._arviz import make_inference_data
 from skdp.inference._chain import NoAverages
 from skdp.inference._convergence import warn_of_climbs, warn_of_disagreement
 from skdp.inference._sweeps import SweepIterator
@@ -21,6 +24,11 @@ from skdp.inference._trace import Trace
 
 _LEAST_BYTES = 2.0**12
 """The minimum memory of a chain in bytes for any data."""
+
+
+def checksum(values: NDArray[Any]) -> int:
+    """Return a checksum, by which a later call recognizes the data of the fit."""
+    return crc32(np.ascontiguousarray(values).data)
 
 
 class ChainEstimator(IterativeEstimator):
@@ -43,6 +51,11 @@ class ChainEstimator(IterativeEstimator):
         "thin",
         "n_samples",
     }
+
+    trace_: Trace
+    _checksum: int
+    _stored: list[tuple[int, int]]
+    """Chain and sweep of each stored sample."""
 
     _name_of_number: ClassVar[str] = "n_components"
     """The scalar in the trace that is the inferred number of components, if it is inferred."""
@@ -134,6 +147,38 @@ class ChainEstimator(IterativeEstimator):
         """Return whether a fit has led to a result; one that was interrupted early has not."""
         return hasattr(self, "_models")
 
+    def _check_training_data(self, values: NDArray[Any]) -> None:
+        """Raise a ValueError unless X has the values that the estimator was fitted to."""
+        if checksum(values) != self._checksum:
+            raise ValueError(
+                f"{type(self).__name__}.to_arviz: X must be the data that the model was fitted to, "
+                "with rows in the same order. For other data, use score_samples."
+            )
+
+    def _to_arviz(self, logs: Sequence[NDArray[np.float64]], unit: str) -> Any:
+        """Return the scalars and the log likelihoods of the stored samples for ArviZ.
+
+        Parameters
+        ----------
+        logs : list of (n,) arrays
+            Log likelihoods, in the order of `_models`.
+        unit : str
+            Name of the axis of the log likelihoods.
+        """
+        chains = range(self.trace_.n_chains)
+        places = [[i for i, (own, _) in enumerate(self._stored) if own == c] for c in chains]
+        n_draws = min(map(len, places))  # the chains of an interrupted fit may differ
+        sweeps = [sweep for c, sweep in self._stored if c == 0][:n_draws]
+        kept = np.searchsorted(self.trace_.sweeps, sweeps)
+        scalars = {name: values[:, kept] for name, values in self.trace_.items()}
+        found = np.array([[logs[i] for i in own[:n_draws]] for own in places])
+        return make_inference_data(
+            f"{type(self).__name__}.to_arviz",
+            {"posterior": scalars, "log_likelihood": {"x": found}},
+            np.array(sweeps),
+            {"x": [unit]},
+        )
+
     def _warn_of_trace(self, trace: Trace) -> None:
         """Warn if the scalars of enough sweeps climb or disagree."""
         warn_of_climbs(self, trace)
@@ -150,4 +195,5 @@ class ChainEstimator(IterativeEstimator):
             "n_iter_": chains[best].n_sweeps,
             "_best_chain": best,
             "_models": [model for chain in chains for model in chain.models.values()],
+            "_stored": [(c, sweep) for c, chain in enumerate(chains) for sweep in chain.models],
         }

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import shorten
+from skdp.data._columns import columns_of, is_frame, names_of
 from skdp.data._ragged import Offsets, offsets
 
 
@@ -19,7 +20,7 @@ def read_frame(
 
     Parameters
     ----------
-    frame : pandas.DataFrame
+    frame : data frame of pandas or polars, or Arrow table
     by : name of a column or of a level of the index, or list of them
     time : such a name or None
     columns : list of column names or None
@@ -34,12 +35,14 @@ def read_frame(
     Raises
     ------
     TypeError
-        If `frame` is not a pandas data frame.
+        If `frame` is not a data frame.
     ValueError
         If a column is missing or holds invalid values.
     """
-    if not (hasattr(frame, "columns") and hasattr(frame, "groupby")):
-        raise TypeError(f"frame must be a pandas data frame, got {type(frame).__name__}.")
+    if not is_frame(frame):
+        raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
+    if not hasattr(frame, "iloc"):
+        frame = _as_pandas(frame)
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise ValueError(f"frame must have columns of different names, got {twice!r} twice.")
@@ -73,6 +76,17 @@ def read_frame(
     for d, name in enumerate(columns):
         values[:, d] = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)[order]
     return values, offsets(np.bincount(numbers)), columns
+
+
+def _as_pandas(frame: Any) -> Any:
+    """Return a data frame of another library as one of pandas, which groups and sorts rows."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "from_frame needs pandas: install it with `pip install skdp[pandas]`."
+        ) from error
+    return pd.DataFrame(dict(zip(names_of(frame), columns_of(frame), strict=True)))
 
 
 def _with_levels(frame: Any, names: list[Any]) -> Any:

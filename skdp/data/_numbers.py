@@ -51,15 +51,17 @@ def _with_number_columns(frame: Any, name: str) -> Any:
     is_pandas = hasattr(frame, "iloc")
     changed = {}
     for d, (label, values) in enumerate(zip(names_of(frame), columns_of(frame), strict=True)):
-        _check_no_dates(values.dtype, f"{name}, column {label!r},", ", or make them the index")
+        _check_no_dates(
+            values.dtype, f"{name}, column {label!r},", ", make them the index, or leave them out"
+        )
         if values.dtype.kind in "biuf":
             continue
         try:
-            changed[d] = to_numbers(values, name)
+            changed[d] = to_numbers(values, f"{name}, column {label!r},")
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"{name} must hold numbers, but column {label!r} does not ({error}). Leave it out, "
-                "make it the index (dates), or encode it first."
+                f"{error} Leave it out, make it the index (dates), or encode it first. Mixtures "
+                "and HDPHMMLT read it as categories with a CategoricalEmission."
             ) from None
     if not changed or not is_pandas:  # scikit-learn converts other data frames
         return frame

@@ -137,7 +137,8 @@ class SequencePanel(Ragged):
 
         Parameters
         ----------
-        frame : pandas.DataFrame
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The last two need pandas, too.
         by : column name or list of column names
             Columns or levels of the index that identify a sequence, such as a subject, or a subject
             and a session. Rows of different sequences may be interleaved. Sequences are in the
@@ -159,7 +160,7 @@ class SequencePanel(Ragged):
         Raises
         ------
         TypeError
-            If `frame` is not a pandas data frame.
+            If `frame` is not a data frame.
         ValueError
             If a column is missing, or has the same name as a requested level of the index, or if a
             column of observations does not hold numbers; if a value of `by` or `time` is missing,

@@ -537,10 +537,10 @@ def _check_dimensions(estimator: Any, X: Any) -> None:
     if isinstance(X, (list, tuple)) and not any(map(_is_list, X)):
         n_dims = 1
     if n_dims == 1:
+        column = "X.to_frame()" if hasattr(X, "to_frame") else "np.reshape(X, (-1, 1))"
         raise ValueError(
-            "Expected 2D array, got 1D array instead. Reshape your data: write "
-            "np.reshape(X, (-1, 1)) for one sequence of T numbers, or the list [X] for a panel of "
-            "it."
+            f"Expected 2D array, got 1D array instead. Reshape your data: write {column} for one "
+            "sequence of T numbers, or the list [X] for a panel of it."
         )
     if n_dims == 3:
         raise ValueError(

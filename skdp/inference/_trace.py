@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric._numba import as_readonly
+from skdp.inference._arviz import make_inference_data
 from skdp.inference._diagnostics import bulk_ess, rank_r_hat
 
 
@@ -172,7 +173,8 @@ class Trace(Mapping[str, NDArray[np.float64]]):
     def to_arviz(self) -> Any:
         """Return the trace in the data container of ArviZ, for its diagnostics and plots.
 
-        The coordinates of the draws are the kept sweeps, counted from 1.
+        The coordinates of the draws are the kept sweeps, counted from 1. Some models also have a
+        method ``to_arviz(X)``, which adds the log likelihoods that ``arviz.loo`` needs.
 
         Returns
         -------
@@ -183,14 +185,4 @@ class Trace(Mapping[str, NDArray[np.float64]]):
         ImportError
             If arviz is not installed (``pip install skdp[arviz]``).
         """
-        try:
-            import arviz
-        except ImportError as error:
-            raise ImportError(
-                "Trace.to_arviz needs arviz: install it with `pip install skdp[arviz]`."
-            ) from error
-        coords = {"draw": self.sweeps}
-        try:
-            return arviz.from_dict(posterior=dict(self), coords=coords)
-        except TypeError:  # ArviZ 1.0 and later
-            return arviz.from_dict({"posterior": dict(self)}, coords=coords)
+        return make_inference_data("Trace.to_arviz", {"posterior": self}, self.sweeps)

@@ -156,7 +156,12 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         "use_y": ["boolean"],
     }
 
-    _feature_attributes = (*ChainEstimator._feature_attributes, "categories_", "_format")
+    _feature_attributes = (
+        *ChainEstimator._feature_attributes,
+        "categories_",
+        "_format",
+        "_checksum",
+    )
     _optional_attributes = frozenset(["means_", "covariances_"])
 
     emission: Any

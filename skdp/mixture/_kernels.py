@@ -29,6 +29,7 @@ class MixtureKernels(NamedTuple):
     """Kernels for rows of one kind."""
 
     weigh_alone: Callable
+    weigh_left_out: Callable
     sweep: Callable
     split_and_merge: Callable
 
@@ -101,6 +102,40 @@ def kernels_of(kind: int) -> MixtureKernels:
         return possible
 
     @njit_loop
+    def weigh_left_out(
+        rows, prior, clusters, n_clusters, labels, log_alone, discount, concentration, weights,
+        members, ends, scratch, out,
+    ):  # fmt: skip
+        """Write log p(x_i given the other rows and their clusters) of every row to `out`, (N,).
+
+        Labels are the same afterwards.
+
+        Returns
+        -------
+        possible : bool
+            False if a covariance is not positive definite to rounding.
+        """
+        possible = _build_clusters(
+            kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch
+        )
+        sizes, n_others = clusters.vectors[SIZE], labels.shape[0] - 1
+        for i in range(labels.shape[0]):
+            home = labels[i]
+            fits, own = sections.weigh_seated_row(
+                kind, i, rows, prior, clusters, n_clusters, labels, log_alone, weights, members,
+                scratch,
+            )  # fmt: skip
+            possible &= fits
+            out[i] = sections.log_average(
+                n_clusters, own, sizes, log_alone[i], discount, concentration, n_others, weights
+            )
+            if own < 0:
+                labels[i] = home
+                n = sections.list_members(labels, home, members)
+                possible &= build_cluster(kind, home, members[:n], rows, prior, clusters, scratch)
+        return possible
+
+    @njit_loop
     def sweep(
         begin, order, rows, prior, clusters, n_clusters, labels, log_alone, discount,
         concentration, weights, members, ends, scratch, rng,
@@ -139,4 +174,4 @@ def kernels_of(kind: int) -> MixtureKernels:
                 )  # fmt: skip
         return n_clusters
 
-    return MixtureKernels(weigh_alone, sweep, split_and_merge)
+    return MixtureKernels(weigh_alone, weigh_left_out, sweep, split_and_merge)

@@ -166,6 +166,34 @@ def choose_cluster(n, own, sizes, log_alone, discount, concentration, weights, r
     return pick(n, weights, new, rng)
 
 
+@njit_internal_nogc
+def log_average(n, own, sizes, log_alone, discount, concentration, n_others, weights):
+    """Return the log density of a row, averaged over the clusters and a new one.
+
+    Parameters
+    ----------
+    own : int
+        The cluster of the row, whose size is reduced by one; -1: none.
+    n_others : int
+        Number of the other rows.
+    weights : (C + 1,) float64
+        Log densities of the row in the clusters.
+    """
+    if n_others == 0:
+        return log_alone
+    n_full, largest = 0, log_alone
+    for k in range(n):
+        if sizes[k] > 1.5 or (k != own and sizes[k] > 0.5):
+            n_full += 1
+            largest = max(largest, weights[k])
+    total = (concentration + discount * n_full) * math.exp(log_alone - largest)
+    for k in range(n):
+        size = sizes[k] - 1.0 if k == own else sizes[k]
+        if size > 0.5:
+            total += (size - discount) * math.exp(weights[k] - largest)
+    return largest + math.log(total / (n_others + concentration))
+
+
 @njit_inlined_source
 def remove_row(kind, i, own, rows, prior, clusters, labels, members, scratch):
     """Remove a row from its cluster, in which there are others; return whether it is possible."""

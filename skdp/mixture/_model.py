@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,21 @@ def log_shares(sizes: NDArray[Any], discount: float, concentration: float) -> Fl
         return np.asarray(np.log(weights / (sizes.sum() + concentration)))
 
 
+class SampledPrior(NamedTuple):
+    """Hyperparameters of a stored sample.
+
+    Attributes
+    ----------
+    discount, concentration : float
+    clusters : object
+        Prior of the parameters of clusters: see `skdp.emissions._clusters.ClusterTerms`.
+    """
+
+    discount: float
+    concentration: float
+    clusters: Any
+
+
 @dataclass(frozen=True, eq=False)
 class MixtureModel:
     """A partition of the training rows, and the distribution of the next row given it.
@@ -34,11 +49,14 @@ class MixtureModel:
         Log probabilities that the next row joins each cluster, or, last, a new one.
     emission : EmissionModel
         Distributions of the next row in each cluster and, last, in a new one.
+    hyper : SampledPrior or None, default=None
+        The prior of partition and clusters, which `LeftOutDensities` needs.
     """
 
     labels: NDArray[np.int32]
     log_weights: Floats
     emission: Any
+    hyper: SampledPrior | None = None
 
     @property
     def weights(self) -> Floats:

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, check_concentration, check_gamma_prior, check_jobs
+from skdp._fit._chain_estimator import checksum
 from skdp._numeric._bayes import log_posterior
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats, Places
@@ -22,6 +23,7 @@ from skdp.mixture._blocked_sampler import BlockedSampler
 from skdp.mixture._draws import draw_rows
 from skdp.mixture._hyper import PartitionPrior
 from skdp.mixture._labels import LabeledRows, check_agreement, check_labels
+from skdp.mixture._left_out import LeftOutDensities
 from skdp.mixture._model import MixtureModel
 from skdp.mixture._sampler import MixtureSampler
 from skdp.mixture._table._cells import complete_rows
@@ -73,7 +75,7 @@ class RowMixture(BaseMixture):
     def _check_input(self, X: Any, y: Any = None, sample_weight: Any = None) -> LabeledRows:
         coded = self._with_codes(X, reset=True)
         values = check_rows(self, coded, reset=True, ensure_all_finite=self._finite)
-        self._format = TableFormat.of(X)
+        self._format, self._checksum = TableFormat.of(X), checksum(values)
         rows = check_labels(values, y if self.use_y else None)
         if sample_weight is None:
             return rows
@@ -269,6 +271,57 @@ class RowMixture(BaseMixture):
         if sample_weight is None:
             return float(logs.mean())
         return weighted_mean(logs, check_weights(sample_weight, len(logs)))
+
+    def to_arviz(self, X: Any) -> Any:
+        """Return the stored samples for ``arviz.loo``, which estimates leave-one-out scores.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like
+            The data of the fit. With fewer than about 200 stored samples (parameter `n_samples`,
+            times `n_chains`), estimates are poor.
+
+        Returns
+        -------
+        arviz.InferenceData, or the DataTree of ArviZ 1
+            The group "posterior" has the scalars of `trace_` at the stored samples, and the group
+            "log_likelihood" the variable "x" with the dimensions "chain", "draw" and "row":
+            log p(x_i) given the clusters of the other rows, their values, and the hyperparameters.
+
+        Raises
+        ------
+        ImportError
+            If arviz is not installed (``pip install skdp[arviz]``).
+        ValueError
+            If X is not the data of the fit, or the fit had weights or known labels.
+        TypeError
+            If the fit drew weights or missing values of rows: with a `StudentTEmission`, or with
+            missing values in a `GaussianEmission` with full covariances.
+
+        Notes
+        -----
+        The parameters of the components and the component of row i are integrated out of its
+        density, which has less variance than a density given drawn parameters. Draws of the
+        clusters of the other rows, weighted by the inverse of these densities, are draws from the
+        posterior without row i, so ``arviz.loo`` is valid. ``arviz.waic`` is not: it requires
+        densities given parameters.
+
+        References
+        ----------
+        A. Vehtari, T. Mononen, V. Tolvanen, T. Sivula, O. Winther (2016). Bayesian leave-one-out
+        cross-validation approximations for Gaussian latent variable models. Journal of Machine
+        Learning Research 17, section 3.6 (integrated importance sampling).
+        """
+        values = self._check_rows(X)
+        self._check_training_data(values)
+        if self._sources is not None or self._n_labels > 0:
+            raise ValueError(
+                f"{type(self).__name__}.to_arviz is for fits without sample_weight and without "
+                "known labels in y: leaving out such a row is not defined."
+            )
+        emission = self._make_emission(values)
+        emission.attach(values)
+        return self._to_arviz([*map(LeftOutDensities(emission), self._models)], "row")
 
     def sample(
         self, n_samples: int = 1, *, as_frame: str | bool = "auto", random_state: Any = None

@@ -12,7 +12,7 @@ from skdp.mixture._cluster_sampler import IMPOSSIBLE, ClusterSampler, count_trie
 from skdp.mixture._hyper import PartitionPrior, log_partition
 from skdp.mixture._kernels_moves import GroupCounts, empty_group_counts
 from skdp.mixture._labels import LabeledRows
-from skdp.mixture._model import MixtureModel, log_shares
+from skdp.mixture._model import MixtureModel, SampledPrior, log_shares
 from skdp.mixture._state import MixtureState
 
 
@@ -139,7 +139,8 @@ class MixtureSampler(ClusterSampler):
         sizes = np.bincount(labels)
         shares = log_shares(sizes, discount, concentration)
         emission = self._predictive(labels, len(sizes))
-        return MixtureModel(labels.astype(np.int32), shares, emission)
+        hyper = SampledPrior(discount, concentration, self._terms.prior)
+        return MixtureModel(labels.astype(np.int32), shares, emission, hyper)
 
     def state(self) -> MixtureState:
         """Return a live view of the state."""

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_jobs
 from skdp._executors import predict_parts
 from skdp._fit import ChainEstimator
+from skdp._fit._chain_estimator import checksum
 from skdp._fit._partitions import fit_partitions
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_panel
@@ -45,7 +46,12 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     samples_: list[Any]
     _models: list[Any]
 
-    _feature_attributes = (*ChainEstimator._feature_attributes, "_n_words", "categories_")
+    _feature_attributes = (
+        *ChainEstimator._feature_attributes,
+        "_n_words",
+        "categories_",
+        "_checksum",
+    )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -113,6 +119,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             empty = np.asarray(np.isnan(panel.values).all(axis=0))
             check_columns_observed(empty, vars(self).get("feature_names_in_"))
         self.__dict__.pop("_n_words", None)
+        self._checksum = checksum(panel.values)
         if isinstance(X, TokenSequences):
             self._n_words = X.n_features
         return panel

@@ -193,8 +193,8 @@ def from_frame(frame=FRAME, by="k", time="t", columns=("x",)):
         "prior must be two positive",
     ),
     # Data frames
-    ("no frame", lambda: from_frame(frame=[[1]]), TypeError, "pandas data frame, got list"),
-    ("no frame", lambda: from_frame(frame={"k": [1]}), TypeError, "pandas data frame, got dict"),
+    ("no frame", lambda: from_frame(frame=[[1]]), TypeError, "a data frame, got list"),
+    ("no frame", lambda: from_frame(frame={"k": [1]}), TypeError, "a data frame, got dict"),
     ("no such column", lambda: from_frame(by="q"), ValueError, r"by: frame has no column 'q'.*'k'"),
     ("no such column", lambda: from_frame(by=["k", "q"]), ValueError, "by: .*no column 'q'"),
     ("no such column", lambda: from_frame(by=None), ValueError, "by: .*no column None"),

@@ -350,7 +350,7 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         "dates in a frame",
         lambda: hmm(pd.DataFrame({"a": pd.to_datetime(["2020-01-01"]), "b": [1.0]})),
         ValueError,
-        "X, column 'a', must hold numbers, got dates.*or make them the index",
+        "X, column 'a', must hold numbers, got dates.*make them the index, or leave them out",
     ),
     (
         "a stray symbol",

@@ -383,6 +383,7 @@ CODE_BLOCK = re.compile(
     r"^( *)\.\. code-block:: python\n\n(?P<code>(?:\1 {3}.*\n|\n)+)", re.MULTILINE
 )
 NEEDED = {  # by pages whose code blocks need what is not always there
+    "compare_models": ["arviz"],
     "language_models": ["kenlm"],
     "large_corpora": ["dask", "distributed", "sklearn.callback"],
     "reproducibility": ["sklearn.callback", "rich"],
@@ -396,7 +397,7 @@ def test_code_blocks_are_for_optional_packages():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::Warning")  # Dask has warnings of its own
+@pytest.mark.filterwarnings("ignore::Warning")  # Dask and ArviZ have warnings of their own
 @pytest.mark.parametrize("stem", NEEDED)
 def test_code_blocks_run(stem, tmp_path, monkeypatch):
     """After the examples of their page, with the names that these have made."""

@@ -44,6 +44,9 @@ class HMMModel:
         The source of the similarities, such as `LatentLocations`.
     duration : DurationModel or None
         Distributions of durations; None without durations.
+    drawn : EmissionModel or None
+        Distributions of observations given the parameters that were drawn for the training states,
+        if the emission has them and the fit was to several sequences.
     """
 
     startprob: NDArray[np.float64]
@@ -53,6 +56,7 @@ class HMMModel:
     similarity: NDArray[np.float32] | None = None
     geometry: Any = None
     duration: DurationModel | None = None
+    drawn: EmissionModel | None = None
 
     @property
     def n_active_components(self) -> int:
@@ -265,6 +269,7 @@ class HMMModel:
             similarity=None if self.similarity is None else self.similarity[square],
             geometry=None if self.geometry is None else self.geometry.reorder(order),
             duration=None if self.duration is None else self.duration.reorder(order),
+            drawn=None if self.drawn is None else self.drawn.reorder(order),
         )
 
 

@@ -121,6 +121,10 @@ class PlacedHMMSampler(HMMSampler):
         Part.detach(self)
 
     @property
+    def _n_sequences(self) -> int:
+        return sum(n_sequences for n_sequences, _ in self.data.sizes)
+
+    @property
     def known(self) -> KnownStates | None:
         """The known states of the panel."""
         return self.data.known

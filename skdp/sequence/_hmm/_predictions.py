@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -510,6 +511,59 @@ class HMMPredictions(SequenceEstimator):
                 states.append(model.draw_next_states(own, n_steps, rng))
             sequences.append(model.draw_observations(states[-1], rng, before))
         return SequencePanel.from_sequences(sequences), states
+
+    def to_arviz(self, X: Any) -> Any:
+        """Return the stored samples for ``arviz.loo``, which leaves out one sequence at a time.
+
+        Parameters
+        ----------
+        X : SequencePanel or list of sequences
+            The data of the fit, two sequences or more. With fewer than about 200 stored samples
+            (parameter `n_samples`, times `n_chains`), estimates are poor.
+
+        Returns
+        -------
+        arviz.InferenceData, or the DataTree of ArviZ 1
+            The group "posterior" has the scalars of `trace_` at the stored samples, and the group
+            "log_likelihood" the variable "x" with the dimensions "chain", "draw" and "sequence":
+            log p(x_i) of a whole sequence given the transition probabilities and the parameters of
+            the states that were drawn, summed over paths. Given these, sequences are independent.
+            Steps are not, so there is no value per step.
+
+        Raises
+        ------
+        ImportError
+            If arviz is not installed (``pip install skdp[arviz]``).
+        ValueError
+            If X is a single sequence, or not the data of the fit.
+        TypeError
+            If the fit had a `duration`, known states in y, a PartitionedPanel, or an emission other
+            than `GaussianEmission`, `CategoricalEmission`, `PoissonEmission`, `BernoulliEmission`,
+            `MultinomialEmission` and `IndependentEmissions` of these.
+        """
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X, reset=False)
+        if is_single or len(panel) == 1:
+            raise ValueError(
+                f"{type(self).__name__}.to_arviz: X is one sequence, and arviz.loo leaves out "
+                "sequences. Pass two sequences or more, or hold out the end of the sequence and "
+                "compare models by score."
+            )
+        first: Any = self._models[0]
+        if first.drawn is None or first.duration is not None or "_checksum" not in vars(self):
+            raise TypeError(
+                f"{type(self).__name__}.to_arviz needs a fit without a duration, without known "
+                "states in y, not to a PartitionedPanel, and with an emission whose drawn "
+                f"parameters are stored; got emission={self._part('emission')!r} and "
+                f"duration={self._part('duration')!r}. Compare models by score on held-out data."
+            )
+        self._check_training_data(panel.values)
+        models = [replace(model, emission=model.drawn) for model in self._models]
+        logs = self._each(models, "log_likelihoods", panel.ptr, panel.values)
+        # The models of the best chain come first.
+        chains = [c for c, _ in self._stored]
+        places = np.argsort([c != self._best_chain for c in chains], kind="stable")
+        return self._to_arviz([logs[i] for i in np.argsort(places)], "sequence")
 
     @property
     def _n_features_out(self) -> int:

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from skdp._part import Part
 from skdp.data import SequencePanel
-from skdp.emissions._protocol import CollapsedEmission, Coupling, EmissionSampler, values_for
+from skdp.emissions._protocol import (
+    CollapsedEmission,
+    ComparableEmission,
+    Coupling,
+    EmissionModel,
+    EmissionSampler,
+    values_for,
+)
 from skdp.sequence._durations._protocol import DurationSampler
 from skdp.sequence._hmm._first_states import write_first_states
 from skdp.sequence._hmm._hints import KnownStates, LabeledPanel
@@ -146,6 +153,10 @@ class HMMSampler(Part):
         self._log_obs = np.empty((len(panel.values), self.transitions.n_states))
         self._is_observed = observed_steps(panel.values, self.emission)
         self.emission.attach(*values_for(self.emission, panel.values, panel.ptr))
+
+    @property
+    def _n_sequences(self) -> int:
+        return len(self._ptr) - 1
 
     @property
     def known(self) -> KnownStates | None:
@@ -298,7 +309,9 @@ class HMMSampler(Part):
     def model(self) -> HMMDraw:
         """Return the current draw; its model has the distribution of the next observation."""
         startprob, transmat = self.transitions.matrix()
-        model = HMMModel(startprob, transmat, self.emission.model(), self._shares())
+        model = HMMModel(
+            startprob, transmat, self.emission.model(), self._shares(), drawn=self._drawn_emission()
+        )
         if self.similarity is not None:
             similarity = np.exp(self.transitions.log_similarity[:-1]).astype(np.float32)
             geometry = self.similarity.model()
@@ -308,6 +321,13 @@ class HMMSampler(Part):
         if self.duration is not None:
             model = replace(model, duration=self.duration.model())
         return HMMDraw(model, self._keep_states(), self.log_joint())
+
+    def _drawn_emission(self) -> EmissionModel | None:
+        """Return the distributions under the last drawn parameters, to leave out sequences."""
+        emission, is_known = self.emission, self.known is not None
+        if is_known or self._n_sequences < 2 or not isinstance(emission, ComparableEmission):
+            return None
+        return emission.known_model(tuple(part.copy() for part in emission.parameters()))
 
     def _keep_states(self) -> Any:
         """Return the current states, or a reference to states that are held elsewhere."""

@@ -40,4 +40,28 @@ MUTATIONS = [
         "A row chooses its cluster by the other rows, and not by its old missing values.",
         "tests/exact/mixture/test_gaps.py::test_partitions[two-rows-gibbs]",
     ),
+    Mutation(
+        "left-out-rows-count-in-their-cluster",
+        SECTIONS,
+        "        size = sizes[k] - 1.0 if k == own else sizes[k]\n",
+        "        size = sizes[k]\n",
+        "The size of a cluster counts without the row.",
+        "tests/exact/mixture/test_left_out.py::test_densities[full-labels2]",
+    ),
+    Mutation(
+        "left-out-rows-count-in-the-total",
+        SECTIONS,
+        "math.log(total / (n_others + concentration))",
+        "math.log(total / (n_others + 1.0 + concentration))",
+        "The weights of n - 1 other rows and of a new cluster sum to n - 1 + b.",
+        "tests/exact/mixture/test_left_out.py::test_densities[poisson-labels2]",
+    ),
+    Mutation(
+        "left-out-rows-keep-their-emptied-cluster",
+        SECTIONS,
+        "        if sizes[k] > 1.5 or (k != own and sizes[k] > 0.5):\n",
+        "        if sizes[k] > 0.5:\n",
+        "b + a K: K is the number of clusters of the other rows.",
+        "tests/exact/mixture/test_left_out.py::test_densities[diag-labels1]",
+    ),
 ]

@@ -1,5 +1,6 @@
 import copy
 import pickle
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -80,6 +81,22 @@ class TestFromFrame:
         assert panel.values.flags.c_contiguous
         keys = [key for key, _ in self.FRAME.groupby("who", sort=False)]
         assert keys == ["b", "a"]
+
+    def test_other_data_frames(self):
+        """Missing numbers, text and dates of polars."""
+        pl = pytest.importorskip("polars")
+        days = [date(2025, 1, day) for day in (3, 1, 2, 1, 2)]
+        frame = pl.DataFrame(
+            {"who": list("babba"), "day": days, "x": [1, None, 3, 4, 5], "y": [0.5, 2.0, 1, 2, 3]}
+        )
+        panel = SequencePanel.from_frame(frame, by="who", time="day")
+        expected = [[4, 2.0], [3, 1.0], [1, 0.5]], [[np.nan, 2.0], [5, 3.0]]
+        assert panel == SequencePanel.from_sequences(expected)
+        assert panel.feature_names.tolist() == ["x", "y"]
+        with pytest.raises(ValueError, match="by: column 'who' has a missing value in row 1"):
+            SequencePanel.from_frame(pl.DataFrame({"who": ["a", None], "x": [1, 2]}), by="who")
+        with pytest.raises(ValueError, match="column 'z' must hold numbers"):
+            SequencePanel.from_frame(pl.DataFrame({"who": ["a"], "z": ["b"]}), by="who")
 
     def test_columns_are_all_others(self):
         panel = SequencePanel.from_frame(self.FRAME, by=["who", "run"], time="day")

@@ -299,9 +299,10 @@ class TestCheckPanel:
         frame = numbers.assign(place=pd.Series(text, dtype=dtype))
         MeanLevel().fit(numbers)
         assert_refuses(
-            MeanLevel(), frame, "^X must hold numbers, but column 'place' does not.*the index"
+            MeanLevel(), frame, "^X, column 'place', must hold .*the index.*CategoricalEmission"
         )
-        assert_refuses(MeanLevel(), [numbers, frame], "sequence 1 of X must .* column 'place'")
+        assert_refuses(MeanLevel(), [numbers, frame], "sequence 1 of X, column 'place', must ")
+        assert_refuses(MeanLevel(), numbers["speed"], r"write X\.to_frame\(\) for one sequence")
 
     def test_sparse(self):
         assert_refuses(MeanLevel(), sp.csr_matrix(np.eye(2)), "dense data is required", TypeError)

@@ -110,6 +110,7 @@ def test_frames_of_arrow_types_in_pandas(model):
 
 def test_frames_of_polars(model):
     polars = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")  # which polars needs for pandas' types with gaps
     frame = polars.from_pandas(GAPS)
     fitted = make().fit(frame)
     assert np.array_equal(fitted.labels_, model.labels_)

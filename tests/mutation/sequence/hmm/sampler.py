@@ -38,4 +38,12 @@ MUTATIONS = [
         "Random states, which all have all symbols, call for a large concentration.",
         "tests/unit/emissions/test_categorical.py::test_the_sampler_holds_the_concentration",
     ),
+    Mutation(
+        "left-out-sequences-with-parameters-of-a-later-sweep",
+        WALKER,
+        "tuple(part.copy() for part in emission.parameters())",
+        "emission.parameters()",
+        "The arrays are the sampler's own, which the next sweep overwrites.",
+        "tests/unit/sequence/test_to_arviz.py::test_drawn_parameters_are_not_overwritten",
+    ),
 ]
