@@ -419,9 +419,10 @@ def print_control(options):
                     getattr(model, "decay_", np.nan),
                     visited_similarity(model, values[:n_train]) if local else np.nan,
                     model.n_active_components_,
+                    model.transition_concentration_,
                 )
             )
-        tests, f1, decays, similarities, active = np.array(own).T
+        tests, f1, decays, similarities, active, alphas = np.array(own).T
         scores[j, name] = tests
         rows.append(
             [
@@ -433,11 +434,12 @@ def print_control(options):
                 f"{similarities.mean():.3f}",
                 " ".join(f"{x:.2f}" for x in similarities),
                 f"{active.mean():.0f}",
+                f"{alphas.mean():.1f}",
             ]
         )
         report_done(rows[-1])
     columns = ["J", "model", "held-out score", "F1", "decay", "similarity of visited pairs"]
-    print_table([*columns, "by seed", "states"], rows)
+    print_table([*columns, "by seed", "states", "alpha"], rows)
     print_differences(scores, options)
 
 

@@ -2,7 +2,8 @@
 
 LDA by document and by segment, LDCC, STM, SeqLDA and AdaTM on the same documents, cut into
 paragraphs or into sentences (`--unit`); `--length 5` makes documents of five of these units. Priors
-and concentrations are learned, the discount is 0.
+and concentrations are learned, the discount is 0. Coherence is the mean over topics of the
+normalized pointwise mutual information of their ten top words, within the training segments.
 Below the perplexities, for each number of topics, what a model gains on another: the mean over test
 documents of the difference in log probability a token (row minus column: positive is better), with
 the two-sided p of a paired t-test over these documents.
@@ -27,6 +28,9 @@ from common import (
 from scipy.stats import ttest_rel
 
 from skdp.data import SegmentedCorpus
+from skdp.metrics import topic_coherence
+
+COHERENCE = {"measure": "npmi", "window": "segment"}
 
 
 def compare(names, documents):
@@ -56,7 +60,7 @@ def measure(names, train, test, options, matrices):
     for n_components in options.components:
         matrices.append({})
         for name in names:
-            perplexities, by_document, seconds, learned = [], [], [], []
+            perplexities, by_document, coherences, seconds, learned = [], [], [], [], []
             for seed in options.seeds:
                 model = build(name, n_components, max_iter=options.sweeps, random_state=seed)
                 with Timer() as timer:
@@ -64,11 +68,14 @@ def measure(names, train, test, options, matrices):
                 scores, total = score_tokens(model, test)
                 perplexities.append(np.exp(-total))
                 by_document.append(scores)
+                coherences.append(topic_coherence(model.components_, train, **COHERENCE).mean())
                 seconds.append(timer.seconds)
                 learned.append(getattr(model, "concentration_", np.nan))
             matrices[-1][name] = np.mean(by_document, axis=0)
             b = "" if np.isnan(learned).all() else f"{np.mean(learned):.2f}"
-            yield [n_components, name, spread(perplexities), b, f"{np.mean(seconds):.0f}"]
+            coherence = spread(coherences, 3)
+            seconds = f"{np.mean(seconds):.0f}"
+            yield [n_components, name, spread(perplexities), coherence, b, seconds]
 
 
 def main():
@@ -85,7 +92,7 @@ def main():
     print(f"{len(test.segment_ptr) - 1:,} to test\n")
     matrices = []
     print_table(
-        ["K", "model", "perplexity", "concentration", "fit, CPU s"],
+        ["K", "model", "perplexity", "coherence", "concentration", "fit, CPU s"],
         measure(names, train, test, options, matrices),
     )
     for n_components, documents in zip(options.components, matrices, strict=True):

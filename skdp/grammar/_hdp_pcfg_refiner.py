@@ -119,8 +119,10 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
         summed over subsymbols. "max-rule": the tree with the highest product of these
         probabilities. "projection": the tree with the highest probability under the distribution
         over trees in which rules are chosen independently and have these probabilities (Liang et
-        al. 2009, 4.3.1). "marginal": among the 50 best trees by "max-rule", the tree with the
-        highest probability, summed over subsymbols (4.3, option 3).
+        al. 2009, 4.3.1). "marginal": among the 50 best trees by "max-rule" (4.3, option 3), the
+        tree with the highest probability, summed over subsymbols, under the posterior means of the
+        rules; in (21) the mean is that of the probability. With one subsymbol it is the most
+        probable tree of the treebank's own grammar.
     max_iter : int or "auto", default="auto"
         Largest number of iterations. "auto": 50; with "split-merge" 35 for each cycle. Smaller
         numbers leave out cycles.

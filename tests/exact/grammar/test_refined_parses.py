@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from exact.grammar.test_refinement import (
     SENTENCES,
+    TREES,
     WORDS,
     draw_logs,
     look_up,
@@ -91,6 +92,72 @@ def test_marginal_is_the_likeliest_tree(words):
         expected = sorted(trees.values(), reverse=True)[:3]
         assert len(trees) <= 50  # all of them are candidates
         np.testing.assert_allclose([math.exp(p) for _, p in ranked], expected, rtol=1e-10)
+
+
+def plain_parses(words, weights, most_unary):
+    """Return all trees of a sentence with the product of their rules, by a plain grammar."""
+    rules = {(rule[1], rule[3]) for rule in weights if rule[0] == "emission"}
+    rules |= {("unary", rule[1], rule[3]) for rule in weights if rule[0] == "unary"}
+    rules |= {rule[1::2] for rule in weights if rule[0] == "binary"}
+    trees = oracle.coarse_trees(words, rules, most_unary)
+    products = {tree: oracle.weight_of(next(oracle.labelings(tree, 1)), weights) for tree in trees}
+    return {tree: product for tree, product in products.items() if product > 0.0}
+
+
+def test_marginal_of_one_subsymbol_is_the_best_tree_of_the_treebank_grammar():
+    """No sum is left: the product of relative frequencies, which "max-rule" does not maximize."""
+    trees = [to_tree(tree) for tree in TREES]
+    model = HDPPCFGRefiner(1, inference="em", decoding="marginal", min_word_count=1)
+    model.fit([tree.leaves for tree in trees], trees)
+    weights = dict(oracle.relative_frequencies(TREES, set("abc")))
+    for sentence in ("aba", "bab", "bcb", "accc"):
+        words = tuple(sentence)
+        products = plain_parses(words, weights, 2)
+        best = max(products, key=products.__getitem__)
+        assert to_tuple(model.set_params(decoding="marginal").predict([words])[0]) == best
+        by_rules = to_tuple(model.set_params(decoding="max-rule").predict([words])[0])
+        assert (by_rules == best) == (sentence == "aba")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_marginal_of_observed_subsymbols_is_the_best_tree_of_their_grammar(seed):
+    """Every tree has one labeling: a word has one subsymbol, and children determine the parent's.
+
+    So the sum over labelings is the product of a plain grammar whose symbols are the pairs.
+    """
+    treebank = make_treebank()
+    rules, counts = treebank.rules, count_coarse(treebank)
+    root, emission, unary, binary = draw_logs(rules, 2, seed)
+    i, j, z = np.ogrid[:2, :2, :2]
+    emission[rules.emission[:, 1][:, None] % 2 != np.arange(2)] = -np.inf
+    unary[:, ~np.eye(2, dtype=bool)] = -np.inf
+    binary[:, (i + j) % 2 != z] = -np.inf
+    logs = RefinedTables(root, emission, unary, binary)
+    coarse_logs = MaximumLikelihoodRefinement(rules, 0.0, 1).updated(counts).weights()
+    parser = RefinedParser(rules, counts, coarse_logs, logs, logs, 3, 3, (200.0,))
+    pairs = {}
+    for rule, weight in to_weights(rules, RefinedTables(*map(np.exp, logs))).items():
+        if weight == 0.0:
+            continue
+        kind, *rest = rule
+        n = 1 if kind == "emission" else 0
+        symbols = rest[: len(rest) - n]
+        merged = [part for s, y in zip(symbols[::2], symbols[1::2], strict=True)
+                  for part in (f"{s}{y}", 0)]  # fmt: skip
+        pairs[kind, *merged, *rest[len(rest) - n :]] = weight
+    for words in SENTENCES[:3]:
+        products = plain_parses(words, pairs, rules.longest_chain)
+        ranked = rank_trees(parser, lookup(parser, words), words, "marginal", 1)
+        if not products:
+            assert not ranked
+            continue
+        best = max(products, key=products.__getitem__)
+        assert to_tuple(ranked[0][0]) == without_subsymbols(best)
+        assert ranked[0][1] == pytest.approx(math.log(products[best]), rel=1e-10)
+
+
+def without_subsymbols(tree):
+    return (tree[0][:-1], *(c if isinstance(c, str) else without_subsymbols(c) for c in tree[1:]))
 
 
 @pytest.mark.parametrize("n_components", [1, 2])

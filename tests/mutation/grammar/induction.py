@@ -30,6 +30,7 @@ PARTITIONS = "grammar/_induction/_partitions.py"
 
 GIBBS_TESTS = "tests/exact/grammar/test_gibbs.py"
 GIBBS = "grammar/_induction/_gibbs.py"
+LIMITS = "tests/exact/grammar/test_limits.py"
 GEM = f"{GIBBS_TESTS}::test_posterior[GEM]"
 BINARY = f"{GIBBS_TESTS}::test_posterior[binary learned, beta known]"
 
@@ -322,5 +323,13 @@ MUTATIONS = [
         "The best trees of partitions have all brackets, too.",
         "tests/unit/grammar/test_brackets.py::TestPartitions::"
         "test_fit[{'inference': 'viterbi-em'}]",
+    ),
+    Mutation(
+        "grammar-beta-of-customers",
+        GIBBS,
+        "        orders = count_orders(self.layout, families, tables)",
+        "        orders = count_orders(self.layout, families, [f.counts for f in families])",
+        "Beta is drawn given tables, not the uses of rules.",
+        f"{LIMITS}::test_observed_trees_are_a_hierarchical_process[joint-gem]",
     ),
 ]

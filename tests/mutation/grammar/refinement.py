@@ -9,6 +9,7 @@ FOREST = "grammar/_refinement/_kernels_forest.py"
 GRAMMAR = "grammar/_refinement/_variational.py"
 LABELS = "grammar/_refinement/_kernels_messages.py"
 DECODING = "grammar/_refinement/_decoding.py"
+LIMITS = "tests/exact/grammar/test_limits.py"
 PARSER = "grammar/_refinement/_parser.py"
 PARSES = "tests/exact/grammar/test_refined_parses.py"
 REFINER = "tests/unit/grammar/test_hdp_pcfg_refiner.py"
@@ -235,5 +236,29 @@ MUTATIONS = [
         "        if False:",
         "A cycle ends with a smoothed grammar.",
         f"{CYCLES}::test_every_cycle_ends_with_a_smoothed_grammar",
+    ),
+    Mutation(
+        "refinement-lone-child-of-its-parents-weights",
+        GRAMMAR,
+        "            self.priors.unary * beta[rules.unary[:, 1], :, None],",
+        "            self.priors.unary * beta[rules.unary[:, 0], :, None],",
+        "The base of an only child is beta of its own symbol.",
+        f"{LIMITS}::test_chains_of_unaries_are_a_nested_process",
+    ),
+    Mutation(
+        "refinement-groups-of-another-total",
+        GRAMMAR,
+        "            priors.unary + counts.unary.sum(axis=1, keepdims=True),",
+        "            priors.unary + counts.unary.sum(axis=2, keepdims=True),",
+        "A group is the children of a parent's subsymbol.",
+        f"{LIMITS}::test_observed_upper_subsymbols_are_groups",
+    ),
+    Mutation(
+        "refinement-marginal-in-the-order-of-max-rule",
+        "grammar/_refinement/_parses.py",
+        "        found.sort(key=lambda pair: -pair[1])",
+        "        pass",
+        "Candidates are ranked by their probabilities.",
+        f"{PARSES}::test_marginal_of_one_subsymbol_is_the_best_tree_of_the_treebank_grammar",
     ),
 ]
