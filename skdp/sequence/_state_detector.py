@@ -195,6 +195,8 @@ class StateDetector(
     (2, array([1007, 2033]))
     """
 
+    memory_: NDArray[np.float64] | None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "features": [StrOptions({"auto", "windows", "values"}), WindowFeatures],
