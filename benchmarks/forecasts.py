@@ -67,8 +67,8 @@ def emissions(season):
     yield f"{all_lags} lags", AutoregressiveEmission(all_lags), False
     yield f"{all_lags} lags, trend", AutoregressiveEmission(all_lags, trend="ct"), False
     if season > 1:
-        chosen = [1, season, season + 1]
-        yield f"lags {chosen}", AutoregressiveEmission(chosen), False
+        for chosen in ([1, season], [1, season, season + 1]):
+            yield f"lags {chosen}", AutoregressiveEmission(chosen), False
     yield f"differences, {all_lags - 1} lags", AutoregressiveEmission(all_lags - 1), True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from skdp.sequence._base import check_columns_observed
 from skdp.sequence._detector._coarse import coarsen, decode_with
 from skdp.sequence._detector._criterion import judge_states
 from skdp.sequence._detector._known import know_groups, know_windows, write_known
+from skdp.sequence._detector._memory import forget, learn_memory
 from skdp.sequence._hdp_hmm_lt import HDPHMMLT
 from skdp.sequence._hmm._hints import check_known_states
 
@@ -40,8 +41,25 @@ _EVIDENCE = 0.25
 """Share of the evidence of an observation, divided by the step, that predictions use: overlapping
 windows and successive values repeat each other."""
 
+_EVIDENCE_OF_CHANGES = 0.1
+"""The same for probabilities of changes."""
+
+_COST_OF_WINDOWS, _COST_OF_VALUES = 1.0, 0.5
+"""What a parameter costs in the criterion, times log N: windows overlap, so they are fewer than N
+independent observations."""
+
 _FEWEST = 100
 """Minimum number of observations that a step chosen by "auto" leaves in a longer recording."""
+
+
+class _Candidate(NamedTuple):
+    """A fitted model, the states of all observations, and what is to be chosen by."""
+
+    criterion: float
+    step: int
+    model: HDPHMMLT
+    states: NDArray[np.int64]
+    caught: list[Any]
 
 
 class StateDetector(
@@ -105,12 +123,17 @@ class StateDetector(
         count.
     features_ : WindowFeatures or None
         The fitted features; None if the states explain values.
+    memory_ : (D,) array or None
+        If the states explain values: the share a of its previous value that is subtracted from each
+        value, for each column, from 0 to .999; `model_` explains x_t - a x_t-1. None if they
+        explain windows.
     model_ : HDPHMMLT
         The fitted model of the windows or values.
     step_ : int
         The step, as chosen.
     criteria_ : dict of int to float
-        The criterion of each step that was tried; higher is better.
+        The criterion of each step that was tried; higher is better. If values were tried with and
+        without their previous ones, it is the higher of the two.
     n_active_components_ : int
         Number of states in `labels_`.
     n_iter_ : int
@@ -130,11 +153,20 @@ class StateDetector(
     A hidden Markov model takes observations as independent given the states. Overlapping windows
     and drifting sensors are not, and the model then explains their dependence by more states. Using
     every c-th observation is a coarsened posterior: the same model with 1 / c of the evidence.
-    Predictions use all observations, each with 1 / (4 c) of its evidence. The coarseness is chosen
-    by a Gaussian likelihood whose residuals are autoregressive of order one, with log N per
-    parameter and per change as the penalty. The constants (two periods in a window, half a window
-    as its hop, five components, the stickiness, at least 100 observations, the quarter of the
-    evidence, the penalty) were chosen on one half of a published benchmark.
+    States use all observations, each with 1 / (4 c) of its evidence, and probabilities of changes
+    with 1 / (10 c). The coarseness is chosen by a Gaussian likelihood whose residuals are
+    autoregressive of order one, with log N per parameter and per change as the penalty, or half as
+    much for values.
+
+    Values are then explained once more, without what their noise repeats: from each value its
+    share of the previous one is subtracted, the coefficient a of that autoregression, column by
+    column. So a sensor that drifts hardly counts, while one with levels in noise does. The
+    criterion decides whether these states are better. Windows hardly repeat each other, so they
+    are taken as they are.
+
+    The constants (two periods in a window, half a window as its hop, five components, the
+    stickiness, at least 100 observations, the shares of the evidence, the penalties) were chosen on
+    one half of a published benchmark.
 
     Probabilities are those of the model and take the states of stored samples into account, but not
     the choices of window and step. A probable change is a change of the signal, which a user may
@@ -162,6 +194,8 @@ class StateDetector(
     >>> detector.n_active_components_, detector.change_points_
     (2, array([1007, 2033]))
     """
+
+    memory_: NDArray[np.float64] | None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -250,6 +284,7 @@ class StateDetector(
         reader.features_ = self._make_features(panel, seeds[0])
         if reader.features_ is not None:
             reader.features_.fit(panel)
+        reader.memory_ = np.zeros(panel.n_features) if reader.features_ is None else None
         known = check_known_states(y if self.use_y else None, panel.ptr, self.n_components)
         observations, layout = reader._observe(panel)
         known_windows = None if known is None else know_windows(known.states, layout)
@@ -312,7 +347,8 @@ class StateDetector(
 
         With windows, a change is located between the centers of two windows: the step in the middle
         has its probability, and the steps between have 0. The first step of a sequence has 0. The
-        sum over a sequence is the expected number of changes.
+        sum over a sequence is the expected number of changes. Observations have less evidence than
+        in `predict`, see Notes of the class, so a change of the states may have a low probability.
 
         Parameters
         ----------
@@ -326,7 +362,8 @@ class StateDetector(
         panel, is_single = self._check_panel(X)
         observations, layout = self._observe(panel)
         out = np.zeros(len(panel.values))
-        out[layout.first_steps] = self._join("predict_change_proba", observations)
+        changes = self._join("predict_change_proba", observations, _EVIDENCE_OF_CHANGES)
+        out[layout.first_steps] = changes
         return split(out, panel.ptr, is_single)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -370,8 +407,8 @@ class StateDetector(
 
     def _observe(self, panel: SequencePanel) -> tuple[SequencePanel, WindowLayout]:
         """Return the observations of the model, and the steps that each of them represents."""
-        if self.features_ is None:
-            return panel, WindowLayout.of(panel.ptr, 1, 1)
+        if self.memory_ is not None:
+            return forget(panel, self.memory_), WindowLayout.of(panel.ptr, 1, 1)
         return self.features_.transform(panel), self.features_._lay(panel)
 
     def _choose_model(
@@ -399,7 +436,34 @@ class StateDetector(
             Warnings of its fit.
         """
         self.criteria_: dict[int, float] = {}
-        best: Any = None
+        best = self._try_steps(observations, observations.values, layout, seed, known)
+        if self.memory_ is not None:
+            memory = learn_memory(observations, best.states)
+            if memory.any():
+                rest = forget(observations, memory)
+                other = self._try_steps(rest, observations.values, layout, seed, known)
+                if other.criterion > best.criterion:
+                    best, self.memory_ = other, memory
+        self.step_, self.model_ = best.step, best.model
+        return best.states, best.caught
+
+    def _try_steps(
+        self,
+        observations: SequencePanel,
+        values: NDArray[np.float64],
+        layout: WindowLayout,
+        seed: int,
+        known: NDArray[np.int64] | None,
+    ) -> _Candidate:
+        """Fit models to every step-th observation; return the one with the best states of values.
+
+        Parameters
+        ----------
+        values : (N, D) array
+            The observations, before a part of them was forgotten.
+        observations, layout, seed, known : as in `_choose_model`
+        """
+        found: list[_Candidate] = []
         for step in self._list_steps(observations):
             rows = layout.thin(step)
             some = _take(observations, rows)
@@ -420,14 +484,12 @@ class StateDetector(
                 else:
                     own = know_groups(known, rows, observations.ptr)
                     model.fit(some, np.split(own, some.ptr[1:-1]))
-            coarse = coarsen(model, _EVIDENCE / step)
-            states = decode_with(coarse, observations, known)
-            criterion = judge_states(observations.values, observations.ptr, states)
-            self.criteria_[step] = criterion
-            if best is None or criterion > best[0]:
-                best = criterion, step, model, states, caught
-        _, self.step_, self.model_, states, caught = best
-        return states, caught
+            states = decode_with(coarsen(model, _EVIDENCE / step), observations, known)
+            cost = _COST_OF_WINDOWS if self.features_ is not None else _COST_OF_VALUES
+            criterion = judge_states(values, observations.ptr, states, cost)
+            self.criteria_[step] = max(criterion, self.criteria_.get(step, -np.inf))
+            found.append(_Candidate(criterion, step, model, states, caught))
+        return max(found, key=lambda candidate: candidate.criterion)
 
     def _list_steps(self, observations: SequencePanel) -> list[int]:
         if self.step != "auto":
@@ -435,9 +497,11 @@ class StateDetector(
         most = max(len(observations.values) // _FEWEST, 1)
         return [2**i for i in range(most.bit_length())]
 
-    def _join(self, method: str, observations: SequencePanel) -> NDArray[Any]:
+    def _join(
+        self, method: str, observations: SequencePanel, evidence: float = _EVIDENCE
+    ) -> NDArray[Any]:
         """Return the result of a method of the model for all observations."""
-        model = coarsen(self.model_, _EVIDENCE / self.step_)
+        model = coarsen(self.model_, evidence / self.step_)
         return np.concatenate(getattr(model, method)(observations))
 
     def _spread(self, X: Any, predict: Any) -> Any:

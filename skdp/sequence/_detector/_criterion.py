@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,8 +12,53 @@ _SHRINKAGE = 0.05
 state of a few equal steps must not have an unbounded density."""
 
 
+_LONGEST_MEMORY = 0.999
+
+
+class Residuals(NamedTuple):
+    """What is left of observations around the mean of their state.
+
+    Attributes
+    ----------
+    now : (n,) array of int
+        Numbers of the complete observations after a complete one of the same sequence.
+    before, after : (n, D) arrays
+        Residuals of the observations before these, and of these.
+    """
+
+    now: NDArray[np.int64]
+    before: NDArray[np.float64]
+    after: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, values: NDArray[np.float64], ptr: NDArray[np.int64], states: NDArray[np.int64]
+    ) -> Residuals:
+        """Return the residuals of observations as in `judge_states`."""
+        complete = np.asarray(~np.isnan(values).any(axis=1))
+        follows = np.concatenate([[False], complete[:-1]])
+        follows[ptr[:-1]] = False
+        used, numbers = np.unique(states[complete], return_inverse=True)
+        residuals = np.full(values.shape, np.nan)
+        own = values[complete]
+        for k in range(len(used)):
+            own[numbers == k] -= own[numbers == k].mean(axis=0)
+        residuals[complete] = own
+        now = np.flatnonzero(follows & complete)
+        return cls(now, residuals[now - 1], residuals[now])
+
+    @property
+    def memory(self) -> NDArray[np.float64]:
+        """The coefficient of the autoregression of each column, from 0 to .999, (D,)."""
+        power = np.maximum((self.before**2).sum(axis=0), np.finfo(float).tiny)
+        return np.clip((self.before * self.after).sum(axis=0) / power, 0.0, _LONGEST_MEMORY)
+
+
 def judge_states(
-    values: NDArray[np.float64], ptr: NDArray[np.int64], states: NDArray[np.int64]
+    values: NDArray[np.float64],
+    ptr: NDArray[np.int64],
+    states: NDArray[np.int64],
+    cost: float,
 ) -> float:
     """Return a penalized log likelihood of observations given their states; higher is better.
 
@@ -22,8 +69,8 @@ def judge_states(
 
         x_t - m(z_t) = a (x_t-1 - m(z_t-1)) + e_t,  e_t ~ N(0, S(z_t))
 
-    A parameter costs log N, twice as much as in the Bayesian information criterion, and so does
-    the place of each change.
+    A parameter costs `cost` log N, and so does the place of each change; a cost of 1/2 is the
+    Bayesian information criterion.
 
     Parameters
     ----------
@@ -31,6 +78,7 @@ def judge_states(
         Steps with NaN do not count.
     ptr : (n + 1,) array of int64
     states : (N,) array of int
+    cost : float
 
     Returns
     -------
@@ -39,20 +87,12 @@ def judge_states(
     variances = np.nanvar(values, axis=0)
     values = values[:, variances > 0.0]
     variances = variances[variances > 0.0]
-    complete = np.asarray(~np.isnan(values).any(axis=1))
     follows = np.ones(len(values), dtype=bool)
     follows[ptr[:-1]] = False
     n_changes = np.count_nonzero((np.diff(states) != 0) & follows[1:])
-    used, numbers = np.unique(states[complete], return_inverse=True)
-    residuals = np.full(values.shape, np.nan)
-    own = values[complete]
-    for k in range(len(used)):
-        own[numbers == k] -= own[numbers == k].mean(axis=0)
-    residuals[complete] = own
-    now = np.flatnonzero(follows & complete & np.concatenate([[False], complete[:-1]]))
-    before, after = residuals[now - 1], residuals[now]
-    power = np.maximum((before**2).sum(axis=0), np.finfo(float).tiny)
-    noise = after - np.clip((before * after).sum(axis=0) / power, 0.0, 0.999) * before
+    used = np.unique(states[~np.isnan(values).any(axis=1)])
+    residuals = Residuals.of(values, ptr, states)
+    now, noise = residuals.now, residuals.after - residuals.memory * residuals.before
     n_columns = values.shape[1]
     n_parameters = n_columns * (1 + len(used))
     log_likelihood = 0.0
@@ -67,4 +107,4 @@ def judge_states(
         log_likelihood -= 0.5 * len(errors) * np.linalg.slogdet(covariance)[1]
         log_likelihood -= 0.5 * np.trace(np.linalg.solve(covariance, scatter))
         n_parameters += n_columns * (n_columns + 1) // 2
-    return float(log_likelihood - (n_parameters + n_changes) * np.log(len(values)))
+    return float(log_likelihood - cost * (n_parameters + n_changes) * np.log(len(values)))
