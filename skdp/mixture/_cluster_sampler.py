@@ -22,11 +22,12 @@ from skdp.mixture._table._weights import RowCopies
 _FIRST_CAPACITY = 16
 _THREE = 3
 
-_STAGES = (2000, 100), (20_000, 50)
+_STAGES = (500, 100), (2000, 100), (20_000, 50)
 """(number of rows, number of sweeps) of the initialization stages.
 
 If there are at least twice as many rows, a random subset of this size is clustered first, because
-moves that are rarely accepted with many rows are accepted with few.
+moves that are rarely accepted with many rows are accepted with few. The first stage is for columns
+that may turn out to be noise: with many rows, a partition that fits their noise is stable.
 """
 
 _SWEEPS = 15
@@ -100,7 +101,8 @@ class ClusterSampler(Part):
         """
         order = self._free.copy()
         shuffle(order, rng)
-        stages = [stage for stage in _STAGES if 2 * stage[0] <= len(order)]
+        possible = _STAGES if self._may_be_alike else _STAGES[1:]
+        stages = [stage for stage in possible if 2 * stage[0] <= len(order)]
         if stages:
             n_rows, n_sweeps = stages[-1]
             rows = np.sort(np.append(order[:n_rows], self._some_pinned(n_rows, rng)))
@@ -224,6 +226,26 @@ class ClusterSampler(Part):
         if self.split_merge and len(self.labels) > 1:
             self._split_and_merge()
         self._draw_above()
+
+    @property
+    def _may_be_alike(self) -> bool:
+        """Whether columns may have the same distribution in all clusters."""
+        return bool(getattr(self.emission, "may_be_alike", False))
+
+    @property
+    def is_single(self) -> bool:
+        """Whether all clusters have the same distribution, so that there is only one."""
+        return self.known is None and not getattr(self.emission, "differs", True)
+
+    @property
+    def n_components(self) -> int:
+        """Number of clusters of a sample: those with the same distribution count as one."""
+        return 1 if self.is_single else self.n_clusters
+
+    @property
+    def components(self) -> NDArray[np.int64]:
+        """Clusters of the rows in a sample, (N,)."""
+        return np.zeros_like(self.labels) if self.is_single else self.labels
 
     @property
     def _is_augmented(self) -> bool:

@@ -122,7 +122,7 @@ class MixtureSampler(ClusterSampler):
         """Return the scalars that the trace records."""
         return {
             "log_joint": self.log_joint(),
-            "n_components": float(self.n_clusters),
+            "n_components": float(self.n_components),
             "discount": self.discount,
             "concentration": self.concentration,
             **self._scalars_of_emission(),
@@ -130,7 +130,7 @@ class MixtureSampler(ClusterSampler):
 
     def model(self) -> MixtureModel:
         """Return the current sample."""
-        return self.model_of(self.labels, self.discount, self.concentration)
+        return self.model_of(self.components, self.discount, self.concentration)
 
     def model_of(
         self, labels: NDArray[np.int64], discount: float, concentration: float

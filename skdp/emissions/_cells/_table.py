@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from skdp._numeric._typing import Floats, Places
 from skdp._part import Part
 from skdp.emissions._clusters import ClusterEmission, ClusterTerms, cell_terms, join_terms
+from skdp.emissions._discrete._categorical import CategoricalSampler
 from skdp.emissions._independent import CollapsedIndependentSampler
 
 
@@ -41,6 +43,10 @@ class TableSampler(Part):
             if not isinstance(leaf, ClusterEmission):
                 kind = type(leaf).__name__.removesuffix("Sampler")
                 raise TypeError(f"{supported}; got {kind}Emission.")
+        if isinstance(root, CollapsedIndependentSampler):
+            for leaf in self.leaves():
+                if isinstance(leaf, CategoricalSampler):
+                    leaf.may_be_alike = leaf.concentration_prior is not None
         self._prior = self._gather_priors()
 
     def leaves(self) -> Iterator[Any]:
@@ -131,10 +137,31 @@ class TableSampler(Part):
             return
         given = self.restrict(np.arange(len(labels)), n_clusters)
         given.condition(labels)
+        choosing = self._list_choosing()
         for leaf, own in zip(self.leaves(), given.leaves(), strict=True):
-            if hasattr(leaf, "draw_shared_given"):
+            if any(leaf is other for other in choosing):
+                n_others = sum(other.differs for other in choosing if other is not leaf)
+                log_odds = math.log((n_others + 1.0) / (len(choosing) - n_others))
+                leaf.draw_shared_given(own, rng, log_odds)
+            elif hasattr(leaf, "draw_shared_given"):
                 leaf.draw_shared_given(own, rng)
         self._take_priors()
+
+    def _list_choosing(self) -> list[Any]:
+        """Return the parts of a table that may have the same distribution in all clusters."""
+        return [leaf for leaf in self.leaves() if getattr(leaf, "may_be_alike", False)]
+
+    @property
+    def may_be_alike(self) -> bool:
+        """Whether columns may have the same distribution in all clusters."""
+        return len(self._list_choosing()) > 0
+
+    @property
+    def differs(self) -> bool:
+        """Whether any column differs between clusters."""
+        choosing = self._list_choosing()
+        n_parts = sum(1 for _ in self.leaves())
+        return len(choosing) < n_parts or any(leaf.differs for leaf in choosing)
 
     def _list_drawing_dof(self) -> list[Any]:
         return [leaf for leaf in self.leaves() if getattr(leaf, "draws_dof", False)]

@@ -15,7 +15,7 @@ from scipy.special import gammaln
 
 from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior, check_memory, shorten
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._random import draw_slice
+from skdp._numeric._random import draw_gamma, draw_slice, next_open_double
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._cells._terms import SymbolColumns
@@ -23,6 +23,12 @@ from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._discrete import _kernels_counts as kernels
 from skdp.emissions._discrete._sampler import DiscreteSampler
 from skdp.emissions._whole import Observations, PartedEmission
+
+_ALIKE = 1e10
+"""Concentration that stands for equal distributions in all states; others are smaller."""
+
+_N_TRIES = 10
+"""Number of moves in a sweep between equal and different distributions in the states."""
 
 
 class CategoricalEmission(PartedEmission):
@@ -75,6 +81,14 @@ class CategoricalEmission(PartedEmission):
     its other concentrations are fixed, because random states, all of which contain all symbols,
     would favor a large A. Then A is drawn once a sweep by slice sampling, with theta integrated
     out.
+
+    In mixtures of tables (several columns, or `IndependentEmissions`) in which A is drawn, a column
+    may have the same distribution in all clusters, the frequencies of its symbols with 1 added to
+    each count. It does not take part in the search for clusters then. The number of such columns is
+    uniform a priori, and so are the columns given their number. Whether a column differs between
+    clusters is drawn together with A by Metropolis-Hastings moves, with theta integrated out;
+    `trace_` has it as ``name__differs``, 1 or 0. (A is 1e10 if it does not.) If no column differs and
+    no label is known, a stored sample has a single cluster.
 
     A stored sample holds A and the posterior means of theta given A and the states, which are the
     probabilities of the next symbol. With the base "empirical", symbols that occur only in held-out
@@ -211,6 +225,8 @@ class CategoricalSampler(DiscreteSampler):
     ----------
     held : bool
         Whether `draw` leaves the concentration unchanged.
+    may_be_alike : bool
+        Whether all states may have the same distribution: see `draw_shared_given`.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols",)
@@ -224,7 +240,7 @@ class CategoricalSampler(DiscreteSampler):
     ):
         self.prior = prior
         self.concentration_prior = concentration_prior
-        self.held = False
+        self.held = self.may_be_alike = False
         self.counts: NDArray[Any] = np.zeros((len(prior), n_states), dtype=np.int64)
         self.log_probs = np.empty(self.counts.shape)
         if concentration_prior is not None:
@@ -268,9 +284,49 @@ class CategoricalSampler(DiscreteSampler):
         sums = np.empty((2, self.counts.shape[1]))
         kernels.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
 
+    @property
+    def differs(self) -> bool:
+        """Whether theta differs between states."""
+        return not self.may_be_alike or self.concentration < _ALIKE / 2.0
+
+    def _draw_whether_states_differ(self, log_odds: float, rng: NDArray[np.uint64]) -> None:
+        """Draw whether states differ, and A, given the counts, with theta integrated out.
+
+        A is proposed from its prior, so the prior density cancels.
+
+        Parameters
+        ----------
+        log_odds : float
+            Prior log odds that states differ.
+        rng : (4,) uint64 array
+        """
+        assert self.concentration_prior is not None
+        shape, rate = self.concentration_prior
+        log_evidence = self._find_log_evidence()
+        totals = self.counts.sum(axis=1)
+        common = (totals + 1.0) / (totals.sum() + len(totals))
+        log_alike = float(totals @ np.log(common))
+        low, high = self._bounds()
+        proposed = self.concentration if self.differs else math.nan
+        log_target = log_evidence(proposed) + log_odds if self.differs else log_alike
+        for _ in range(_N_TRIES):
+            other, log_other = math.nan, log_alike
+            if math.isnan(proposed):
+                other = draw_gamma(shape, rng) / rate
+                if not low <= other <= high:
+                    continue
+                log_other = log_evidence(other) + log_odds
+            if math.log(next_open_double(rng)) < log_other - log_target:
+                proposed, log_target = other, log_other
+        self.prior = _ALIKE * common if math.isnan(proposed) else proposed * self._base
+
+    def _bounds(self) -> tuple[float, float]:
+        """Return the smallest and the largest A."""
+        return SMALLEST / self._base_values[0], LARGEST / self._base_values[-1]
+
     def _draw_concentration(self, shape: float, rate: float, rng: NDArray[np.uint64]) -> None:
         """Draw the concentration given the counts, with theta integrated out."""
-        log_evidence, base_values = self._find_log_evidence(), self._base_values
+        log_evidence = self._find_log_evidence()
 
         def log_density(log_concentration: float) -> float:
             if not low <= log_concentration <= high:
@@ -279,8 +335,7 @@ class CategoricalSampler(DiscreteSampler):
             result = log_evidence(concentration)
             return float(result + shape * log_concentration - rate * concentration)
 
-        low = math.log(SMALLEST / base_values[0])
-        high = math.log(LARGEST / base_values[-1])
+        low, high = map(math.log, self._bounds())
         start = math.log(self.concentration)
         self.prior = math.exp(draw_slice(log_density, start, rng)) * self._base
 
@@ -320,7 +375,8 @@ class CategoricalSampler(DiscreteSampler):
         """Return the scalars for the trace."""
         if self.concentration_prior is None:
             return {}
-        return {"emission_concentration": self.concentration}
+        scalars = {"emission_concentration": self.concentration}
+        return scalars | {"differs": float(self.differs)} if self.may_be_alike else scalars
 
     def model(self) -> CategoricalModel:
         """Return E[theta | z]."""
@@ -343,10 +399,28 @@ class CategoricalSampler(DiscreteSampler):
             kernels.count_symbols(self._symbols, labels, self.counts)
             self._draw_concentration(*self.concentration_prior, rng)
 
-    def draw_shared_given(self, clusters: CategoricalSampler, rng: NDArray[np.uint64]) -> None:
-        """Draw the concentration, unless known, given a sampler with the counts of clusters."""
-        if self.concentration_prior is not None:
-            self.counts = clusters.counts
+    def draw_shared_given(
+        self,
+        clusters: CategoricalSampler,
+        rng: NDArray[np.uint64],
+        log_odds: float | None = None,
+    ) -> None:
+        """Draw the concentration, unless known, given a sampler with the counts of clusters.
+
+        Parameters
+        ----------
+        clusters : CategoricalSampler
+        rng : (4,) uint64 array
+        log_odds : float or None, default=None
+            Prior log odds that the column differs between clusters. None: whether it does is left
+            unchanged.
+        """
+        if self.concentration_prior is None:
+            return
+        self.counts = clusters.counts
+        if log_odds is not None:
+            self._draw_whether_states_differ(log_odds, rng)
+        if self.differs:
             self._draw_concentration(*self.concentration_prior, rng)
 
     def columns_of_cells(self) -> SymbolColumns:

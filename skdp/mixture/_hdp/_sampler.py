@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -177,7 +178,7 @@ class HDPMixtureSampler(ClusterSampler):
         """Return the scalars that the trace records."""
         return {
             "log_joint": self.log_joint(),
-            "n_components": float(self.n_clusters),
+            "n_components": float(self.n_components),
             "concentration": float(self.top.concentration),
             "top_concentration": float(self.top.top_concentration),
             **self._scalars_of_emission(),
@@ -185,7 +186,10 @@ class HDPMixtureSampler(ClusterSampler):
 
     def model(self) -> HDPMixtureModel:
         """Return the current sample."""
-        return self._model(self.labels, self.top)
+        top = self.top
+        if self.is_single:
+            top = replace(top, weights=top.weights.sum(keepdims=True))
+        return self._model(self.components, top)
 
     def _model(self, labels: NDArray[np.int64], top: TopLevel) -> HDPMixtureModel:
         return HDPMixtureModel(

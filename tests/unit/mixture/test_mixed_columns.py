@@ -104,3 +104,51 @@ def test_units_and_one_absurd_value(units):
     model = DPMixture(GaussianEmission("diag"), max_iter=40, random_state=0).fit(units * rows)
     keep = np.arange(150) != 7
     assert adjusted_rand_score(KIND[keep], model.labels_[keep]) > 0.7
+
+
+def draw_symbols(n_rows, n_columns, n_symbols=4, seed=0):
+    """Return columns of independent, uniform symbols."""
+    return np.random.default_rng(seed).integers(n_symbols, size=(n_rows, n_columns))
+
+
+@pytest.mark.parametrize("n_symbols", [2, 4])
+def test_categories_with_nothing_to_find(n_symbols):
+    X = draw_symbols(300, 6, n_symbols)
+    model = DPMixture("categorical", max_iter=150, random_state=0).fit(X)
+    assert model.n_components_ == 1
+    differs = [model.trace_[f"column{d}__differs"].mean() for d in range(6)]
+    assert np.mean(differs) < 0.2
+    counts = np.bincount(X[:, 0])
+    np.testing.assert_allclose(
+        model.emission_.models["column0"].probs[0], (counts + 1) / (300 + n_symbols), rtol=1e-6
+    )
+    groups = [X[:100], X[100:200], X[200:]]
+    model = HDPMixture("categorical", max_iter=60, random_state=0).fit(groups)
+    assert model.n_components_ == 1
+
+
+def test_categories_that_differ_among_many_that_do_not():
+    kind = np.random.default_rng(1).integers(3, size=200)
+    noisy = np.where(np.random.default_rng(2).random((200, 4)) < 0.8, kind[:, np.newaxis], 3)
+    X = np.column_stack([noisy, draw_symbols(200, 12)])
+    model = DPMixture("categorical", max_iter=60, random_state=0).fit(X)
+    assert model.n_components_ == 3
+    assert adjusted_rand_score(kind, model.labels_) > 0.9
+    differs = [model.trace_[f"column{d}__differs"].mean() for d in range(16)]
+    assert min(differs[:4]) == 1.0
+    assert max(differs[4:]) < 0.2
+
+
+def test_clusters_with_known_labels_are_not_joined():
+    """Even if all columns have the same distribution in both."""
+    X, y = draw_symbols(200, 4), np.where(np.arange(200) < 20, np.arange(200) % 2, -1)
+    model = DPMixture("categorical", max_iter=40, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.labels_[:20], y[:20])
+
+
+def test_a_single_column_of_categories_always_differs():
+    model = DPMixture("categorical", max_iter=20, random_state=0).fit(draw_symbols(50, 1))
+    assert "differs" not in " ".join(model.trace_)
+    fixed = CategoricalEmission(prior=0.5)
+    model = DPMixture(fixed, max_iter=20, random_state=0).fit(draw_symbols(50, 3))
+    assert "differs" not in " ".join(model.trace_)

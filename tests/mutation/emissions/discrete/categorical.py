@@ -5,6 +5,8 @@ from mutation.mutation import Mutation
 SYMBOLS = "emissions/_discrete/_categorical.py"
 CONCENTRATION = "tests/exact/emissions/test_symbol_concentration.py"
 
+ALIKE = "tests/exact/mixture/test_alike_columns.py::test_partitions_and_columns[MixtureSampler]"
+
 GAPS = "tests/exact/emissions/test_counts.py::test_missing_values_have_factor_one"
 
 MUTATIONS = [
@@ -47,5 +49,61 @@ MUTATIONS = [
         "return CategoricalSampler(n_states, self._base)",
         "Moves of states condition on the concentration.",
         f"{CONCENTRATION}::test_restricted_samplers_know_the_concentration",
+    ),
+    Mutation(
+        "alike-columns-without-prior-odds",
+        SYMBOLS,
+        "log_other = log_evidence(other) + log_odds",
+        "log_other = log_evidence(other)",
+        "Columns are drawn from their prior given the others.",
+        ALIKE,
+    ),
+    Mutation(
+        "alike-columns-of-the-base",
+        SYMBOLS,
+        "log_alike = float(totals @ np.log(common))",
+        "log_alike = float(totals @ np.log(self._base))",
+        "Equal probabilities are the frequencies.",
+        ALIKE,
+    ),
+    Mutation(
+        "alike-columns-propose-by-the-rate",
+        SYMBOLS,
+        "other = draw_gamma(shape, rng) / rate",
+        "other = draw_gamma(shape, rng) * rate",
+        "A concentration is proposed from its prior.",
+        ALIKE,
+    ),
+    Mutation(
+        "alike-columns-draw-a-finite-concentration",
+        SYMBOLS,
+        "        if self.differs:\n            self._draw_concentration",
+        "        if True:\n            self._draw_concentration",
+        "The concentration of equal columns changes with the choice of columns only.",
+        ALIKE,
+    ),
+    Mutation(
+        "alike-columns-count-themselves",
+        "emissions/_cells/_table.py",
+        "n_others = sum(other.differs for other in choosing if other is not leaf)",
+        "n_others = min(sum(other.differs for other in choosing), len(choosing) - 1)",
+        "The odds of a column depend on the others.",
+        ALIKE,
+    ),
+    Mutation(
+        "alike-columns-have-several-clusters",
+        "mixture/_cluster_sampler.py",
+        "return np.zeros_like(self.labels) if self.is_single else self.labels",
+        "return self.labels",
+        "Clusters with the same distribution are one.",
+        ALIKE,
+    ),
+    Mutation(
+        "alike-columns-join-known-clusters",
+        "mixture/_cluster_sampler.py",
+        "return self.known is None and not getattr",
+        "return not getattr",
+        "Rows with different known labels stay apart.",
+        "tests/unit/mixture/test_mixed_columns.py::test_clusters_with_known_labels_are_not_joined",
     ),
 ]
