@@ -234,12 +234,12 @@ class ClusterSampler(Part):
 
     @property
     def is_single(self) -> bool:
-        """Whether all clusters have the same distribution, so that there is only one."""
-        return self.known is None and not getattr(self.emission, "differs", True)
+        """Whether the columns of a table show no clusters, so that there is only one."""
+        return self.known is None and not getattr(self.emission, "shows_clusters", True)
 
     @property
     def n_components(self) -> int:
-        """Number of clusters of a sample: those with the same distribution count as one."""
+        """Number of clusters of a sample, which is 1 if no columns show them."""
         return 1 if self.is_single else self.n_clusters
 
     @property

@@ -43,7 +43,7 @@ class TableSampler(Part):
             if not isinstance(leaf, ClusterEmission):
                 kind = type(leaf).__name__.removesuffix("Sampler")
                 raise TypeError(f"{supported}; got {kind}Emission.")
-        if isinstance(root, CollapsedIndependentSampler):
+        if sum(1 for _ in self.leaves()) > 1:
             for leaf in self.leaves():
                 if isinstance(leaf, CategoricalSampler):
                     leaf.may_be_alike = leaf.concentration_prior is not None
@@ -139,12 +139,12 @@ class TableSampler(Part):
         given.condition(labels)
         choosing = self._list_choosing()
         for leaf, own in zip(self.leaves(), given.leaves(), strict=True):
+            log_odds: tuple[float, ...] = ()
             if any(leaf is other for other in choosing):
                 n_others = sum(other.differs for other in choosing if other is not leaf)
-                log_odds = math.log((n_others + 1.0) / (len(choosing) - n_others))
-                leaf.draw_shared_given(own, rng, log_odds)
-            elif hasattr(leaf, "draw_shared_given"):
-                leaf.draw_shared_given(own, rng)
+                log_odds = (math.log((n_others + 1.0) / (len(choosing) - n_others)),)
+            if hasattr(leaf, "draw_shared_given"):
+                leaf.draw_shared_given(own, rng, *log_odds)
         self._take_priors()
 
     def _list_choosing(self) -> list[Any]:
@@ -157,11 +157,14 @@ class TableSampler(Part):
         return len(self._list_choosing()) > 0
 
     @property
-    def differs(self) -> bool:
-        """Whether any column differs between clusters."""
+    def shows_clusters(self) -> bool:
+        """Whether at least two columns of categories differ between clusters, or any other part.
+
+        Mixtures of categories in a single column are not identified.
+        """
         choosing = self._list_choosing()
         n_parts = sum(1 for _ in self.leaves())
-        return len(choosing) < n_parts or any(leaf.differs for leaf in choosing)
+        return len(choosing) < n_parts or sum(leaf.differs for leaf in choosing) > 1
 
     def _list_drawing_dof(self) -> list[Any]:
         return [leaf for leaf in self.leaves() if getattr(leaf, "draws_dof", False)]

@@ -82,13 +82,14 @@ class CategoricalEmission(PartedEmission):
     would favor a large A. Then A is drawn once a sweep by slice sampling, with theta integrated
     out.
 
-    In mixtures of tables (several columns, or `IndependentEmissions`) in which A is drawn, a column
+    In mixtures of tables, which have several columns, and if A is drawn, a column
     may have the same distribution in all clusters, the frequencies of its symbols with 1 added to
     each count. It does not take part in the search for clusters then. The number of such columns is
     uniform a priori, and so are the columns given their number. Whether a column differs between
     clusters is drawn together with A by Metropolis-Hastings moves, with theta integrated out;
-    `trace_` has it as ``name__differs``, 1 or 0. (A is 1e10 if it does not.) If no column differs and
-    no label is known, a stored sample has a single cluster.
+    `trace_` has it as ``name__differs``, 1 or 0. (If it is 0, A is 1e10.) A single column
+    of categories does not identify clusters. So if fewer than two differ, the table has no other
+    columns, and no labels are known, a stored sample has a single cluster.
 
     A stored sample holds A and the posterior means of theta given A and the states, which are the
     probabilities of the next symbol. With the base "empirical", symbols that occur only in held-out

@@ -4,6 +4,8 @@ By batch means, as in `test_partitions`: |z| < 5 for some 40 numbers of each of 
 alarm for one in 40 choices of the seeds; these are fixed.
 """
 
+import math
+
 import numpy as np
 import pytest
 from exact.mixture.problems import A, B, in_order
@@ -203,24 +205,33 @@ def test_drawn_concentration(kind):
     sampler = make_table_sampler(problem, sampler=kind)
     every = mixtures.partitions(5)
     index = {labels: i for i, labels in enumerate(every)}
-    draws = np.empty((N_SWEEPS // 2, 1 + len(every)))
+    draws = np.empty((N_SWEEPS // 2, 2 + len(every)))
     for row in draws:
         sampler.sweep()
-        row[0] = np.log(sampler.emission.prior[0].sum())
-        row[1:] = np.eye(len(every))[index[in_order(sampler.labels)]]
+        total = sampler.emission.prior[0].sum()
+        row[0] = total < 1e9
+        row[1] = np.log(total) if row[0] else 0.0
+        row[2:] = np.eye(len(every))[index[in_order(sampler.labels)]]
     priors = np.array([mixtures.log_prior(labels, A, B) for labels in every])
-    logs, grid = [], np.linspace(-7.0, 4.0, 120)
-    for log_total in grid:
-        weights = [np.exp(log_total) * share for share in base]
+    powered = tables.with_powers(rows, POWERS[:5])
+
+    def weigh(weights):
         family = tables.Table([
             (NORMAL[1], [0]), (COUNT[1], [1]), (tables.Symbol(weights), [2]),
         ])  # fmt: skip
-        powered = tables.with_powers(rows, POWERS[:5])
-        likelihoods = [mixtures.log_likelihood(powered, labels, family) for labels in every]
-        logs.append(priors + likelihoods + shape * log_total - rate * np.exp(log_total))
-    joint = np.exp(np.array(logs) - np.max(logs))
+        return priors + [mixtures.log_likelihood(powered, labels, family) for labels in every]
+
+    logs, grid = [], np.linspace(-7.0, 4.0, 120)
+    for log_total in grid:
+        own = weigh([np.exp(log_total) * share for share in base])
+        logs.append(own + shape * log_total - rate * np.exp(log_total))
+    counts = [1.0 + sum(row[-1] for row in powered if row[2] == v) for v in range(3)]
+    alike = weigh([1e9 * n / sum(counts) for n in counts])  # a column with the same distribution
+    constant = shape * np.log(rate) - math.lgamma(shape) + np.log(grid[1] - grid[0])
+    joint = np.exp(np.array([*(np.array(logs) + constant), alike]) - np.max(alike))
     joint /= joint.sum()
-    assert_means(draws[:, 0], np.array(joint.sum(axis=1) @ grid), "log A")
+    assert_means(draws[:, 0], np.array(joint[:-1].sum()), "differs")
+    assert_means(draws[:, 1], np.array(joint[:-1].sum(axis=1) @ grid), "log A")
     expected = joint.sum(axis=0)
-    found = take_together(draws[:, 1:], expected)
+    found = take_together(draws[:, 2:], expected)
     assert_means(found, take_together(expected, expected), "partitions")

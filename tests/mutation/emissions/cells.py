@@ -105,7 +105,7 @@ MUTATIONS = [
     Mutation(
         "tables-part-keeps-its-prior",
         TABLE,
-        "                leaf.draw_shared_given(own, rng)\n",
+        "                leaf.draw_shared_given(own, rng, *log_odds)\n",
         "                pass\n",
         "Parts with a drawn prior draw it in every sweep.",
         f"{TABLES}::test_drawn_concentration",
@@ -117,5 +117,13 @@ MUTATIONS = [
         "        if not self._prior:\n",
         "Rows are weighed with the drawn prior.",
         f"{TABLES}::test_drawn_concentration",
+    ),
+    Mutation(
+        "alike-columns-count-themselves",
+        TABLE,
+        "n_others = sum(other.differs for other in choosing if other is not leaf)",
+        "n_others = min(sum(other.differs for other in choosing), len(choosing) - 1)",
+        "The odds of a column depend on the others.",
+        "tests/exact/mixture/test_alike_columns.py::test_partitions_and_columns[MixtureSampler]",
     ),
 ]

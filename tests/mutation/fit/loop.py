@@ -10,13 +10,13 @@ MUTATIONS = [
     Mutation(
         "interrupts-write-what-is-used-up",
         LOOP,
-        """        self.checkpoints.save()  # before what is shown is used up
+        """        self.checkpoints.save()  # before the shown results are used up
         if is_interrupt and self.procedure.may_show(self.estimator, self.state):
             self._show(final=self.procedure.is_distributed and not self.estimator.warm_start)
 """,
         """        if is_interrupt and self.procedure.may_show(self.estimator, self.state):
             self._show(final=self.procedure.is_distributed and not self.estimator.warm_start)
-        self.checkpoints.save()  # before what is shown is used up
+        self.checkpoints.save()  # before the shown results are used up
 """,
         "Showing divides sums in place.",
         f"{CHECKPOINTS}::test_after_an_interrupt",

@@ -9,7 +9,7 @@ MUTATIONS = [
     Mutation(
         "report-names-unescaped",
         "inspection/_reports/_page.py",
-        '    for character in "<>&":  # they occur in strings only, where an escape is the same',
+        '    for character in "<>&":  # they occur only in strings, in which an escape is equivalent',  # noqa: E501
         '    for character in "&":',
         "A word can end the script element.",
         f"{TOPICS}::test_names_cannot_break_out",

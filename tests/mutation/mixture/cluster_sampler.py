@@ -80,4 +80,20 @@ MUTATIONS = [
         "tests/unit/mixture/test_gaps.py::test_a_resumed_fit_equals_a_straight_one"
         "[DPMixture-gaussian]",
     ),
+    Mutation(
+        "alike-columns-have-several-clusters",
+        WALKER,
+        "return np.zeros_like(self.labels) if self.is_single else self.labels",
+        "return self.labels",
+        "No clusters are shown by fewer than two columns.",
+        "tests/exact/mixture/test_alike_columns.py::test_partitions_and_columns[MixtureSampler]",
+    ),
+    Mutation(
+        "alike-columns-join-known-clusters",
+        WALKER,
+        "return self.known is None and not getattr",
+        "return not getattr",
+        "Rows with different known labels stay apart.",
+        "tests/unit/mixture/test_mixed_columns.py::test_clusters_with_known_labels_are_not_joined",
+    ),
 ]

@@ -21,4 +21,12 @@ MUTATIONS = [
         "Known steps keep their states, also in windows across changes.",
         f"{KNOWN_TESTS}::test_known_steps_in_windows_across_changes",
     ),
+    Mutation(
+        "detector-drift-in-states",
+        "sequence/_state_detector.py",
+        "                if other.criterion > best.criterion:\n",
+        "                if other.criterion < best.criterion:\n",
+        "The better states are those without memory, if a sensor drifts.",
+        "tests/unit/sequence/test_state_detector.py::test_drift_is_no_state[0]",
+    ),
 ]

@@ -498,11 +498,11 @@ def test_columns_of_objects_without_values_have_the_type_of_the_fit(model):
 
 def test_columns_of_nulls_have_the_type_of_the_fit(model):
     new = GAPS[:8].assign(owner=None)
+    pyarrow = pytest.importorskip("pyarrow")  # polars needs it, too
     polars = pytest.importorskip("polars")
     fitted = make().fit(polars.from_pandas(GAPS))
     nulls = polars.from_pandas(new).with_columns(polars.lit(None).alias("owner"))
     assert fitted.impute(nulls)["owner"].dtype == polars.Boolean
-    pyarrow = pytest.importorskip("pyarrow")
     fitted = make().fit(pyarrow.Table.from_pandas(GAPS))
     imputed = fitted.impute(pyarrow.Table.from_pandas(new))
     assert imputed.schema.field("owner").type == pyarrow.bool_()

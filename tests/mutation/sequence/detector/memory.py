@@ -22,12 +22,4 @@ MUTATIONS = [
         "A coefficient within its error is 0.",
         f"{TESTS}::test_criterion_by_its_definition",
     ),
-    Mutation(
-        "detector-drift-in-states",
-        "sequence/_state_detector.py",
-        "                if other.criterion > best.criterion:\n",
-        "                if other.criterion < best.criterion:\n",
-        "The better states are those without memory, if a sensor drifts.",
-        f"{TESTS}::test_drift_is_no_state[0]",
-    ),
 ]

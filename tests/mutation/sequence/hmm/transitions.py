@@ -71,7 +71,7 @@ MUTATIONS = [
     Mutation(
         "possible-transitions-inform-similarities",
         CONCENTRATIONS,
-        "            shapes[~self.allowed] = 0.0  # phi = 0, whatever the similarity\n",
+        "            shapes[~self.allowed] = 0.0  # phi = 0 for any similarity\n",
         "            pass\n",
         "Impossible transitions say nothing about similarities.",
         "tests/unit/sequence/hmm/test_impossible_jumps.py"
