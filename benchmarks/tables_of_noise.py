@@ -61,7 +61,7 @@ def main():
                 shown = "" if is_noise else " ".join(f"{score:.2f}" for score in scores)
                 clusters = " ".join(map(str, numbers))
                 table.append([n_rows, kind, name, clusters, shown, f"{seconds:.1f}"])
-                report_done(f"{n_rows} rows, {kind}, {name}")
+                report_done([f"{n_rows} rows, {kind}, {name}"])
     print_table(["rows", "table", "prior", "clusters", "Rand index", "CPU s"], table)
 
 
