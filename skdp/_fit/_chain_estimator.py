@@ -26,9 +26,12 @@ _LEAST_BYTES = 2.0**12
 """The minimum memory of a chain in bytes for any data."""
 
 
-def checksum(values: NDArray[Any]) -> int:
+def checksum(*arrays: NDArray[Any]) -> int:
     """Return a checksum, by which a later call recognizes the data of the fit."""
-    return crc32(np.ascontiguousarray(values).data)
+    result = 0
+    for array in arrays:
+        result = crc32(np.ascontiguousarray(array).data, result)
+    return result
 
 
 class ChainEstimator(IterativeEstimator):
@@ -147,9 +150,9 @@ class ChainEstimator(IterativeEstimator):
         """Return whether a fit has led to a result; one that was interrupted early has not."""
         return hasattr(self, "_models")
 
-    def _check_training_data(self, values: NDArray[Any]) -> None:
-        """Raise a ValueError unless X has the values that the estimator was fitted to."""
-        if checksum(values) != self._checksum:
+    def _check_training_data(self, *arrays: NDArray[Any]) -> None:
+        """Raise a ValueError unless X has the arrays that the estimator was fitted to."""
+        if checksum(*arrays) != self._checksum:
             raise ValueError(
                 f"{type(self).__name__}.to_arviz: X must be the data that the model was fitted to, "
                 "with rows in the same order. For other data, use score_samples."

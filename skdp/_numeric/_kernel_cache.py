@@ -418,9 +418,9 @@ class KernelCache:
         if symbol is None or getattr(sys.modules.get(module), name, None) is not self._kernel:
             return
         if symbol not in _shared:
-            code = compiled.library
-            llvm.add_symbol(symbol, code.get_pointer_to_function(compiled.fndesc.llvm_func_name))
-            _shared[symbol] = module, name, arguments, code
+            address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+            llvm.add_symbol(symbol, address)
+            _shared[symbol] = module, name, arguments, compiled
         external = copy.copy(compiled.fndesc)
         external.mangled_name = symbol
         context.remove_user_function(compiled.entry_point)

@@ -262,13 +262,19 @@ class ClusterSampler(Part):
             raise ValueError(IMPOSSIBLE)
 
     def settled(self, labels: Places) -> Self:
-        """Return a sampler whose missing values and weights suit a partition, or this one."""
-        if not self._is_augmented:
+        """Return a sampler whose other variables suit a partition, or this one.
+
+        These are missing values, weights, and the columns that differ between clusters.
+        """
+        if not self._is_augmented and not self._may_be_alike:
             return self
         other = self.copy()
         other.labels, other.n_clusters = labels.astype(np.int64), int(labels.max()) + 1
         for _ in range(_LAST_ROUNDS):
-            other._draw_latent(other._order, other.stream)
+            if self._is_augmented:
+                other._draw_latent(other._order, other.stream)
+            else:
+                other._draw_shared()
         return other
 
     def copy(self) -> Self:
@@ -282,6 +288,10 @@ class ClusterSampler(Part):
     def _draw_above(self) -> None:
         """Draw the hyperparameters of the partition and of the cluster parameters."""
         self._draw_hyper()
+        self._draw_shared()
+
+    def _draw_shared(self) -> None:
+        """Draw the parameters that clusters share, and which columns differ between clusters."""
         if hasattr(self.emission, "draw_shared"):
             before = self.emission.prior
             self.emission.draw_shared(self.labels, self.n_clusters, self.stream)

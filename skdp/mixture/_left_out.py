@@ -35,11 +35,20 @@ class LeftOutDensities:
     Raises
     ------
     TypeError
-        If weights or missing values of rows are drawn, which stored samples do not hold.
+        If weights or missing values of rows are drawn, which stored samples do not hold, or if
+        columns may have the same distribution in all clusters, which is that of all rows.
+    ValueError
+        If the emission is not that of the fit.
     """
 
     def __init__(self, emission: Any):
         self._terms: ClusterTerms = emission.cluster_terms()
+        if getattr(emission, "may_be_alike", False):
+            raise TypeError(
+                "to_arviz requires columns of categories with a known prior, such as "
+                "CategoricalEmission(prior=0.5). Otherwise the fit draws which columns differ "
+                "between clusters, and that depends on the row that is left out."
+            )
         if self._terms.kind == AUGMENTED:
             raise TypeError(
                 "to_arviz requires an emission without drawn weights or missing values of rows: "
@@ -52,6 +61,8 @@ class LeftOutDensities:
         assert model.hyper is not None
         kind, rows, _ = self._terms
         discount, concentration, prior = model.hyper
+        if _list_shapes(prior) != _list_shapes(self._terms.prior):
+            raise ValueError("to_arviz: the emission is not that of the fit. Fit again.")
         terms, kernels = ClusterTerms(kind, rows, prior), kernels_of(kind)
         labels = model.labels.astype(np.int64)
         n_rows, n_clusters = len(labels), int(labels.max()) + 1
@@ -66,3 +77,10 @@ class LeftOutDensities:
         if not possible:
             raise ValueError(IMPOSSIBLE)
         return out
+
+
+def _list_shapes(prior: Any) -> Any:
+    """Return the shapes of all arrays of a prior, in its structure."""
+    if isinstance(prior, tuple):
+        return type(prior).__name__, *map(_list_shapes, prior)
+    return np.shape(prior)

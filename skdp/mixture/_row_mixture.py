@@ -293,10 +293,13 @@ class RowMixture(BaseMixture):
         ImportError
             If arviz is not installed (``pip install skdp[arviz]``).
         ValueError
-            If X is not the data of the fit, or the fit had weights or known labels.
+            If X is not the data of the fit, the fit had weights or known labels, or the emission
+            was changed after the fit.
         TypeError
-            If the fit drew weights or missing values of rows: with a `StudentTEmission`, or with
-            missing values in a `GaussianEmission` with full covariances.
+            If the fit drew weights or missing values of rows (with a `StudentTEmission`, or with
+            missing values in a `GaussianEmission` with full covariances), or which of several
+            columns of categories differ between clusters (with
+            ``CategoricalEmission(prior="auto")``).
 
         Notes
         -----

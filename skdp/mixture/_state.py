@@ -17,7 +17,7 @@ class MixtureState:
     @property
     def labels(self) -> NDArray[np.int64]:
         """Cluster of every row, (N,), from 0 to the number of clusters minus 1."""
-        view: NDArray[np.int64] = self._sampler.labels.view()
+        view: NDArray[np.int64] = self._sampler.components.view()
         view.flags.writeable = False
         return view
 

@@ -119,7 +119,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             empty = np.asarray(np.isnan(panel.values).all(axis=0))
             check_columns_observed(empty, vars(self).get("feature_names_in_"))
         self.__dict__.pop("_n_words", None)
-        self._checksum = checksum(panel.values)
+        self._checksum = checksum(panel.values, panel.ptr)
         if isinstance(X, TokenSequences):
             self._n_words = X.n_features
         return panel

@@ -44,7 +44,7 @@ def check_partitionable(estimator: Any, X: PartitionedPanel) -> None:
 def place_panel(estimator: Any, X: PartitionedPanel, y: Any, executor: Executor) -> PlacedPanel:
     """Return a panel whose partitions are opened in the workers of an executor."""
     check_partitions(estimator, X, reset=True)
-    for name in ("_n_words", "categories_"):
+    for name in ("_n_words", "categories_", "_checksum"):
         vars(estimator).pop(name, None)
     placed = PlacedPanel(X, executor)
     check = CheckPanel(

@@ -161,8 +161,7 @@ class StateDetector(
     Values are then explained once more, without what their noise repeats: from each value its
     share of the previous one is subtracted, the coefficient a of that autoregression, column by
     column. So a sensor that drifts hardly counts, while one with levels in noise does. The
-    criterion decides whether these states are better. Windows hardly repeat each other, so they
-    are taken as they are.
+    criterion decides whether these states are better. Windows are taken as they are.
 
     The constants (two periods in a window, half a window as its hop, five components, the
     stickiness, at least 100 observations, the shares of the evidence, the penalties) were chosen on
@@ -431,7 +430,7 @@ class StateDetector(
         Returns
         -------
         states : (N,) array of int
-            Log probabilities of the observations under this model.
+            States of the observations under this model.
         caught : list
             Warnings of its fit.
         """

@@ -82,10 +82,12 @@ class CategoricalEmission(PartedEmission):
     would favor a large A. Then A is drawn once a sweep by slice sampling, with theta integrated
     out.
 
-    In mixtures of tables, which have several columns, and if A is drawn, a column
-    may have the same distribution in all clusters, the frequencies of its symbols with 1 added to
-    each count. It does not take part in the search for clusters then. The number of such columns is
-    uniform a priori, and so are the columns given their number. Whether a column differs between
+    In mixtures of several columns, a column whose A is drawn may have the same distribution in all
+    clusters. It does not take part in the search for clusters then. That distribution is set to the
+    frequencies of the symbols, with 1 added to each count, and not integrated out, which favors it:
+    compared to a flat prior, by about (V - 1) / 2 times the logarithm of the number of rows. The
+    number of such columns is uniform a priori, and given their number, all choices of columns are
+    equally probable. Whether a column differs between
     clusters is drawn together with A by Metropolis-Hastings moves, with theta integrated out;
     `trace_` has it as ``name__differs``, 1 or 0. (If it is 0, A is 1e10.) A single column
     of categories does not identify clusters. So if fewer than two differ, the table has no other
@@ -323,7 +325,9 @@ class CategoricalSampler(DiscreteSampler):
 
     def _bounds(self) -> tuple[float, float]:
         """Return the smallest and the largest A."""
-        return SMALLEST / self._base_values[0], LARGEST / self._base_values[-1]
+        largest = float(LARGEST / self._base_values[-1])
+        most = min(largest, _ALIKE / 4.0) if self.may_be_alike else largest
+        return float(SMALLEST / self._base_values[0]), most
 
     def _draw_concentration(self, shape: float, rate: float, rng: NDArray[np.uint64]) -> None:
         """Draw the concentration given the counts, with theta integrated out."""

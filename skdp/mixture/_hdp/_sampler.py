@@ -184,12 +184,16 @@ class HDPMixtureSampler(ClusterSampler):
             **self._scalars_of_emission(),
         }
 
+    @property
+    def top_of_components(self) -> TopLevel:
+        """The top level of the components of a sample."""
+        if self.is_single:
+            return replace(self.top, weights=self.top.weights.sum(keepdims=True))
+        return self.top
+
     def model(self) -> HDPMixtureModel:
         """Return the current sample."""
-        top = self.top
-        if self.is_single:
-            top = replace(top, weights=top.weights.sum(keepdims=True))
-        return self._model(self.components, top)
+        return self._model(self.components, self.top_of_components)
 
     def _model(self, labels: NDArray[np.int64], top: TopLevel) -> HDPMixtureModel:
         return HDPMixtureModel(

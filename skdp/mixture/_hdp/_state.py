@@ -16,14 +16,14 @@ class HDPMixtureState:
     @property
     def labels(self) -> Places:
         """Component of every row, (N,), with all groups concatenated; from 0 without gaps."""
-        view: Places = self._sampler.labels.view()
+        view: Places = self._sampler.components.view()
         view.flags.writeable = False
         return view
 
     @property
     def top_weights(self) -> Floats:
         """Weights beta of the components, (K,); the remainder to 1 is the weight of all others."""
-        view: Floats = self._sampler.top.weights.view()
+        view: Floats = self._sampler.top_of_components.weights.view()
         view.flags.writeable = False
         return view
 

@@ -37,7 +37,8 @@ def forget(panel: SequencePanel, memory: NDArray[np.float64]) -> SequencePanel:
     """Return values less what they repeat: y_t = x_t - a x_t-1, column by column.
 
     If x_t - m = a (x_t-1 - m) + e_t with the mean m of a state, then y_t = (1 - a) m + e_t: the
-    noise of successive steps is independent, and each state has a mean. Where there is no value
+    noise of successive steps is independent, and each state has a mean, except at the first step
+    after a change, whose value still has its share of the previous state. Where there is no value
     before, at the beginning of a sequence or after a gap, x_t takes its place.
 
     Parameters

@@ -557,7 +557,7 @@ class HMMPredictions(SequenceEstimator):
                 f"parameters are stored; got emission={self._part('emission')!r} and "
                 f"duration={self._part('duration')!r}. Compare models by score on held-out data."
             )
-        self._check_training_data(panel.values)
+        self._check_training_data(panel.values, panel.ptr)
         models = [replace(model, emission=model.drawn) for model in self._models]
         logs = self._each(models, "log_likelihoods", panel.ptr, panel.values)
         # The models of the best chain come first.

@@ -96,4 +96,12 @@ MUTATIONS = [
         "Rows with different known labels stay apart.",
         "tests/unit/mixture/test_mixed_columns.py::test_clusters_with_known_labels_are_not_joined",
     ),
+    Mutation(
+        "alike-columns-of-the-last-sweep",
+        WALKER,
+        "        if not self._is_augmented and not self._may_be_alike:\n",
+        "        if not self._is_augmented:\n",
+        "The columns that differ are drawn given the representative partition.",
+        "tests/unit/mixture/test_mixed_columns.py::test_columns_of_the_representative_partition",
+    ),
 ]

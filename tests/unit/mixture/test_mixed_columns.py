@@ -14,6 +14,7 @@ from skdp.emissions import (
     PoissonEmission,
 )
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
+from skdp.mixture._labels import LabeledRows
 
 RNG = np.random.default_rng(0)
 KIND = RNG.integers(3, size=150)
@@ -152,3 +153,17 @@ def test_a_single_column_of_categories_always_differs():
     fixed = CategoricalEmission(prior=0.5)
     model = DPMixture(fixed, max_iter=20, random_state=0).fit(draw_symbols(50, 3))
     assert "differs" not in " ".join(model.trace_)
+
+
+def test_columns_of_the_representative_partition():
+    """They are drawn given its clusters: the last sweep may be one without differing columns."""
+    kind = np.random.default_rng(1).integers(3, size=100)
+    X = np.column_stack([np.where(draw_symbols(100, 1, 5, d)[:, 0] < 4, kind, 3) for d in range(4)])
+    model = DPMixture("categorical", max_iter=20, warm_start=True, random_state=0).fit(X)
+    sampler = model._saved.runs[0].sampler
+    sampler.attach(LabeledRows(X.astype(float)))
+    for leaf in sampler.emission.leaves():
+        leaf.prior = 1e10 * np.bincount(X[:, 0], minlength=4) / 100
+    assert sampler.is_single
+    assert not sampler.settled(model.labels_).is_single
+    assert sampler.is_single

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from skdp.emissions import CategoricalEmission
 from skdp.mixture import DPMixture
 
 X = np.repeat([[0.0, 1.0], [7.0, 9.0]], 6, axis=0)
@@ -42,3 +43,18 @@ def test_refused(mixture):
         mixture.fit(X, sample_weight=np.repeat([1, 2], 6)).to_arviz(X)
     with pytest.raises(ValueError, match="known labels"):
         mixture.fit(X, np.repeat([-1, 0], 6)).to_arviz(X)
+
+
+def test_categories(mixture):
+    """Which of several columns differ between clusters depends on the row that is left out."""
+    codes = (X > 2.0).astype(int)
+    mixture.set_params(emission="categorical").fit(codes)
+    with pytest.raises(TypeError, match="columns of categories with a known prior"):
+        mixture.to_arviz(codes)
+    mixture.fit(codes[:, :1])  # a single column always differs
+    (emission,) = {type(model.emission).__name__ for model in mixture._models}
+    assert emission == "CategoricalModel"
+    mixture.set_params(emission=CategoricalEmission(2, prior=0.5)).fit(codes)
+    mixture.set_params(emission=CategoricalEmission(9, prior=0.5))
+    with pytest.raises(ValueError, match="not that of the fit"):
+        mixture.to_arviz(codes)

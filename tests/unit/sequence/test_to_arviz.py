@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 from skdp.data import PartitionedPanel, SequencePanel
 from skdp.sequence import HDPHMMLT
@@ -62,9 +61,11 @@ def test_refused(model):
             model.to_arviz(single)
     with pytest.raises(ValueError, match="the data that the model was fitted to"):
         model.to_arviz(X[::-1])
+    with pytest.raises(ValueError, match="the data that the model was fitted to"):
+        model.to_arviz([np.concatenate(X[:2]), *X[2:]])
     parts = PartitionedPanel.from_panel(SequencePanel.from_sequences(X), 2)
     with pytest.raises(TypeError, match="not to a PartitionedPanel"):
-        clone(model).fit(parts).to_arviz(X)
+        model.fit(parts).to_arviz(X)
     known = [np.full(len(x), -1) for x in X]
     known[0][0] = 1
     with pytest.raises(TypeError, match="without known states in y"):
