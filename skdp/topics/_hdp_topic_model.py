@@ -166,10 +166,12 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
     AdaptiveTopicModel : Model in which segments follow each other; its number can be inferred, too.
     skdp.mixture.HDPMixture : The corresponding model of groups of rows.
 
-    Notes ----- The number of topics varies from sample to sample, so samples are not averaged: the
-    attributes are those of the kept sample with the highest log joint. `score` and `log_likelihood`
-    average over the stored samples, regardless of their topics. New documents have the topics of a
-    sample; the share of topics that no training word has, alpha beta_u / (alpha + n), is left out.
+    Notes
+    -----
+    The number of topics varies from sample to sample, so samples are not averaged: the attributes
+    are those of the kept sample with the highest log joint. `score` and `log_likelihood` average
+    over the stored samples, regardless of their topics. New documents have the topics of a sample;
+    the share of topics that no training word has, alpha beta_u / (alpha + n), is left out.
 
     Sweeps are dense: their time is proportional to the number of topics.
 
