@@ -83,15 +83,15 @@ class CategoricalEmission(PartedEmission):
     out.
 
     In mixtures of several columns, a column whose A is drawn may have the same distribution in all
-    clusters. It does not take part in the search for clusters then. That distribution is set to the
-    frequencies of the symbols, with 1 added to each count, and not integrated out, which favors it:
-    compared to a flat prior, by about (V - 1) / 2 times the logarithm of the number of rows. The
-    number of such columns is uniform a priori, and given their number, all choices of columns are
-    equally probable. Whether a column differs between
-    clusters is drawn together with A by Metropolis-Hastings moves, with theta integrated out;
-    `trace_` has it as ``name__differs``, 1 or 0. (If it is 0, A is 1e10.) A single column
-    of categories does not identify clusters. So if fewer than two differ, the table has no other
-    columns, and no labels are known, a stored sample has a single cluster.
+    clusters. It then has no influence on the clusters. That distribution is set to the frequencies
+    of the symbols, with 1 added to each count. It is not integrated out, which favors it: compared
+    to a flat prior, by about (V - 1) / 2 times the logarithm of the number of rows. The number of
+    such columns is uniform a priori, and given their number, all choices of columns are equally
+    probable. Whether a column differs between clusters is drawn together with A by
+    Metropolis-Hastings moves, with theta integrated out. `trace_` has it as ``name__differs``, 1 or
+    0; if it is 0, A is 1e10. A single column of categories does not identify clusters. So if fewer
+    than two differ, the table has no other columns, and no labels are known, a stored sample has a
+    single cluster.
 
     A stored sample holds A and the posterior means of theta given A and the states, which are the
     probabilities of the next symbol. With the base "empirical", symbols that occur only in held-out

@@ -41,7 +41,10 @@ def check(sampler, log_prior, n_sweeps):
         joint[s, every.index(in_order(sampler.labels)), choices.index(differs)] = 1.0
         assert sampler.is_single == (sum(differs) < 2)
         assert sampler.n_components == (1 if sampler.is_single else sampler.n_clusters)
-        assert sampler.model().labels.max() == sampler.n_components - 1
+        model = sampler.model()
+        assert model.labels.max() == sampler.n_components - 1
+        assert model.weights.shape == (sampler.n_components + 1,)
+        assert model.weights.sum() == pytest.approx(1.0)
     draws, flat = joint.reshape(n_sweeps, -1), expected.ravel()
     assert_means(take_together(draws, flat), take_together(flat, flat), "partitions and columns")
     assert_means(joint.sum(axis=1), expected.sum(axis=0), "columns")

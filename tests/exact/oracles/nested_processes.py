@@ -1,7 +1,8 @@
 """Nested and hierarchical Dirichlet processes with given or drawn weights, by enumeration.
 
-Written from the joint distributions: urns for processes with given weights, seatings of restaurants
-for those that share drawn weights. Weights, priors and counts are lists of plain numbers.
+Written from the joint distributions: processes with given weights are urns, and processes that
+share drawn weights are seatings of restaurants. Weights, priors and counts are lists of plain
+numbers.
 """
 
 import math

@@ -104,4 +104,12 @@ MUTATIONS = [
         "The columns that differ are drawn given the representative partition.",
         "tests/unit/mixture/test_mixed_columns.py::test_columns_of_the_representative_partition",
     ),
+    Mutation(
+        "alike-columns-begin-with-all-rows",
+        WALKER,
+        "possible = _STAGES if self._may_be_alike else _STAGES[1:]",
+        "possible = _STAGES[1:]",
+        "With many rows, a partition that fits noise is stable.",
+        "tests/unit/mixture/test_mixed_columns.py::test_many_rows_with_nothing_to_find",
+    ),
 ]

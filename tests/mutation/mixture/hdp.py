@@ -235,4 +235,12 @@ MUTATIONS = [
         "Passes would draw the sides of labeled rows one by one.",
         "tests/exact/mixture/test_grouped_partitions.py::test_partitions_with_labels[split-merge]",
     ),
+    Mutation(
+        "alike-columns-lose-weights-of-groups",
+        "mixture/_hdp/_sampler.py",
+        "self.top.weights.sum(keepdims=True)",
+        "self.top.weights[:1]",
+        "The single component has the weight of all.",
+        "tests/exact/mixture/test_alike_columns.py::test_grouped_partitions_and_columns",
+    ),
 ]

@@ -210,3 +210,19 @@ def test_names_of_hmmlearn():
     assert_array_equal(model.emissionprob_, model.probs)
     with pytest.raises(ValueError, match="read-only"):
         model.emissionprob_[0, 0] = 1.0
+
+
+def test_a_huge_concentration_is_no_common_distribution():
+    """With many symbols and such a prior, a drawn concentration would reach its mark."""
+    rng = make_stream(make_seed_sequence(0))
+    X = np.random.default_rng(0).integers(100, size=(40, 1)).astype(float)
+    emission = CategoricalEmission(100, concentration_prior=(50.0, 1e-8))
+    sampler = emission.make_sampler(X, 1)
+    sampler.attach(X)
+    sampler.may_be_alike = True
+    given = sampler.restrict(np.arange(40), 2)
+    given.condition(np.arange(40) % 2)
+    for _ in range(40):
+        sampler.draw_shared_given(given, rng, 400.0)
+        is_uniform = np.ptp(sampler.prior) < 1e-6 * sampler.prior[0]
+        assert sampler.differs == is_uniform

@@ -167,3 +167,9 @@ def test_columns_of_the_representative_partition():
     assert sampler.is_single
     assert not sampler.settled(model.labels_).is_single
     assert sampler.is_single
+
+
+def test_many_rows_with_nothing_to_find():
+    """Columns of noise are found with some of the rows: with all, clusters of noise are stable."""
+    X = draw_symbols(1500, 6)
+    assert DPMixture("categorical", max_iter=20, random_state=0).fit(X).n_components_ == 1

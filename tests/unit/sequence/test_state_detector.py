@@ -128,9 +128,8 @@ def test_probabilities(detector):
     assert changes.max() <= 1.0
     # Two changes, each somewhere among the windows around it.
     for place in (1000, 2000):
-        near = changes[place - 80 : place + 80].sum()
-        assert near == pytest.approx(1.0, abs=0.15)  # with a tenth of the evidence
-    assert changes.sum() == pytest.approx(2.0, abs=0.3)
+        assert changes[place - 120 : place + 120].sum() == pytest.approx(1.0, abs=0.05)
+    assert changes.sum() == pytest.approx(2.0, abs=0.02)
     assert np.array_equal(detector.transform(WAVES), proba)
 
 

@@ -82,4 +82,13 @@ MUTATIONS = [
         "The concentration of equal columns changes with the choice of columns only.",
         "tests/unit/mixture/test_mixed_columns.py::test_categories_with_nothing_to_find[4]",
     ),
+    Mutation(
+        "alike-columns-by-a-huge-concentration",
+        SYMBOLS,
+        "most = min(largest, _ALIKE / 4.0) if self.may_be_alike else largest",
+        "most = largest",
+        "A drawn concentration stays below the mark of a common distribution.",
+        "tests/unit/emissions/test_categorical.py"
+        "::test_a_huge_concentration_is_no_common_distribution",
+    ),
 ]
