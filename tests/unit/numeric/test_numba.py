@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from llvmlite import binding as llvm
+from numba.core import config
 from numba.core.compiler import Flags
 from numba.core.errors import TypingError
 
@@ -200,8 +201,9 @@ def test_parts_refuse_python(part):
     assert double_it.py_func(3) == 6
 
 
-def test_entries_for_python_are_compiled_on_demand():
+def test_entries_for_python_are_compiled_on_demand(monkeypatch, tmp_path):
     """A kernel that kernels alone have called is compiled again when Python calls it."""
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))  # nothing has been compiled before
 
     @njit
     def halve(x):
