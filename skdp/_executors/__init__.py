@@ -3,17 +3,17 @@
 from skdp._executors._base import Executor, LostWorkerError
 from skdp._executors._calls import call_all
 from skdp._executors._choose import choose_executor, find_client
+from skdp._executors._distributed import Distributed
 from skdp._executors._local import LocalExecutor
-from skdp._executors._pace import Pace
-from skdp._executors._placed import Placed
 from skdp._executors._predict import predict_parts
+from skdp._executors._throughput import Throughput
 
 __all__ = [
+    "Distributed",
     "Executor",
     "LocalExecutor",
     "LostWorkerError",
-    "Pace",
-    "Placed",
+    "Throughput",
     "call_all",
     "choose_executor",
     "find_client",

@@ -1,4 +1,4 @@
-"""The interface of executors, which keep partitions and call functions on them."""
+"""The interface of executors, which keep partitions and call their methods by name."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class LostWorkerError(RuntimeError):
 class Executor(ABC):
     """Base class of executors: they build the state of each partition once and keep it in place.
 
-    Use an executor in a ``with`` block, which calls `drop` at its end, or give it a finalizer that
-    does. Other processes find callables by name, so each has to be a module-level function or
-    class.
+    A state is an actor: an object whose methods are called where it is. Use an executor in a
+    ``with`` block, which calls `drop` at its end, or give it a finalizer that does. Other processes
+    find callables by name, so each has to be a module-level function or class.
     """
 
     @property
@@ -43,8 +43,8 @@ class Executor(ABC):
         """
 
     @abstractmethod
-    def call(self, partition: int, f: Callable[..., Any], *args: Any) -> Any:
-        """Start ``f(state, *args)`` in the process of a state; return a handle of the call.
+    def call(self, partition: int, method: str, *args: Any) -> Any:
+        """Start ``state.method(*args)`` in the process of a state; return a handle of the call.
 
         Arguments that come from `share` are sent to each worker only once.
         """
@@ -70,8 +70,8 @@ class Executor(ABC):
         """Return the results of calls, in the order of the calls."""
 
     @abstractmethod
-    def keep(self, f: Callable[..., Any], *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
-        """Concatenate the arrays ``f(state, *args)`` of all partitions, which have these shapes.
+    def keep(self, method: str, *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
+        """Concatenate the arrays that a method returns for all partitions, of these shapes.
 
         On a cluster the result is a dask array, whose chunks stay on their workers as long as it is
         in use.

@@ -12,11 +12,11 @@ from uuid import uuid4
 import numpy as np
 
 from skdp._executors._base import Executor, LostWorkerError, Make, add_changes, make_of_each
-from skdp._executors._homes import (
+from skdp._executors._worker_store import (
     NotHereError,
     call_partition,
     describe_versions,
-    drop_home,
+    drop_store,
     place_partition,
 )
 from skdp.data._parts import Partition
@@ -44,7 +44,7 @@ class DaskExecutor(Executor):
 
     def __init__(self, client: Any):
         self._client = client
-        self._home = uuid4().hex
+        self._store = uuid4().hex
         self._addresses: list[str] = []
         self._workers: list[str] = []
         """The address of each partition's worker."""
@@ -88,7 +88,7 @@ class DaskExecutor(Executor):
         elif part.is_in_memory:
             found = self._client.scatter(part.source, workers=[worker], hash=False)
         sent = part if found is None else part.without_source()
-        return self._submit("place", worker, place_partition, self._home, sent, found, make)
+        return self._submit("place", worker, place_partition, self._store, sent, found, make)
 
     def _list_workers(self) -> list[str]:
         """Return the addresses of all workers; there may be none.
@@ -144,12 +144,12 @@ class DaskExecutor(Executor):
         self._calls.append(call)
         return call
 
-    def call(self, partition: int, f: Callable[..., Any], *args: Any) -> Any:
+    def call(self, partition: int, method: str, *args: Any) -> Any:
         """Start a call on the partition's worker."""
         worker = self._workers[partition]
         # The dashboard shows a key up to its first word that is not all letters.
-        name = getattr(f, "__name__", type(f).__name__).removesuffix("_part").replace("_", "-")
-        return self._submit(name, worker, call_partition, self._home, partition, f, *args)
+        name = method.replace("_", "-")
+        return self._submit(name, worker, call_partition, self._store, partition, method, *args)
 
     def _add(self, changes: Sequence[Any]) -> Any:
         return self._submit("sum", None, add_changes, *changes)
@@ -204,7 +204,7 @@ class DaskExecutor(Executor):
                 stacklevel=2,
             )
 
-    def keep(self, f: Callable[..., Any], *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
+    def keep(self, method: str, *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
         """Return a dask array that survives `drop`.
 
         Raises
@@ -219,7 +219,7 @@ class DaskExecutor(Executor):
         # missing; a task that is pinned to a lost worker would wait forever.
         calls = [
             self._client.submit(
-                call_partition, self._home, s, f, *args, key=f"skdp-keep-{uuid4().hex}",
+                call_partition, self._store, s, method, *args, key=f"skdp-keep-{uuid4().hex}",
                 pure=False, retries=0, workers=[worker], allow_other_workers=True,
             )
             for s, worker in enumerate(self._workers)
@@ -291,7 +291,7 @@ class DaskExecutor(Executor):
             self._client.cancel(self._calls)
             here = set(self._addresses).intersection(self._client.nthreads())
             if here:
-                self._client.run(drop_home, self._home, workers=sorted(here), on_error="ignore")
+                self._client.run(drop_store, self._store, workers=sorted(here), on_error="ignore")
         self._addresses, self._workers, self._calls = [], [], []
 
 

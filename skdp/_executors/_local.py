@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 
 from skdp._checks import check_jobs
 from skdp._executors._base import Change, Executor, Make, add_changes, make_of_each
-from skdp._executors._spool import spool, zeros
+from skdp._executors._memory_map import map_to_files, zeros
 from skdp.data._parts import Partition
 
 
@@ -33,15 +33,15 @@ class LocalExecutor(Executor):
 
         def begin(part: Partition, make: Callable[[Any], Any]) -> Any:
             container = part.open()
-            return make(spool(container, part.where) if part.is_delayed else container)
+            return make(map_to_files(container, part.where) if part.is_delayed else container)
 
         each = zip(parts, make_of_each(make, len(parts)), strict=True)
         self._states = self.results([self._pool.submit(begin, *pair) for pair in each])
 
-    def call(self, partition: int, f: Callable[..., Any], *args: Any) -> Future[Any]:
+    def call(self, partition: int, method: str, *args: Any) -> Future[Any]:
         """Start a call in a thread; arguments may be pending sums."""
         known = [arg.result() if isinstance(arg, Future) else arg for arg in args]
-        return self._pool.submit(f, self._states[partition], *known)
+        return self._pool.submit(getattr(self._states[partition], method), *known)
 
     def results(self, calls: Sequence[Future[Any]]) -> list[Any]:
         """Return the results of calls.
@@ -64,9 +64,9 @@ class LocalExecutor(Executor):
         """Return the value itself, which threads share."""
         return value
 
-    def keep(self, f: Callable[..., Any], *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
+    def keep(self, method: str, *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
         """Return the concatenated array, which is mapped to a file if it is large."""
-        found = self.results([self.call(s, f, *args) for s in range(len(shapes))])
+        found = self.results([self.call(s, method, *args) for s in range(len(shapes))])
         whole = zeros((sum(shape[0] for shape in shapes), *shapes[0][1:]))
         return np.concatenate(found, out=whole)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from skdp._executors import LostWorkerError, Pace, choose_executor
+from skdp._executors import LostWorkerError, Throughput, choose_executor
 from skdp._fit._checkpoints import list_checkpoints
 from skdp._fit._sampling import Sampling
 from skdp._fit._state import FitState
@@ -24,7 +24,7 @@ class PartitionedSampling(Sampling):
 
     Parameters
     ----------
-    data : placed data set
+    data : Distributed
         With `n_partitions`, `n_units`, `n_moved`, `write` and `read`.
     unit : str
         Plural of the things that `n_units` counts.
@@ -37,28 +37,30 @@ class PartitionedSampling(Sampling):
     def __init__(self, data: Any, *args: Any, unit: str, **params: Any):
         super().__init__(data, *args, **params)
         self._unit = unit
-        self._pace: Pace | None = None
+        self._throughput: Throughput | None = None
 
     @contextmanager
     def running(self, state: FitState) -> Iterator[None]:
         """Return a context that measures throughput, and marks the state as torn after a loss."""
         n_units = self._data.n_units * self._n_chains
-        self._pace = Pace(self._data.n_partitions, n_units, self._unit, self.step_name)
-        self._pace.begin(max(map(self.n_steps, state.runs)), self._data.n_moved)
+        self._throughput = Throughput(self._data.n_partitions, n_units, self._unit, self.step_name)
+        self._throughput.begin(max(map(self.n_steps, state.runs)), self._data.n_moved)
         try:
             yield
         except LostWorkerError:
             state.is_torn = True  # the parts that the worker held are gone
             raise
         finally:
-            self._pace = None
+            self._throughput = None
 
     def progress(self, runs: list[Chain]) -> str:
         """Return the log joint of each chain, the throughput and the time left."""
-        assert self._pace is not None  # in a round
+        assert self._throughput is not None  # in a round
         n_steps = max(map(self.n_steps, runs))
-        pace = self._pace.describe(n_steps, self.max_steps - n_steps, self._data.n_moved)
-        return f"{super().progress(runs)}, {pace}"
+        throughput = self._throughput.describe(
+            n_steps, self.max_steps - n_steps, self._data.n_moved
+        )
+        return f"{super().progress(runs)}, {throughput}"
 
     def advance_all(self, runs: list[Any], plans: list[Any], n_steps: int) -> list[Any]:
         """Advance one chain after another, because partitions share the threads or workers."""
@@ -72,7 +74,7 @@ class PartitionedSampling(Sampling):
         TypeError
             Only between two rounds, because this would move the parts of the partitions.
         """
-        if self._pace is not None:
+        if self._throughput is not None:
             raise TypeError(
                 "A callback asks for the attributes of a fit in progress. A fit to partitions has "
                 "none before its end. Use X.compute(), or fit without the callback."
@@ -87,7 +89,7 @@ class PartitionedSampling(Sampling):
 
     @staticmethod
     def detach(run: Chain) -> None:
-        """Do nothing: a warm start continues with the placed partitions."""
+        """Do nothing: a warm start continues with the distributed partitions."""
 
     def write_parts(self, files: PartFiles, state: FitState) -> str:
         """Write the parts that partitions hold; return the name of their folder."""
@@ -168,7 +170,7 @@ def _warn_of_loss(estimator: Any, error: LostWorkerError, n_losses: int) -> None
 
 
 def kept_partitions(estimator: Any) -> Any:
-    """Return the placed data set that the last fit has kept for a warm start, or None."""
+    """Return the distributed data set that the last fit has kept for a warm start, or None."""
     saved = vars(estimator).get("_saved")
     if saved is None or not is_over_partitions(saved):
         return None
@@ -177,7 +179,7 @@ def kept_partitions(estimator: Any) -> Any:
 
 def is_over_partitions(state: FitState) -> bool:
     """Return whether the chains of a fit run over partitions."""
-    return any(chain.sampler.is_placed for chain in state.runs)
+    return any(chain.sampler.is_distributed for chain in state.runs)
 
 
 def check_no_warm_start(estimator: Any, X: Any) -> None:

@@ -24,6 +24,7 @@ from skdp.emissions._protocol import looks_back
 from skdp.inference._convergence import warn_of_bound, warn_of_truncation
 from skdp.inference._trace import Trace
 from skdp.sequence._hmm._alignment import StateOrder, name_states
+from skdp.sequence._hmm._distributed import DistributedPanel
 from skdp.sequence._hmm._hints import (
     KnownStates,
     LabeledPanel,
@@ -34,11 +35,14 @@ from skdp.sequence._hmm._hints import (
     find_possible_steps,
 )
 from skdp.sequence._hmm._initial_split_merge import check_init, list_given
-from skdp.sequence._hmm._placed import PlacedPanel
 from skdp.sequence._hmm._predictions import HMMPredictions
 from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._partitioned import check_partitionable, place_panel, start_placed_sampler
+from skdp.sequence._partitioned import (
+    check_partitionable,
+    distribute_panel,
+    start_distributed_sampler,
+)
 from skdp.sequence._parts import DURATIONS, SIMILARITIES, check_part, make_part, resolve_part
 from skdp.sequence._similarities._fixed import FixedSimilarity, FixedSimilaritySampler
 
@@ -458,7 +462,7 @@ class HDPHMMLT(HMMPredictions):
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
         y = y if self.use_y else None
         if executor is not None:
-            return place_panel(self, X, y, executor)
+            return distribute_panel(self, X, y, executor)
         panel = super()._check_input(X, y)
         known = check_known_states(y, panel.ptr, self.n_components)
         self._check_order(has_known=known is not None)
@@ -492,7 +496,7 @@ class HDPHMMLT(HMMPredictions):
     # Chains
 
     def _make_procedure(self, data: Any) -> Any:
-        if isinstance(data, PlacedPanel):
+        if isinstance(data, DistributedPanel):
             return self._make_sampling(PartitionedSampling, data, unit="steps")
         return super()._make_procedure(data)
 
@@ -501,8 +505,8 @@ class HDPHMMLT(HMMPredictions):
         return min(_MOST_FROZEN, self._burn_in() // 2)
 
     def _start_sampler(self, panel: Any, root: np.random.SeedSequence, c: int) -> HMMSampler:
-        if isinstance(panel, PlacedPanel):
-            return start_placed_sampler(self, panel, root, c)
+        if isinstance(panel, DistributedPanel):
+            return start_distributed_sampler(self, panel, root, c)
         sequences = panel.panel if isinstance(panel, LabeledPanel) else panel
         self._check_size(len(sequences.values))
         init_stream, emission = derive_stream(root, Role.INIT, c), self._emission_object()

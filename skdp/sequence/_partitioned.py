@@ -15,10 +15,10 @@ from skdp.data._validation import check_partitions
 from skdp.emissions._independent import list_unsummed
 from skdp.sequence._base import CheckPanel, check_columns_observed
 from skdp.sequence._durations._protocol import SummedDuration
+from skdp.sequence._hmm._distributed import DistributedPanel
+from skdp.sequence._hmm._distributed_sampler import DistributedHMMSampler
 from skdp.sequence._hmm._hints import check_known_states
 from skdp.sequence._hmm._initial_split_merge import check_init
-from skdp.sequence._hmm._placed import PlacedPanel, check_part, list_lengths
-from skdp.sequence._hmm._placed_sampler import PlacedHMMSampler
 from skdp.sequence._hmm._transitions import Transitions
 from skdp.sequence._similarities._protocol import EmissionCoupledSampler
 
@@ -41,33 +41,35 @@ def check_partitionable(estimator: Any, X: PartitionedPanel) -> None:
     check_no_warm_start(estimator, X)
 
 
-def place_panel(estimator: Any, X: PartitionedPanel, y: Any, executor: Executor) -> PlacedPanel:
+def distribute_panel(
+    estimator: Any, X: PartitionedPanel, y: Any, executor: Executor
+) -> DistributedPanel:
     """Return a panel whose partitions are opened in the workers of an executor."""
     check_partitions(estimator, X, reset=True)
     for name in ("_n_words", "categories_", "_checksum"):
         vars(estimator).pop(name, None)
-    placed = PlacedPanel(X, executor)
+    data = DistributedPanel(X, executor)
     check = CheckPanel(
         type(estimator).__name__,
         estimator._part("emission"),
         allows_nan=estimator._allows_nan(),
         n_given=estimator._n_given(),
     )
-    (n_seen,) = placed.sum(check_part, check)
+    (n_seen,) = data.sum("check", check)
     if estimator._allows_nan():
         check_columns_observed(n_seen == 0, None)
-    estimator._check_size(max(n_steps for _, n_steps in placed.sizes))
+    estimator._check_size(max(n_steps for _, n_steps in data.sizes))
     if y is not None:
-        placed.set_known(check_known_states(y, _list_bounds(placed), estimator.n_components))
-        estimator._check_order(has_known=placed.known is not None)
+        data.set_known(check_known_states(y, _list_bounds(data), estimator.n_components))
+        estimator._check_order(has_known=data.known is not None)
     if estimator._possible_steps() is not None:
-        estimator._check_paths(_list_bounds(placed), placed.known)
-    return placed
+        estimator._check_paths(_list_bounds(data), data.known)
+    return data
 
 
-def start_placed_sampler(
-    estimator: Any, data: PlacedPanel, root: np.random.SeedSequence, c: int
-) -> PlacedHMMSampler:
+def start_distributed_sampler(
+    estimator: Any, data: DistributedPanel, root: np.random.SeedSequence, c: int
+) -> DistributedHMMSampler:
     """Return the sampler of a new chain over partitions."""
     init_stream = derive_stream(root, Role.INIT, c)
     similarity, duration = estimator._make_option("similarity"), estimator._make_option("duration")
@@ -77,7 +79,7 @@ def start_placed_sampler(
             f"{name} takes no PartitionedPanel yet: X.compute() gathers it in a SequencePanel."
         )
     n_states = estimator.n_components
-    return PlacedHMMSampler(
+    return DistributedHMMSampler(
         data,
         c,
         Transitions(
@@ -97,13 +99,13 @@ def start_placed_sampler(
     )
 
 
-def _list_bounds(data: PlacedPanel) -> Any:
+def _list_bounds(data: DistributedPanel) -> Any:
     """Return the bounds of all sequences in the whole panel, (n + 1,)."""
-    (lengths,) = data.sum(list_lengths)
+    (lengths,) = data.sum("list_lengths")
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
-def _read_init(init: Any, data: PlacedPanel, n_states: int) -> Any:
+def _read_init(init: Any, data: DistributedPanel, n_states: int) -> Any:
     """Return the name of the initialization, or the first states of each partition."""
     if isinstance(init, str):
         return init

@@ -24,17 +24,17 @@ from skdp.topics._labels import LabelsMixin
 from skdp.topics._partitioned import (
     OF_PARTITIONS,
     InPartitions,
-    place_corpus,
+    distribute_corpus,
     without_partitions,
 )
 from skdp.topics._seed_words import LARGEST_SEED, SeedWordsMixin, names_of_topics
 from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._completion import score_documents, score_partitions
+from skdp.topics._shared._distributed import DistributedCorpus
+from skdp.topics._shared._distributed_averages import DistributedAverages
+from skdp.topics._shared._distributed_sampler import DistributedSampler
 from skdp.topics._shared._fold_in import FoldIn, Shares, fold_in_documents
-from skdp.topics._shared._placed import PlacedCorpus
-from skdp.topics._shared._placed_averages import PlacedAverages
-from skdp.topics._shared._placed_sampler import PlacedSampler
 from skdp.topics._words_of_topics import WordsOfTopicsMixin
 
 # Weights of topics are single-precision numbers: with the priors in this range no product of
@@ -58,8 +58,8 @@ class BaseTopicModel(
 ):
     """Base class of the topic models: priors, topics as features, held-out scores.
 
-    A subclass implements `_start_local_sampler`, `_start_placed_sampler`, `_averaged_model` and
-    `_fold_in_options`.
+    A subclass implements `_start_local_sampler`, `_start_distributed_sampler`, `_averaged_model`
+    and `_fold_in_options`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -186,7 +186,7 @@ class BaseTopicModel(
 
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
         if executor is not None:
-            return place_corpus(self, X, y, executor)
+            return distribute_corpus(self, X, y, executor)
         labels = self._read_labels(y)
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         self._check_size(corpus)
@@ -210,36 +210,36 @@ class BaseTopicModel(
         return self.n_jobs  # shards have the threads
 
     def _make_procedure(self, data: Any) -> Any:
-        if not isinstance(data, PlacedCorpus):
+        if not isinstance(data, DistributedCorpus):
             return super()._make_procedure(data)
         return self._make_sampling(
-            PartitionedSampling, data, unit="tokens", make_averages=self._make_placed_averages
+            PartitionedSampling, data, unit="tokens", make_averages=self._make_distributed_averages
         )
 
     def _start_sampler(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
-        if not isinstance(corpus, PlacedCorpus):
+        if not isinstance(corpus, DistributedCorpus):
             return self._start_local_sampler(corpus, root, c)
         init, sweep = (
             self._streams(root, role, c, corpus.n_partitions) for role in (Role.INIT, Role.SWEEP)
         )
-        return self._start_placed_sampler(corpus, c, init, sweep)
+        return self._start_distributed_sampler(corpus, c, init, sweep)
 
     def _start_local_sampler(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
         """Return the sampler of a new chain over a corpus in memory."""
         raise NotImplementedError
 
-    def _start_placed_sampler(
-        self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> PlacedSampler:
+    def _start_distributed_sampler(
+        self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
+    ) -> DistributedSampler:
         """Return the sampler of a new chain over partitions."""
         raise NotImplementedError
 
     def _make_averages(self) -> Any:
         return TopicAverages()
 
-    def _make_placed_averages(self) -> PlacedAverages:
+    def _make_distributed_averages(self) -> DistributedAverages:
         """Return the running means of a new chain over partitions."""
-        return PlacedAverages(is_lasting=True)
+        return DistributedAverages(is_lasting=True)
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)

@@ -14,12 +14,12 @@ from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._lda._bursty_sampler import BurstyLDASampler, WordBursts
+from skdp.topics._lda._distributed_sampler import DistributedLDASampler
 from skdp.topics._lda._model import LDAModel
-from skdp.topics._lda._placed_sampler import PlacedLDASampler
 from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._shared._allowed import LabeledCorpus
+from skdp.topics._shared._distributed import DistributedCorpus
 from skdp.topics._shared._likelihood import LikelihoodMixin
-from skdp.topics._shared._placed import PlacedCorpus
 
 
 class GibbsLDA(LikelihoodMixin, BaseTopicModel):
@@ -331,10 +331,10 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             size += 4.0 * corpus.n_features * self.n_chains
         return size
 
-    def _start_placed_sampler(
-        self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> PlacedLDASampler:
-        return PlacedLDASampler(
+    def _start_distributed_sampler(
+        self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
+    ) -> DistributedLDASampler:
+        return DistributedLDASampler(
             data,
             c,
             self.n_components,

@@ -14,10 +14,13 @@ from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._ldcc._averages import CoClusterAverages
+from skdp.topics._ldcc._distributed_sampler import (
+    DistributedCoClusterAverages,
+    DistributedCoClusterSampler,
+)
 from skdp.topics._ldcc._model import CoClusterModel
-from skdp.topics._ldcc._placed_sampler import PlacedCoClusterAverages, PlacedCoClusterSampler
 from skdp.topics._ldcc._sampler import CoClusterSampler, Settings
-from skdp.topics._shared._placed import PlacedCorpus
+from skdp.topics._shared._distributed import DistributedCorpus
 
 
 class LatentDirichletCoClustering(BaseTopicModel):
@@ -271,11 +274,11 @@ class LatentDirichletCoClustering(BaseTopicModel):
             self._check_init(n_words),
         )
 
-    def _start_placed_sampler(
-        self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> PlacedCoClusterSampler:
+    def _start_distributed_sampler(
+        self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
+    ) -> DistributedCoClusterSampler:
         settings = self._settings_of_samplers(data.n_features)
-        return PlacedCoClusterSampler(data, c, *settings, init_streams, streams)
+        return DistributedCoClusterSampler(data, c, *settings, init_streams, streams)
 
     def _start_local_sampler(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
@@ -301,8 +304,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
     def _make_averages(self) -> CoClusterAverages:
         return CoClusterAverages()
 
-    def _make_placed_averages(self) -> PlacedCoClusterAverages:
-        return PlacedCoClusterAverages(is_lasting=True)
+    def _make_distributed_averages(self) -> DistributedCoClusterAverages:
+        return DistributedCoClusterAverages(is_lasting=True)
 
     def _averaged_model(self) -> CoClusterModel:
         return CoClusterModel(

@@ -13,7 +13,7 @@ from skdp._fit._partitions import kept_partitions
 from skdp.data import PartitionedCorpus
 from skdp.data._validation import check_partitions
 from skdp.inference._convergence import warn_user
-from skdp.topics._shared._placed import PlacedCorpus
+from skdp.topics._shared._distributed import DistributedCorpus
 
 _MEANS = "doc_topic_", "segment_topic_", "segment_mixing_"
 """Fitted attributes that stay in the workers of a cluster."""
@@ -42,7 +42,9 @@ class InPartitions:
         raise AttributeError(f"'{owner.__name__}' object has no attribute '{self._name}'")
 
 
-def place_corpus(estimator: Any, X: PartitionedCorpus, y: Any, executor: Executor) -> PlacedCorpus:
+def distribute_corpus(
+    estimator: Any, X: PartitionedCorpus, y: Any, executor: Executor
+) -> DistributedCorpus:
     """Return a corpus whose partitions are opened in the processes of an executor."""
     check_partitions(estimator, X, reset=True)
     n_topics = estimator._n_first_topics(X)
@@ -52,39 +54,41 @@ def place_corpus(estimator: Any, X: PartitionedCorpus, y: Any, executor: Executo
         f"words, n_chains={estimator.n_chains}: counts",
     )
     estimator._check_init(X.n_features)
-    placed = _find_kept(estimator, X, y, executor)
-    if placed is None:
-        placed = _place(estimator, X, y, executor)
-    if placed.n_tokens == 0:
+    data = _find_kept(estimator, X, y, executor)
+    if data is None:
+        data = _distribute(estimator, X, y, executor)
+    if data.n_tokens == 0:
         raise ValueError(
             f"X has no tokens at all, while a minimum of 1 is required by "
             f"{type(estimator).__name__}."
         )
-    estimator._check_seeds(placed.n_tokens, n_topics)
-    return placed
+    estimator._check_seeds(data.n_tokens, n_topics)
+    return data
 
 
-def _place(estimator: Any, X: PartitionedCorpus, y: Any, executor: Executor) -> PlacedCorpus:
-    """Return the placed partitions with their labels, if `y` has any."""
-    placed = PlacedCorpus(X, executor)
+def _distribute(
+    estimator: Any, X: PartitionedCorpus, y: Any, executor: Executor
+) -> DistributedCorpus:
+    """Return the distributed partitions with their labels, if `y` has any."""
+    data = DistributedCorpus(X, executor)
     labels = estimator._read_labels(y)
     if labels is not None or estimator.fixed_components is not None:
-        placed.label(labels, estimator._topics_check(X.n_features))
-    return placed
+        data.label(labels, estimator._topics_check(X.n_features))
+    return data
 
 
 def _find_kept(
     estimator: Any, X: PartitionedCorpus, y: Any, executor: Executor
-) -> PlacedCorpus | None:
+) -> DistributedCorpus | None:
     """Return the partitions of the last fit if this one is to continue with them."""
-    kept: PlacedCorpus | None = kept_partitions(estimator) if estimator.warm_start else None
+    kept: DistributedCorpus | None = kept_partitions(estimator) if estimator.warm_start else None
     if kept is None or any(each.path.exists() for each in list_checkpoints(estimator)):
         return None
     try:
         kept.go_on(estimator.n_jobs)
         if kept.is_of(X) and not kept.is_labeled and estimator._read_labels(y) is None:
             return kept
-        other = _place(estimator, X, y, executor)  # opened for comparison
+        other = _distribute(estimator, X, y, executor)  # opened for comparison
         if joblib.hash(other) != joblib.hash(kept):
             return other
         executor.drop()

@@ -13,7 +13,7 @@ from skdp.grammar import HDPPCFG
 from skdp.grammar._chart._batches import without_empty
 from skdp.grammar._induction._ascent import start_weights
 from skdp.grammar._induction._layout import GrammarLayout
-from skdp.grammar._induction._partitions import PlacedSentences
+from skdp.grammar._induction._partitions import DistributedSentences
 from skdp.sequence import HDPHMMLT
 
 dask = pytest.importorskip("dask")
@@ -153,7 +153,7 @@ def test_a_lost_worker_is_an_error_of_the_executor(client):
         executor.place(split(4)._parts, without_empty)
         kill_a_worker(client)
         with pytest.raises(LostWorkerError, match=r"gone, and with them the partitions 0, 1\."):
-            executor.results([executor.call(s, len) for s in range(4)])
+            executor.results([executor.call(s, "__len__") for s in range(4)])
     client.wait_for_workers(2, timeout=120)
 
 
@@ -187,9 +187,11 @@ def test_a_broken_connection_that_is_no_loss(client, monkeypatch):
 
 def test_expectations_survive_a_lost_worker(client):
     with joblib.parallel_config("threading"), choose_executor(None) as executor:
-        expected = PlacedSentences(split(4), executor).expected_counts(np.dtype(float))(WEIGHTS)
+        expected = DistributedSentences(split(4), executor).expected_counts(np.dtype(float))(
+            WEIGHTS
+        )
     with choose_executor(None) as executor:
-        expect = PlacedSentences(split(4), executor).expected_counts(np.dtype(float))
+        expect = DistributedSentences(split(4), executor).expected_counts(np.dtype(float))
         kill_a_worker(client)
         with pytest.warns(RuntimeWarning, match="gone.*They are opened again"):
             log_likelihood, counts = expect(WEIGHTS)
@@ -214,7 +216,7 @@ def test_a_cluster_that_is_closed_is_lost(what, use):
         executor.place(split(2)._parts, without_empty)
         {"client": client, "cluster": cluster}[what].close()
         uses = {
-            "call": lambda: executor.results([executor.call(0, len)]),
+            "call": lambda: executor.results([executor.call(0, "__len__")]),
             "share": lambda: executor.share(WEIGHTS),
             "place": lambda: executor.place(split(2)._parts, without_empty),
             "go_on": lambda: executor.go_on(None),
@@ -233,7 +235,7 @@ def test_a_handler_may_raise_a_timeout(client, monkeypatch):
     executor.place(split(2)._parts, without_empty)
     monkeypatch.setattr(distributed, "wait", alarm)
     with pytest.raises(TimeoutError, match="by a handler"):
-        executor.results([executor.call(0, len)])
+        executor.results([executor.call(0, "__len__")])
     executor.drop()
 
 
@@ -245,5 +247,5 @@ def test_workers_that_are_paused_are_named(client, monkeypatch):
     monkeypatch.setattr("skdp._executors._dask._SILENCE", -1)
     monkeypatch.setattr(client, "scheduler_info", lambda **_: {"workers": workers})
     with pytest.warns(RuntimeWarning, match=f"paused the worker.*{executor._addresses[1]}"):
-        executor.results([executor.call(0, len)])
+        executor.results([executor.call(0, "__len__")])
     executor.drop()

@@ -10,7 +10,7 @@ from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedPanel
 from skdp.sequence import HDPHMMLT
-from skdp.sequence._hmm._placed_sampler import PlacedHMMSampler
+from skdp.sequence._hmm._distributed_sampler import DistributedHMMSampler
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -97,7 +97,7 @@ def test_a_sweep_sends_sums_and_no_steps(client, monkeypatch):
         received.append(len(sent) + sum(map(len, kwargs.get("buffers", ()))))
         return loads(sent, *args, **kwargs)
 
-    sweep, largest = PlacedHMMSampler.sweep, []
+    sweep, largest = DistributedHMMSampler.sweep, []
 
     def watched(self):
         received.clear()
@@ -105,7 +105,7 @@ def test_a_sweep_sends_sums_and_no_steps(client, monkeypatch):
         largest.append(sum(received))
 
     monkeypatch.setattr(distributed.protocol.pickle, "loads", counted)
-    monkeypatch.setattr(PlacedHMMSampler, "sweep", watched)
+    monkeypatch.setattr(DistributedHMMSampler, "sweep", watched)
     make(max_iter=6).fit(split(draw_panel("gaussian", [8000] * 20), 4))
     assert len(largest) == 6
     assert 0 < max(largest) < 100_000
@@ -113,7 +113,7 @@ def test_a_sweep_sends_sums_and_no_steps(client, monkeypatch):
 
 def kill_at(monkeypatch, client, n_sweeps):
     """Kill a worker before a sweep."""
-    sweep, done = PlacedHMMSampler.sweep, []
+    sweep, done = DistributedHMMSampler.sweep, []
 
     def interrupted(self):
         done.append(1)
@@ -121,7 +121,7 @@ def kill_at(monkeypatch, client, n_sweeps):
             kill_a_worker(client)
         sweep(self)
 
-    monkeypatch.setattr(PlacedHMMSampler, "sweep", interrupted)
+    monkeypatch.setattr(DistributedHMMSampler, "sweep", interrupted)
 
 
 def test_a_lost_worker_is_a_clear_error(client, monkeypatch):

@@ -15,7 +15,7 @@ from scale.workers import assert_nothing_is_left, count_maps, die_once, kill_a_w
 
 from skdp._executors import LostWorkerError
 from skdp._executors._dask import DaskExecutor
-from skdp._executors._homes import HOMES
+from skdp._executors._worker_store import STORES
 from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedCorpus, SegmentedCorpus
@@ -26,8 +26,9 @@ from skdp.topics import (
     SegmentedTopicModel,
     SequentialLDA,
 )
-from skdp.topics._shared._placed import CorpusPart, PlacedCorpus, measure_part
-from skdp.topics._tables._placed_sampler import PlacedTableSampler
+from skdp.topics._shared._distributed import DistributedCorpus
+from skdp.topics._shared._partition import CorpusPartition
+from skdp.topics._tables._distributed_sampler import DistributedTableSampler
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -249,15 +250,15 @@ def test_a_warm_start_without_its_cluster():
         model.set_params(max_iter=5), X
     )
     assert_same(model.set_params(warm_start=False).fit(X), here(n_shards=2, max_iter=5))
-    HOMES.clear()  # a closed client cannot drop partitions, and the worker was in this process
+    STORES.clear()  # a closed client cannot drop partitions, and the worker was in this process
 
 
 def test_texts_lie_in_files_that_are_gone(client):
     """Results of Dask are mapped from files without names, and the lists are freed."""
     X = PartitionedCorpus.from_delayed([dask.delayed(CORPUS_OF_MANY_WORDS)], 12)
     executor = DaskExecutor(client)
-    executor.place(X._parts, CorpusPart)
-    executor.results([executor.call(0, measure_part)])
+    executor.place(X._parts, CorpusPartition)
+    executor.results([executor.call(0, "measure")])
     mapped = client.run(count_maps)
     assert max(mapped.values()) == 1  # tokens; offsets are small
     folders = client.run(lambda dask_worker: os.listdir(dask_worker.local_directory)).values()
@@ -281,7 +282,7 @@ def test_a_sweep_sends_changes_and_no_words(client, monkeypatch):
         received.append(len(sent) + sum(map(len, kwargs.get("buffers", ()))))
         return loads(sent, *args, **kwargs)
 
-    sweep, largest = PlacedTableSampler.sweep, []
+    sweep, largest = DistributedTableSampler.sweep, []
 
     def watched(self):
         received.clear()
@@ -289,7 +290,7 @@ def test_a_sweep_sends_changes_and_no_words(client, monkeypatch):
         largest.append(sum(received))
 
     monkeypatch.setattr(distributed.protocol.pickle, "loads", counted)
-    monkeypatch.setattr(PlacedTableSampler, "sweep", watched)
+    monkeypatch.setattr(DistributedTableSampler, "sweep", watched)
     make(max_iter=4).fit(PartitionedCorpus.from_corpus(corpus, 4))
     assert len(largest) == 4
     assert 0 < max(largest) < 20_000
@@ -297,7 +298,7 @@ def test_a_sweep_sends_changes_and_no_words(client, monkeypatch):
 
 def kill_at(monkeypatch, client, n_sweeps):
     """Kill a worker before a sweep."""
-    sweep, done = PlacedTableSampler.sweep, []
+    sweep, done = DistributedTableSampler.sweep, []
 
     def interrupted(self):
         done.append(1)
@@ -305,7 +306,7 @@ def kill_at(monkeypatch, client, n_sweeps):
             kill_a_worker(client)
         sweep(self)
 
-    monkeypatch.setattr(PlacedTableSampler, "sweep", interrupted)
+    monkeypatch.setattr(DistributedTableSampler, "sweep", interrupted)
 
 
 def watched(folder, **params):
@@ -348,7 +349,7 @@ def test_a_fit_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path, params
 @needs_callbacks
 def test_a_worker_is_killed_at_a_checkpoint(client, monkeypatch, tmp_path):
     """The worker of the last partition, after the others have written: that of sweep 2 is kept."""
-    expected, write, n_calls = here(n_shards=4), PlacedCorpus.write, []
+    expected, write, n_calls = here(n_shards=4), DistributedCorpus.write, []
 
     def killed_once(self, folder):
         n_calls.append(1)
@@ -356,7 +357,7 @@ def test_a_worker_is_killed_at_a_checkpoint(client, monkeypatch, tmp_path):
             kill_a_worker(client)
         write(self, folder)
 
-    monkeypatch.setattr(PlacedCorpus, "write", killed_once)
+    monkeypatch.setattr(DistributedCorpus, "write", killed_once)
     with pytest.warns(RuntimeWarning, match="continues from the"):
         found = watched(tmp_path).fit(split(4))
     assert len(n_calls) == 5  # at sweeps 0, 2, 4 in vain, 4, 6
@@ -382,7 +383,7 @@ def test_threads_go_on_with_the_fit_of_a_cluster(client, monkeypatch, tmp_path):
 @needs_callbacks
 def test_a_full_disk_of_a_worker(client, monkeypatch, tmp_path):
     """An error of the operating system in a worker is a warning, and the fit goes on."""
-    expected, paths, n_calls = here(), PlacedCorpus._paths, []
+    expected, paths, n_calls = here(), DistributedCorpus._paths, []
 
     def full_once(self, folder):
         n_calls.append(1)
@@ -391,7 +392,7 @@ def test_a_full_disk_of_a_worker(client, monkeypatch, tmp_path):
             found[2] = Path("/dev/full/part")
         return found
 
-    monkeypatch.setattr(PlacedCorpus, "_paths", full_once)
+    monkeypatch.setattr(DistributedCorpus, "_paths", full_once)
     with pytest.warns(RuntimeWarning, match=r"could not be written: .*The fit continues"):
         assert_same(watched(tmp_path).fit(split(3)), expected)
     assert len(n_calls) == 4

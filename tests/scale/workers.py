@@ -4,8 +4,8 @@ import gc
 import os
 import signal
 
-from skdp._executors._homes import count_homes
-from skdp.topics._shared._placed import _REPLICAS
+from skdp._executors._worker_store import count_stores
+from skdp.topics._shared._partition import _REPLICAS
 
 
 def count_replicas():
@@ -15,7 +15,7 @@ def count_replicas():
 
 def assert_nothing_is_left(client):
     client.run(gc.collect)  # tracebacks of errors are cycles
-    assert set(client.run(count_homes).values()) == {0}
+    assert set(client.run(count_stores).values()) == {0}
     assert set(client.run(count_replicas).values()) == {0}
 
 

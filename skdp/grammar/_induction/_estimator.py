@@ -25,7 +25,7 @@ from skdp.grammar._induction._counts import count_active_rules, count_expected
 from skdp.grammar._induction._gibbs import GammaPrior, GrammarSampler, LearnedConcentrations
 from skdp.grammar._induction._layout import GrammarLayout, check_size, read_row
 from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
-from skdp.grammar._induction._partitions import PlacedSentences
+from skdp.grammar._induction._partitions import DistributedSentences
 from skdp.grammar._induction._procedure import InductionAscents
 from skdp.grammar._induction._trees import count_best_trees
 from skdp.grammar._induction._variational import GrammarPriors, VariationalGrammar
@@ -170,9 +170,9 @@ class GrammarEstimator(ChainEstimator):
 
     def _check_input(
         self, X: Any, y: Any = None, executor: Executor | None = None
-    ) -> Sentences | PlacedSentences:
+    ) -> Sentences | DistributedSentences:
         if executor is not None:
-            return self._place(X, y, executor)
+            return self._distribute(X, y, executor)
         checked = add_brackets(check_sentences(self, X, reset=True), y)
         sentences, has_words = without_empty(checked)
         self._check_words(bool(has_words.any()))
@@ -192,7 +192,9 @@ class GrammarEstimator(ChainEstimator):
             sentences = sentences[short]
         return sentences
 
-    def _place(self, X: PartitionedSentences, y: Any, executor: Executor) -> PlacedSentences:
+    def _distribute(
+        self, X: PartitionedSentences, y: Any, executor: Executor
+    ) -> DistributedSentences:
         """Return sentences in partitions, which are opened by their workers."""
         if self._is_sampled:
             raise TypeError(
@@ -201,10 +203,10 @@ class GrammarEstimator(ChainEstimator):
             )
         check_partitioned_sentences(self, X, reset=True)
         self._check_size()
-        placed = PlacedSentences(X, executor, self.max_length, y)
-        self._check_words(placed.n_with_words > 0)
-        self._check_lengths(placed.n_kept, placed.n_with_words)
-        return placed
+        data = DistributedSentences(X, executor, self.max_length, y)
+        self._check_words(data.n_with_words > 0)
+        self._check_lengths(data.n_kept, data.n_with_words)
+        return data
 
     def _check_words(self, has_any: bool) -> None:
         if not has_any:
@@ -233,18 +235,18 @@ class GrammarEstimator(ChainEstimator):
 
     # Runs
 
-    def _make_procedure(self, data: Sentences | PlacedSentences) -> Any:
+    def _make_procedure(self, data: Sentences | DistributedSentences) -> Any:
         if self._is_sampled:
             return super()._make_procedure(data)
-        in_partitions = isinstance(data, PlacedSentences)
-        n_words = data.n_words if isinstance(data, PlacedSentences) else len(data.tokens)
+        in_partitions = isinstance(data, DistributedSentences)
+        n_words = data.n_words if isinstance(data, DistributedSentences) else len(data.tokens)
         layout = GrammarLayout(data.n_features, self.n_components, self.n_preterminals)
         return InductionAscents(
             partial(self._start_ascents, data), self._expectation(layout, data),
             self.tol * n_words, self.max_iter, self.n_jobs, in_partitions=in_partitions,
         )  # fmt: skip
 
-    def _start_ascents(self, data: Sentences | PlacedSentences) -> FitState:
+    def _start_ascents(self, data: Sentences | DistributedSentences) -> FitState:
         """Return the grammars of all starts."""
         root = make_seed_sequence(self.random_state)
         layout = GrammarLayout(data.n_features, self.n_components, self.n_preterminals)
@@ -272,10 +274,12 @@ class GrammarEstimator(ChainEstimator):
         layout = GrammarLayout(data.n_features, self.n_components, self.n_preterminals)
         return GrammarSampler(data, layout, self._priors(layout), self._learned(), root, c)
 
-    def _expectation(self, layout: GrammarLayout, data: Sentences | PlacedSentences) -> Expectation:
+    def _expectation(
+        self, layout: GrammarLayout, data: Sentences | DistributedSentences
+    ) -> Expectation:
         """Return the function that counts rules under given weights."""
         is_best, dtype = self.inference == "viterbi-em", np.dtype(self.dtype)
-        if isinstance(data, PlacedSentences):
+        if isinstance(data, DistributedSentences):
             return data.best_counts(layout) if is_best else data.expected_counts(dtype)
         n_jobs = self.n_jobs if self.n_init == 1 else 1  # starts use the threads
         batches = SentenceBatches.of(data)

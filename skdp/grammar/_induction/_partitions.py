@@ -28,65 +28,58 @@ _MOST_LOSSES = 3
 """Largest number of successive losses of workers in an expectation."""
 
 
-class SentencePart(NamedTuple):
-    """State kept by the worker of a partition."""
+class SentencesPartition(NamedTuple):
+    """A partition in its process; an executor calls its methods by name."""
 
     batches: SentenceBatches
-    n_sentences: int
     n_with_words: int
     digest: str
 
+    def describe(self) -> tuple[int, int, int, str]:
+        """Return numbers of sentences with words, kept sentences, their words, and a digest."""
+        sentences = self.batches.sentences
+        return self.n_with_words, len(sentences), len(sentences.tokens), self.digest
+
+    def count_expected(self, weights: RuleWeights, dtype: Any) -> tuple[Any, ...]:
+        """Return the log likelihood and the expected counts."""
+        log_likelihood, counts = count_expected(self.batches, dtype, 1, weights)
+        return log_likelihood, *counts
+
+    def count_best(self, weights: RuleWeights, layout: GrammarLayout) -> tuple[Any, ...]:
+        """Return the log probability of the best trees and their counts."""
+        log_prob, counts = count_best_trees(self.batches, layout, 1, weights)
+        return log_prob, *counts
+
+    def score(self, grammars: list[RuleWeights]) -> tuple[float, int]:
+        """Return the log probability of all sentences and the number of their words.
+
+        The probability of a sentence is its mean over the grammars.
+        """
+        each = [inside(self.batches, weights) for weights in grammars]
+        scores = logsumexp(each, axis=0) - np.log(len(each))
+        return float(scores.sum()), len(self.batches.sentences.tokens)
+
 
 @dataclass(frozen=True)
-class MakePart:
-    """Makes the state of a partition from its sentences, and from its entry in y."""
+class MakePartition:
+    """Makes a partition from its sentences, and from its entry in y."""
 
     max_length: int | None = None
     y: Any = field(default=None, repr=False)
     name: str = field(default="y", repr=False)
 
-    def __call__(self, sentences: TokenSequences) -> SentencePart:
+    def __call__(self, sentences: TokenSequences) -> SentencesPartition:
         checked = add_brackets(sentences, self.y, self.name)
         digest = joblib.hash(checked)
         kept, has_words = without_empty(checked)
         if self.max_length is not None:
             kept = kept[np.diff(kept.ptr) <= self.max_length]
         n_with_words = int(np.count_nonzero(has_words))
-        return SentencePart(SentenceBatches.of(kept), len(sentences), n_with_words, digest)
+        return SentencesPartition(SentenceBatches.of(kept), n_with_words, digest)
 
 
-def describe(part: SentencePart) -> tuple[int, int, int, str]:
-    """Return numbers of sentences with words, kept sentences, and their words, and a digest."""
-    sentences = part.batches.sentences
-    return part.n_with_words, len(sentences), len(sentences.tokens), part.digest
-
-
-def count_part(part: SentencePart, weights: RuleWeights, dtype: Any) -> tuple[Any, ...]:
-    """Return the log likelihood and the expected counts of a partition."""
-    log_likelihood, counts = count_expected(part.batches, dtype, 1, weights)
-    return log_likelihood, *counts
-
-
-def count_best_part(
-    part: SentencePart, weights: RuleWeights, layout: GrammarLayout
-) -> tuple[Any, ...]:
-    """Return the log probability of the best trees and their counts."""
-    log_prob, counts = count_best_trees(part.batches, layout, 1, weights)
-    return log_prob, *counts
-
-
-def score_part(part: SentencePart, grammars: list[RuleWeights]) -> tuple[float, int]:
-    """Return the log probability of all sentences and the number of their words.
-
-    The probability of a sentence is its mean over the grammars.
-    """
-    each = [inside(part.batches, weights) for weights in grammars]
-    scores = logsumexp(each, axis=0) - np.log(len(each))
-    return float(scores.sum()), len(part.batches.sentences.tokens)
-
-
-class PlacedSentences:
-    """Partitions of sentences that an executor has placed: the data of a fit.
+class DistributedSentences:
+    """Partitions of sentences that an executor has distributed: the data of a fit.
 
     Parameters
     ----------
@@ -108,13 +101,13 @@ class PlacedSentences:
         self.n_features = X.n_features
         self._parts = X._parts
         self._executor = executor
-        self._make = MakePart(max_length)
+        self._make = MakePartition(max_length)
         self._makes = [
             replace(self._make, y=entry, name=f"y[{s}]")
             for s, entry in enumerate(_split(y, len(self._parts)))
         ]
         self._is_placed = False
-        described = self._work(lambda: executor.results(self._call_all(describe)))
+        described = self._work(lambda: executor.results(self._call_all("describe")))
         self.n_with_words, self.n_kept, self.n_words = (
             sum(each[k] for each in described) for k in range(3)
         )
@@ -126,33 +119,31 @@ class PlacedSentences:
 
     def expected_counts(self, dtype: Any) -> Expectation:
         """Return the function that computes expected counts under given weights."""
-        return partial(self._expect, count_part, dtype)
+        return partial(self._expect, "count_expected", dtype)
 
     def best_counts(self, layout: GrammarLayout) -> Expectation:
         """Return the function that counts the rules of the best trees under given weights."""
-        return partial(self._expect, count_best_part, layout)
+        return partial(self._expect, "count_best", layout)
 
     def score(self, grammars: list[RuleWeights]) -> float:
         """Return the log probability of all sentences, each a mean over grammars."""
-        return float(self._sum(score_part, grammars)[0])
+        return float(self._sum("score", grammars)[0])
 
-    def _expect(
-        self, f: Callable[..., Any], setting: Any, weights: RuleWeights
-    ) -> tuple[float, RuleCounts]:
-        log_likelihood, *counts = self._sum(f, weights, setting)
+    def _expect(self, method: str, setting: Any, weights: RuleWeights) -> tuple[float, RuleCounts]:
+        log_likelihood, *counts = self._sum(method, weights, setting)
         return float(log_likelihood), RuleCounts(*counts)
 
-    def _sum(self, f: Callable[..., Any], weights: Any, *args: Any) -> tuple[Any, ...]:
-        """Return the sum of the results of `f` over partitions."""
+    def _sum(self, method: str, weights: Any, *args: Any) -> tuple[Any, ...]:
+        """Return the sum of a method's results over partitions."""
 
         def work() -> tuple[Any, ...]:
             shared = self._executor.share(weights)
-            return self._executor.sum(self._call_all(f, shared, *args))
+            return self._executor.sum(self._call_all(method, shared, *args))
 
         return self._work(work)
 
-    def _call_all(self, f: Callable[..., Any], *args: Any) -> list[Any]:
-        return [self._executor.call(part.number, f, *args) for part in self._parts]
+    def _call_all(self, method: str, *args: Any) -> list[Any]:
+        return [self._executor.call(part.number, method, *args) for part in self._parts]
 
     def _work(self, work: Callable[[], Any]) -> Any:
         """Return the result of `work` on the partitions, placing them again if workers are lost.

@@ -21,7 +21,7 @@ from skdp.grammar._chart._batches import without_empty
 from skdp.grammar._chart._engine import TreeArrays, expected_symbols, inside, viterbi
 from skdp.grammar._chart._sample import draw_sentences
 from skdp.grammar._chart._weights import RuleWeights
-from skdp.grammar._induction._partitions import PlacedSentences
+from skdp.grammar._induction._partitions import DistributedSentences
 from skdp.grammar._induction._trees import RankTrees, make_trees, rank_by_expectation
 from skdp.grammar._induction._variational import VariationalGrammar
 from skdp.grammar._unparsed import warn_of_unparsed
@@ -264,10 +264,10 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _score_partitions(self, X: PartitionedSentences) -> float:
         check_partitioned_sentences(self, X, reset=False)
         with choose_executor(self.n_jobs) as executor:
-            placed = PlacedSentences(X, executor)
-            if placed.n_words == 0:
+            data = DistributedSentences(X, executor)
+            if data.n_words == 0:
                 raise ValueError("X has no words to score.")
-            return placed.score(self._weights_of_samples()) / placed.n_words
+            return data.score(self._weights_of_samples()) / data.n_words
 
     def perplexity(self, X: Any) -> float:
         """Return ``exp(-score(X))``; lower is better.

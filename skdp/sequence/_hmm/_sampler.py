@@ -84,8 +84,8 @@ class HMMSampler(Part):
         First states: see `write_first_states`.
     """
 
-    is_placed: ClassVar[bool] = False
-    """Whether its data are partitions that an executor has placed."""
+    is_distributed: ClassVar[bool] = False
+    """Whether its data are partitions that an executor has distributed."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs", "_is_observed", "_known")
 

@@ -212,14 +212,14 @@ class LDASampler(TopicSampler):
         self._listed = lists
         return counts
 
-    def sweep_placed(self, words: WordCounts) -> WordCounts:
+    def sweep_partition(self, words: WordCounts) -> WordCounts:
         """Draw the topics of a partition's words once; return the updated counts.
 
         With many topics a partition lists the words of the whole corpus from scratch, as shards do;
         a partition that has all words continues with its lists, as a single shard does.
         """
         if not self._sparse:
-            return super().sweep_placed(words)
+            return super().sweep_partition(words)
         n_seeds = 0 if self.seeds is None else self.seeds.n_counts
         is_alone = words.totals.sum() == len(self._whole.tokens) + n_seeds
         listed = self._listed if is_alone else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,22 +60,22 @@ def score_documents(
     return log_probabilities, len(scored)
 
 
-def keep(corpus: SegmentedCorpus) -> SegmentedCorpus:
-    """Return the documents of a partition unchanged."""
-    return corpus
+class ScoredPartition(NamedTuple):
+    """A partition in its process; an executor calls its method by name."""
 
+    corpus: SegmentedCorpus
 
-def score_part(corpus: SegmentedCorpus, estimator: Any) -> tuple[float, int]:
-    """Return the log probability of a partition's scored tokens, and their number."""
-    log_probabilities, n_scored = estimator._score(corpus)
-    return float(log_probabilities.sum()), n_scored
+    def score(self, estimator: Any) -> tuple[float, int]:
+        """Return the log probability of the scored tokens, and their number."""
+        log_probabilities, n_scored = estimator._score(self.corpus)
+        return float(log_probabilities.sum()), n_scored
 
 
 def score_partitions(estimator: Any, X: PartitionedCorpus, n_jobs: int | None) -> tuple[float, int]:
     """Return the log probability of all scored tokens, and their number."""
     with choose_executor(n_jobs) as executor:
-        executor.place(X._parts, keep)
+        executor.place(X._parts, ScoredPartition)
         shared = executor.share(estimator)
-        calls = [executor.call(part.number, score_part, shared) for part in X._parts]
+        calls = [executor.call(part.number, "score", shared) for part in X._parts]
         total, n_scored = executor.sum(calls)
     return float(total), int(n_scored)

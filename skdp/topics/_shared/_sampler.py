@@ -48,8 +48,8 @@ class TopicSampler(Part):
         Number of jobs for the shards.
     """
 
-    is_placed: ClassVar[bool] = False
-    """Whether the data are partitions that an executor has placed."""
+    is_distributed: ClassVar[bool] = False
+    """Whether the data are partitions that an executor has distributed."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_whole", "_bounds", "_corpora", "_words")
 
@@ -198,7 +198,7 @@ class TopicSampler(Part):
         self._words = words
         return counts if self.fixed is None else self.fixed.clear(counts)
 
-    def sweep_placed(self, words: WordCounts) -> WordCounts:
+    def sweep_partition(self, words: WordCounts) -> WordCounts:
         """Draw the latent variables of a partition's words once; return the updated counts.
 
         Parameters

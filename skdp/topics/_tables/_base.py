@@ -18,8 +18,9 @@ from skdp.topics._base import PRIOR, check_dirichlet
 from skdp.topics._inferred_number import InferredNumberModel
 from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._shared._allowed import LabeledCorpus
+from skdp.topics._shared._distributed import DistributedCorpus
 from skdp.topics._shared._likelihood import LikelihoodMixin
-from skdp.topics._shared._placed import PlacedCorpus
+from skdp.topics._tables._distributed_sampler import DistributedTableSampler
 from skdp.topics._tables._kernels_sweeps import (
     LARGEST_CONCENTRATION,
     SAMPLERS,
@@ -31,7 +32,6 @@ from skdp.topics._tables._open_sampler import (
     FirstTopLevel,
     OpenTableSampler,
 )
-from skdp.topics._tables._placed_sampler import PlacedTableSampler
 from skdp.topics._tables._sampler import START_CONCENTRATION, HyperParameters, TableSampler
 
 _CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
@@ -149,10 +149,10 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
 
     # Chains
 
-    def _start_placed_sampler(
-        self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> PlacedTableSampler:
-        return PlacedTableSampler(
+    def _start_distributed_sampler(
+        self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
+    ) -> DistributedTableSampler:
+        return DistributedTableSampler(
             data,
             c,
             self.n_components,

@@ -214,8 +214,8 @@ MUTATIONS = [
     Mutation(
         "partitions-first-one-alone",
         PARTITIONS,
-        "self._executor.call(part.number, f, *args) for part in self._parts]",
-        "self._executor.call(0, f, *args) for part in self._parts]",
+        "self._executor.call(part.number, method, *args) for part in self._parts]",
+        "self._executor.call(0, method, *args) for part in self._parts]",
         "Every partition has sentences of its own.",
         f"{PARTITION_TESTS}::test_expected_counts_are_those_of_all_sentences",
     ),
@@ -318,8 +318,8 @@ MUTATIONS = [
     Mutation(
         "grammar-brackets-ignored-by-best-trees-of-partitions",
         PARTITIONS,
-        "count_best_trees(part.batches, layout, 1, weights)",
-        "count_best_trees(SentenceBatches.of(part.batches.sentences), layout, 1, weights)",
+        "count_best_trees(self.batches, layout, 1, weights)",
+        "count_best_trees(SentenceBatches.of(self.batches.sentences), layout, 1, weights)",
         "The best trees of partitions have all brackets, too.",
         "tests/unit/grammar/test_brackets.py::TestPartitions::"
         "test_fit[{'inference': 'viterbi-em'}]",

@@ -132,7 +132,7 @@ MUTATIONS = [
     ),
     Mutation(
         "ldcc-partitions-leave-segments",
-        "topics/_ldcc/_placed_sampler.py",
+        "topics/_ldcc/_distributed_sampler.py",
         'return ("doc_topic",) if "document_topic_prior" in axes else ("segment_topic",)',
         'return ("doc_topic",) if "document_topic_prior" in axes else ()',
         "Shares of segments are of word-topics, which are called anew.",

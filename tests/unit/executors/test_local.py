@@ -4,6 +4,7 @@ import operator
 import threading
 import time
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,13 +16,17 @@ SENTENCES = TokenSequences.from_sequences([[i] * (i % 3 + 1) for i in range(20)]
 PARTS = PartitionedSentences.from_sentences(SENTENCES, 20)._parts
 
 
-def change(state, factor):
-    i = int(state.tokens[0])
-    return factor / (i + 1.0), np.full(2, 0.1 * i), i
+class Sentence(NamedTuple):
+    """The state of a partition."""
 
+    sentences: TokenSequences
 
-def refuse(state):
-    raise ValueError(f"not {state.tokens[0]}")
+    def change(self, factor):
+        i = int(self.sentences.tokens[0])
+        return factor / (i + 1.0), np.full(2, 0.1 * i), i
+
+    def refuse(self):
+        raise ValueError(f"not {self.sentences.tokens[0]}")
 
 
 def add(values):
@@ -32,9 +37,9 @@ def add(values):
 @pytest.mark.parametrize("n_jobs", [None, 1, 3])
 def test_four_verbs(n_jobs):
     with LocalExecutor(n_jobs) as executor:
-        executor.place(PARTS, lambda container: container)
+        executor.place(PARTS, Sentence)
         factor = executor.share(0.3)
-        calls = [executor.call(s, change, factor) for s in range(20)]
+        calls = [executor.call(s, "change", factor) for s in range(20)]
         found = executor.results(calls)
         assert [each[2] for each in found] == list(range(20))
         total = executor.sum(calls)
@@ -55,28 +60,32 @@ def test_the_tree_is_told_from_a_plain_sum():
 
 def test_errors_pass():
     with LocalExecutor(2) as executor:
-        executor.place(PARTS, lambda container: container)
+        executor.place(PARTS, Sentence)
         with pytest.raises(ValueError, match="not 3"):
-            executor.results([executor.call(3, refuse)])
+            executor.results([executor.call(3, "refuse")])
         with pytest.raises(ValueError, match="not 5"):
-            executor.sum([executor.call(5, refuse), executor.call(6, refuse)])
+            executor.sum([executor.call(5, "refuse"), executor.call(6, "refuse")])
 
 
 def test_no_thread_is_at_work_after_an_error():
     begun, ended = threading.Event(), []
 
-    def work(state):
-        begun.set()
-        time.sleep(0.1)
-        ended.append(True)
+    class Worker:
+        def __init__(self, sentences):
+            pass
 
-    def fail(state):
-        assert begun.wait(10)
-        raise ValueError("failed")
+        def work(self):
+            begun.set()
+            time.sleep(0.1)
+            ended.append(True)
+
+        def fail(self):
+            assert begun.wait(10)
+            raise ValueError("failed")
 
     with LocalExecutor(2) as executor:
-        executor.place(PARTS, lambda container: container)
-        calls = [executor.call(0, fail), executor.call(1, work), executor.call(2, work)]
+        executor.place(PARTS, Worker)
+        calls = [executor.call(0, "fail"), executor.call(1, "work"), executor.call(2, "work")]
         with pytest.raises(ValueError, match="failed"):
             executor.results(calls)
         n_ended = len(ended)

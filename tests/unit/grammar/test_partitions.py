@@ -12,7 +12,7 @@ from skdp.grammar import HDPPCFG
 from skdp.grammar._chart._engine import expected_counts
 from skdp.grammar._induction._ascent import start_weights
 from skdp.grammar._induction._layout import GrammarLayout
-from skdp.grammar._induction._partitions import PlacedSentences
+from skdp.grammar._induction._partitions import DistributedSentences
 
 RNG = np.random.default_rng(0)
 SENTENCES = TokenSequences.from_sequences(
@@ -60,8 +60,8 @@ def test_expected_counts_are_those_of_all_sentences():
     words = SENTENCES[np.diff(SENTENCES.ptr) > 0]
     expected = expected_counts(words, weights)
     with LocalExecutor(None) as executor:
-        placed = PlacedSentences(split(9), executor)
-        log_likelihood, counts = placed.expected_counts(np.dtype("float64"))(weights)
+        data = DistributedSentences(split(9), executor)
+        log_likelihood, counts = data.expected_counts(np.dtype("float64"))(weights)
     assert_allclose(log_likelihood, expected.log_prob.sum(), rtol=1e-13)
     for part, whole in zip(counts, expected[1:], strict=True):
         assert_allclose(part, whole, rtol=1e-12)

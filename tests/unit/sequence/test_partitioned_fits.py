@@ -20,7 +20,7 @@ from skdp.sequence import (
     NegativeBinomialDuration,
     PoissonDuration,
 )
-from skdp.sequence._hmm._placed_sampler import PlacedHMMSampler
+from skdp.sequence._hmm._distributed_sampler import DistributedHMMSampler
 from skdp.sequence._hmm._split_merge import StateSplitMerge
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -231,7 +231,7 @@ def test_progress(capsys):
 
 def lose_at(monkeypatch, n_sweeps):
     """Let a worker be lost in a sweep."""
-    sweep, done = PlacedHMMSampler.sweep, []
+    sweep, done = DistributedHMMSampler.sweep, []
 
     def lost_once(self):
         done.append(1)
@@ -239,7 +239,7 @@ def lose_at(monkeypatch, n_sweeps):
             raise LostWorkerError("A worker is gone.")
         sweep(self)
 
-    monkeypatch.setattr(PlacedHMMSampler, "sweep", lost_once)
+    monkeypatch.setattr(DistributedHMMSampler, "sweep", lost_once)
 
 
 def test_a_loss_without_a_checkpoint(monkeypatch):

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics import SegmentedTopicModel
-from skdp.topics._shared._placed import _REPLICAS
-from skdp.topics._tables._placed_sampler import PlacedTableSampler
+from skdp.topics._shared._partition import _REPLICAS
+from skdp.topics._tables._distributed_sampler import DistributedTableSampler
 
 RNG = np.random.default_rng(0)
 CORPUS = SegmentedCorpus.from_documents(
@@ -42,7 +42,7 @@ def assert_same(found, expected):
     assert_allclose(found._topic_tokens, expected._topic_tokens, rtol=1e-12)
 
 
-def interrupt_at(monkeypatch, n_sweeps, stop, sampler=PlacedTableSampler):
+def interrupt_at(monkeypatch, n_sweeps, stop, sampler=DistributedTableSampler):
     """Call a function before the n-th sweep."""
     sweep, left = sampler.sweep, [n_sweeps]
 

@@ -31,7 +31,8 @@ from skdp.topics import (
     SequentialLDA,
 )
 from skdp.topics._lda._kernels_sweeps import list_words, lists_of_counts
-from skdp.topics._shared._placed import PlacedCorpus, PlacedTopicChain
+from skdp.topics._shared._distributed import DistributedCorpus
+from skdp.topics._shared._partition import PartitionChain
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -147,7 +148,7 @@ def test_words_have_the_topics_that_they_have_in_shards():
     model = make(max_iter=5, n_shards=9)
     (*_, expected) = model.iter_sweeps(CORPUS)
     with LocalExecutor(2) as executor:
-        (chain,) = model._make_procedure(PlacedCorpus(split(9), executor)).start_chains(1).runs
+        (chain,) = model._make_procedure(DistributedCorpus(split(9), executor)).start_chains(1).runs
         for _ in range(5):
             chain.sampler.sweep()
         shards = [part.chains[0]._sampler.shards[0] for part in executor._states]
@@ -161,7 +162,7 @@ def test_state_takes_little_room_between_sweeps(cls, monkeypatch):
     params = CASES["segment, chains"]
     expected = make(cls, n_shards=3, **params).fit(CORPUS)
     packed = []
-    opened = PlacedTopicChain.opened
+    opened = PartitionChain.opened
 
     @contextmanager
     def watched(self, *args):
@@ -170,8 +171,8 @@ def test_state_takes_little_room_between_sweeps(cls, monkeypatch):
             yield sampler
         packed.append(not sampler.shards)
 
-    monkeypatch.setattr(PlacedTopicChain, "opened", watched)
-    monkeypatch.setattr("skdp.topics._shared._placed._ROOM", 0)
+    monkeypatch.setattr(PartitionChain, "opened", watched)
+    monkeypatch.setattr("skdp.topics._shared._partition._ROOM", 0)
     assert_same(make(cls, **params).fit(split(3)), expected)
     assert np.mean(packed) > 0.9  # but for the first partition, which was alone
     packed.clear()
@@ -334,9 +335,9 @@ def test_callbacks_that_look_at_the_fit():
 def test_progress(capsys, monkeypatch):
     """Partitions, speed and the time that is left, after what is said of shards."""
     clock = iter([100.0, 100.5, 101.0])
-    monkeypatch.setattr("skdp._executors._pace.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("skdp._executors._throughput.perf_counter", lambda: next(clock))
     model = make(max_iter=4, verbose=2, n_chains=2).fit(split(3))
-    assert not hasattr(model, "_pace")
+    assert not hasattr(model, "_throughput")
     found = capsys.readouterr().out.splitlines()
     make(max_iter=4, verbose=2, n_shards=3, n_chains=2).fit(CORPUS)
     first, second, few = capsys.readouterr().out.splitlines()

@@ -15,10 +15,10 @@ from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel
-from skdp.topics._lda._placed_sampler import PlacedLDASampler
-from skdp.topics._shared import _placed
-from skdp.topics._shared._placed_averages import PlacedAverages
-from skdp.topics._tables._placed_sampler import PlacedTableSampler
+from skdp.topics._lda._distributed_sampler import DistributedLDASampler
+from skdp.topics._shared._distributed_averages import DistributedAverages
+from skdp.topics._shared._partition import CorpusPartition
+from skdp.topics._tables._distributed_sampler import DistributedTableSampler
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -64,7 +64,7 @@ def error_of(model):
 
 def lose_worker_at(monkeypatch, *moments):
     """Lose a worker before these sweeps, counted over all fits."""
-    sweep, done = PlacedTableSampler.sweep, []
+    sweep, done = DistributedTableSampler.sweep, []
 
     def interrupted(self):
         done.append(1)
@@ -72,7 +72,7 @@ def lose_worker_at(monkeypatch, *moments):
             lose_worker()
         sweep(self)
 
-    monkeypatch.setattr(PlacedTableSampler, "sweep", interrupted)
+    monkeypatch.setattr(DistributedTableSampler, "sweep", interrupted)
     return done
 
 
@@ -82,7 +82,7 @@ def test_after_an_error(case, tmp_path, monkeypatch):
     cls, params = CASES[case]
     path = tmp_path / "file"
     n_chains = params.get("n_chains", 1)
-    sampler = PlacedLDASampler if cls is GibbsLDA else PlacedTableSampler
+    sampler = DistributedLDASampler if cls is GibbsLDA else DistributedTableSampler
     with monkeypatch.context() as patch:
         interrupt_at(patch, 8 * n_chains, lambda: 1 / 0, sampler)
         with pytest.raises(ZeroDivisionError):
@@ -139,7 +139,7 @@ class TestLosses:
         assert_same(model, expected)
 
     def test_at_a_checkpoint(self, tmp_path, monkeypatch):
-        expected, write, n_calls = straight(), _placed.write_part, []
+        expected, write, n_calls = straight(), CorpusPartition.write, []
 
         def lost_once(part, path):
             n_calls.append(1)
@@ -147,14 +147,14 @@ class TestLosses:
                 lose_worker()
             return write(part, path)
 
-        monkeypatch.setattr(_placed, "write_part", lost_once)
+        monkeypatch.setattr(CorpusPartition, "write", lost_once)
         with pytest.warns(RuntimeWarning, match="continues"):
             assert_same(watched(tmp_path / "file").fit(split(3)), expected)
         assert len(n_calls) > 8
         assert len(os.listdir(tmp_path / "file.parts")) == 1
 
     def test_at_the_end(self, tmp_path, monkeypatch):
-        expected, means, n_calls = straight(), PlacedAverages.means, []
+        expected, means, n_calls = straight(), DistributedAverages.means, []
 
         def lost_once(self, **params):
             n_calls.append(1)
@@ -162,7 +162,7 @@ class TestLosses:
                 lose_worker()
             return means(self, **params)
 
-        monkeypatch.setattr(PlacedAverages, "means", lost_once)
+        monkeypatch.setattr(DistributedAverages, "means", lost_once)
         with pytest.warns(RuntimeWarning, match="continues"):
             assert_same(watched(tmp_path / "file").fit(split(3)), expected)
 
@@ -240,14 +240,14 @@ class TestFiles:
         assert not hasattr(model, "n_features_in_")
 
     def test_a_folder_that_this_process_does_not_see(self, tmp_path, monkeypatch):
-        write = _placed.write_part
+        write = CorpusPartition.write
 
         def elsewhere(part, path):
             found = write(part, path)
             path.unlink()
             return found
 
-        monkeypatch.setattr(_placed, "write_part", elsewhere)
+        monkeypatch.setattr(CorpusPartition, "write", elsewhere)
         with pytest.raises(OSError, match=r"part-00000 is not there.*all workers can write to"):
             watched(tmp_path / "file").fit(split(3))
 

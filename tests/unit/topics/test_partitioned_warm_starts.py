@@ -177,22 +177,22 @@ def test_a_checkpoint_comes_first(tmp_path):
 
 
 @pytest.mark.parametrize("n_partitions", [1, 3])
-@pytest.mark.parametrize("is_placed", [True, False])
-def test_lists_go_on_in_their_order(n_partitions, is_placed, monkeypatch):
+@pytest.mark.parametrize("is_distributed", [True, False])
+def test_lists_go_on_in_their_order(n_partitions, is_distributed, monkeypatch):
     """Also those of shards in this process: the order of a list tells on the draws."""
     monkeypatch.setattr("skdp.topics._lda._sampler.SPARSE_FROM", 3)
-    X = split(n_partitions) if is_placed else CORPUS
-    n_shards = 1 if is_placed else n_partitions
+    X = split(n_partitions) if is_distributed else CORPUS
+    n_shards = 1 if is_distributed else n_partitions
     model = warm(GibbsLDA, max_iter=5, n_shards=n_shards).fit(X)
     expected = make(GibbsLDA, burn_in=3, thin=4, max_iter=13, n_shards=n_partitions).fit(CORPUS)
     assert_same(model.set_params(max_iter=13).fit(X), expected)
 
 
 @pytest.mark.skipif(not has_callbacks(), reason="callbacks of scikit-learn 1.9")
-@pytest.mark.parametrize("is_placed", [True, False])
-def test_lists_are_in_checkpoints(is_placed, monkeypatch, tmp_path):
+@pytest.mark.parametrize("is_distributed", [True, False])
+def test_lists_are_in_checkpoints(is_distributed, monkeypatch, tmp_path):
     monkeypatch.setattr("skdp.topics._lda._sampler.SPARSE_FROM", 3)
-    X = split(1) if is_placed else CORPUS
+    X = split(1) if is_distributed else CORPUS
     for max_iter in (5, 13):
         model = make(GibbsLDA, burn_in=3, thin=4, max_iter=max_iter)
         model.set_callbacks(Checkpoint(tmp_path / "file", every_sweeps=1)).fit(X)

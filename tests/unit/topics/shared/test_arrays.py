@@ -11,7 +11,7 @@ from skdp.topics._lda._shard import ListedWords, check_lists
 from skdp.topics._shared._arrays import MAX_COUNT, check_counts, empty_counts
 from skdp.topics._shared._kernels_changes import move_words
 from skdp.topics._shared._packing import encode
-from skdp.topics._shared._placed import CountChange, Replica
+from skdp.topics._shared._partition import CountChange, Replica
 from skdp.topics._shared._shards import Counted
 
 FULL = "The word 5 occurs 16777216 times or more in topic 1,"

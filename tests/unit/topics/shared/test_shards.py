@@ -22,7 +22,7 @@ from skdp.topics import (
     SegmentedTopicModel,
 )
 from skdp.topics._shared._packing import decode, encode, pack, unpack
-from skdp.topics._shared._placed import CountChange
+from skdp.topics._shared._partition import CountChange
 
 LARGEST = 2**24
 

@@ -9,19 +9,32 @@ from __future__ import annotations
 from typing import Any
 
 from skdp._numeric._typing import Floats, Places
+from skdp.sequence._hmm._distributed import DistributedPanel
 from skdp.sequence._hmm._hints import Mask
-from skdp.sequence._hmm._placed import PanelPart, PlacedPanel
-from skdp.sequence._hmm._placed_moves import ask_part, settle_part
+from skdp.sequence._hmm._partition import PanelPartition
 from skdp.sequence._hmm._possible_states import PossibleStates
 
 
-class PossibleStatesOfPart(PossibleStates):
-    """States of a partition that are refined."""
+class PartitionPossibleStates(PossibleStates):
+    """Refined states of a partition.
 
-    def begin(self, i: int) -> tuple[int]:
-        """Begin with a candidate."""
-        self.choose(i)
-        return (0,)
+    Parameters
+    ----------
+    partition : PanelPartition
+    c : int
+        Index of the chain.
+    allowed : (J + 1, J) array of bool
+    """
+
+    def __init__(self, partition: PanelPartition, c: int, allowed: Mask):
+        chain = partition.chains[c]
+        super().__init__(
+            partition.panel.ptr, chain.states, allowed, chain.emission, partition.known
+        )
+
+    def count_candidates(self) -> tuple[list[int]]:
+        """Return the number of candidates, which is that of all partitions, in a list."""
+        return ([self.n_candidates],)
 
     def measure(self) -> tuple[Any]:
         """Return the measures of the emission for the current states."""
@@ -43,32 +56,13 @@ class PossibleStatesOfPart(PossibleStates):
         self.emission.take(measured[0], sums)
         return (int(not self.decode(startprob, transmat)),)
 
-    def keep_all(self) -> tuple[int]:
-        """Keep the current states."""
-        self.keep()
-        return (0,)
 
-    def finish(self) -> tuple[int]:
-        """Replace the first states by the states kept last."""
-        self.write()
-        return (0,)
-
-
-def begin_possible_part(part: PanelPart, c: int, allowed: Mask) -> tuple[list[int]]:
-    """List the candidates; return their number."""
-    chain = part.chains[c]
-    chain.move = PossibleStatesOfPart(
-        part.panel.ptr, chain.states, allowed, chain.emission, part.known
-    )
-    return ([chain.move.n_candidates],)
-
-
-class PlacedPossibleStates:
+class DistributedPossibleStates:
     """First states of a panel in partitions, with the methods of `PossibleStates`.
 
     Parameters
     ----------
-    data : PlacedPanel
+    data : DistributedPanel
     c : int
         Index of the chain.
     allowed : (J + 1, J) array of bool
@@ -76,21 +70,25 @@ class PlacedPossibleStates:
         Sampler without observations.
     """
 
-    def __init__(self, data: PlacedPanel, c: int, allowed: Mask, emission: Any):
+    def __init__(self, data: DistributedPanel, c: int, allowed: Mask, emission: Any):
         self._data, self._c = data, c
         self._emission = emission.of_states(allowed.shape[1])
-        ((self.n_candidates, *_),) = data.sum(begin_possible_part, c, allowed)
+        data.run("begin_move", c, PartitionPossibleStates, allowed)
+        ((self.n_candidates, *_),) = self._sum("count_candidates")
 
-    def _ask(self, question: str, *args: Any) -> tuple[Any, ...]:
+    def _sum(self, method: str, *args: Any) -> tuple[Any, ...]:
         """Return the sum of the results of all partitions."""
-        return self._data.sum(ask_part, self._c, question, *args)
+        return self._data.sum("call_move", self._c, method, *args)
+
+    def _run(self, method: str, *args: Any) -> None:
+        self._data.run("call_move", self._c, method, *args)
 
     def choose(self, i: int) -> None:
-        self._ask("begin", i)
+        self._run("choose", i)
 
     def condition(self) -> None:
-        measured = self._data.total(ask_part, self._c, "measure")
-        sums = self._data.total(ask_part, self._c, "add_up", measured)
+        measured = self._data.total("call_move", self._c, "measure")
+        sums = self._data.total("call_move", self._c, "add_up", measured)
         self._learned = measured, sums
         self._emission.take(self._data.result(measured)[0], self._data.result(sums))
 
@@ -98,15 +96,15 @@ class PlacedPossibleStates:
         return float(self._emission.log_evidence())
 
     def count(self) -> Places:
-        counts: Places = self._ask("count_all")[0]
+        counts: Places = self._sum("count_all")[0]
         return counts
 
     def decode(self, startprob: Floats, transmat: Floats) -> bool:
-        return not self._ask("decode_given", *self._learned, startprob, transmat)[0]
+        return not self._sum("decode_given", *self._learned, startprob, transmat)[0]
 
     def keep(self) -> None:
-        self._ask("keep_all")
+        self._run("keep")
 
     def write(self) -> None:
-        self._ask("finish")
-        self._data.sum(settle_part, self._c)
+        self._run("write")
+        self._data.run("end_move", self._c)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from skdp.data import SegmentedCorpus
 from skdp.topics._ldcc._averages import CoClusterAverages
 from skdp.topics._ldcc._sampler import CoClusterSampler, Settings
-from skdp.topics._shared._placed import PlacedCorpus
-from skdp.topics._shared._placed_averages import PlacedAverages
-from skdp.topics._shared._placed_sampler import PlacedSampler
+from skdp.topics._shared._distributed import DistributedCorpus
+from skdp.topics._shared._distributed_averages import DistributedAverages
+from skdp.topics._shared._distributed_sampler import DistributedSampler
 from skdp.topics._shared._priors import Frequencies
 from skdp.topics._shared._sampler import TopicSampler
 
@@ -28,16 +28,16 @@ def make_shard(
     return CoClusterSampler(corpus, *settings, init_streams, streams, 1)
 
 
-class PlacedCoClusterAverages(PlacedAverages, CoClusterAverages):
+class DistributedCoClusterAverages(DistributedAverages, CoClusterAverages):
     """Means over the kept sweeps of a chain over partitions, with labels of two kinds."""
 
 
-class PlacedCoClusterSampler(PlacedSampler, CoClusterSampler):
+class DistributedCoClusterSampler(DistributedSampler, CoClusterSampler):
     """Markov chain of latent Dirichlet co-clustering over a corpus in partitions.
 
     Parameters
     ----------
-    data : PlacedCorpus
+    data : DistributedCorpus
     c : int
         Index of the chain.
     n_topics, n_clusters, document_topic_prior, segment_topic_prior : as in `CoClusterSampler`
@@ -46,7 +46,7 @@ class PlacedCoClusterSampler(PlacedSampler, CoClusterSampler):
 
     def __init__(
         self,
-        data: PlacedCorpus,
+        data: DistributedCorpus,
         c: int,
         n_topics: int,
         n_clusters: int,
@@ -65,7 +65,7 @@ class PlacedCoClusterSampler(PlacedSampler, CoClusterSampler):
             n_topics, n_clusters, document_topic_prior, segment_topic_prior, topic_word_prior,
             dirichlet_prior, init,
         )  # fmt: skip
-        self._place(data, c, partial(make_shard, settings=settings), init_streams)
+        self._begin_partitions(data, c, partial(make_shard, settings=settings), init_streams)
 
     def _make_ratios(self) -> None:
         """Do nothing: partitions make their own ratios."""

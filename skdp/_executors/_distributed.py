@@ -1,4 +1,4 @@
-"""A data set whose partitions an executor has placed, with sums over the partitions."""
+"""A data set whose partitions an executor has distributed, with sums over the partitions."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from skdp._executors._base import Executor
 from skdp.data._partitioned import Partitioned
 
 
-class Placed:
-    """Base class of data sets whose partitions an executor has placed.
+class Distributed:
+    """Base class of data sets whose partitions an executor has distributed.
 
     Parameters
     ----------
     X : Partitioned
     executor : Executor
     make : callable
-        Function that turns an opened partition into the state that is kept.
+        Class of the states that are kept, or a function that returns them. It takes an opened
+        partition. The methods of states are called by name.
 
     Attributes
     ----------
@@ -47,44 +48,45 @@ class Placed:
         """Return a handle of a value, to be an argument of calls for all partitions."""
         return self._executor.share(value)
 
-    def sum(
-        self, f: Callable[..., Any], *args: Any, each: list[Any] | None = None
-    ) -> tuple[Any, ...]:
-        """Return the sum of the results of `f` over all partitions; lists are concatenated.
+    def run(self, method: str, *args: Any, each: list[Any] | None = None) -> None:
+        """Run a method without results for all partitions, with arguments as for `sum`."""
+        self._executor.results(self._call_all(method, args, each))
+
+    def sum(self, method: str, *args: Any, each: list[Any] | None = None) -> tuple[Any, ...]:
+        """Return the sum of a method's results over all partitions; lists are concatenated.
 
         Parameters
         ----------
-        f : callable
-            Function that returns a tuple.
+        method : str
+            Name of a method that returns a tuple.
         *args
-            Arguments after the partition.
         each : list or None, default=None
             The last argument for each partition.
         """
-        return self._executor.sum(self._call_all(f, args, each))
+        return self._executor.sum(self._call_all(method, args, each))
 
-    def total(self, f: Callable[..., Any], *args: Any, each: list[Any] | None = None) -> Any:
+    def total(self, method: str, *args: Any, each: list[Any] | None = None) -> Any:
         """Return a handle of that sum for later calls; the sum stays with the partitions."""
-        return self._executor.total(self._call_all(f, args, each))
+        return self._executor.total(self._call_all(method, args, each))
 
     def result(self, total: Any) -> Any:
         """Return the value of a handle that `total` returned."""
         return self._executor.results([total])[0]
 
-    def first(self, f: Callable[..., Any], *args: Any) -> Any:
-        """Return the result of `f` for the first partition."""
-        return self._executor.results([self._executor.call(0, f, *args)])[0]
+    def first(self, method: str, *args: Any) -> Any:
+        """Return the result of a method for the first partition."""
+        return self._executor.results([self._executor.call(0, method, *args)])[0]
 
-    def _call_all(
-        self, f: Callable[..., Any], args: tuple[Any, ...], each: list[Any] | None
-    ) -> list[Any]:
+    def _call_all(self, method: str, args: tuple[Any, ...], each: list[Any] | None) -> list[Any]:
         own: list[Any] = [()] * self.n_partitions if each is None else [(last,) for last in each]
-        return [self._executor.call(s, f, *args, *own[s]) for s in range(self.n_partitions)]
+        return [self._executor.call(s, method, *args, *own[s]) for s in range(self.n_partitions)]
 
     # Files
 
-    def write_files(self, f: Callable[..., Any], folder: Path) -> None:
-        """Write a file for each partition in `folder`; `f` returns a list with the file's size.
+    def write(self, folder: Path) -> None:
+        """Write the chains of each partition, without the data, to a file in `folder`.
+
+        The method ``write(path)`` of a state returns a tuple of a list with the file's size.
 
         Raises
         ------
@@ -92,7 +94,7 @@ class Placed:
             If writing fails or this process does not find the files.
         """
         paths = self._paths(folder)
-        (sizes,) = self.sum(f, each=paths)
+        (sizes,) = self.sum("write", each=paths)
         for path, size in zip(paths, sizes, strict=True):
             if not path.exists() or path.stat().st_size != size:
                 raise FileNotFoundError(f"{path} is not there for all workers and this process")

@@ -2,24 +2,24 @@
 
 import pytest
 
-from skdp._executors import Pace
+from skdp._executors import Throughput
 
 
 @pytest.fixture
 def clock(monkeypatch):
     times = []
-    monkeypatch.setattr("skdp._executors._pace.perf_counter", lambda: times.pop(0))
+    monkeypatch.setattr("skdp._executors._throughput.perf_counter", lambda: times.pop(0))
     return times
 
 
 def test_since_the_last_line(clock):
     clock += [10.0, 14.0, 15.0]
-    pace = Pace(8, 3_000_000, "tokens", "sweep")
-    pace.begin(0, 0)
-    assert pace.describe(2, 20, 5_000_000) == (
+    throughput = Throughput(8, 3_000_000, "tokens", "sweep")
+    throughput.begin(0, 0)
+    assert throughput.describe(2, 20, 5_000_000) == (
         "8 partitions, 1.5 million tokens a second, 2.5 MB a sweep, 40 s left"
     )
-    assert pace.describe(22, 0, 5_000_000) == (
+    assert throughput.describe(22, 0, 5_000_000) == (
         "8 partitions, 60 million tokens a second, 0 MB a sweep"
     )
 
@@ -29,6 +29,6 @@ def test_since_the_last_line(clock):
 )
 def test_what_is_left(n_left, expected, clock):
     clock += [0.0, 1.0]
-    pace = Pace(1, 1, "tokens", "sweep")
-    pace.begin(0, 0)
-    assert pace.describe(1, n_left, 0).endswith(f" a second, {expected} left")
+    throughput = Throughput(1, 1, "tokens", "sweep")
+    throughput.begin(0, 0)
+    assert throughput.describe(1, n_left, 0).endswith(f" a second, {expected} left")

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
 from skdp.topics._lda._sampler import LDASampler
-from skdp.topics._shared._placed import PlacedCorpus
-from skdp.topics._shared._placed_sampler import PlacedSampler
+from skdp.topics._shared._distributed import DistributedCorpus
+from skdp.topics._shared._distributed_sampler import DistributedSampler
 from skdp.topics._shared._priors import Frequencies, tells_apart
 from skdp.topics._shared._sampler import TopicSampler
 
@@ -29,12 +29,12 @@ def make_shard(
     )
 
 
-class PlacedLDASampler(PlacedSampler, LDASampler):
+class DistributedLDASampler(DistributedSampler, LDASampler):
     """Markov chain of latent Dirichlet allocation over a corpus in partitions.
 
     Parameters
     ----------
-    data : PlacedCorpus
+    data : DistributedCorpus
     c : int
         Index of the chain.
     n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init : as in `LDASampler`
@@ -43,7 +43,7 @@ class PlacedLDASampler(PlacedSampler, LDASampler):
 
     def __init__(
         self,
-        data: PlacedCorpus,
+        data: DistributedCorpus,
         c: int,
         n_topics: int,
         level: str,
@@ -59,7 +59,7 @@ class PlacedLDASampler(PlacedSampler, LDASampler):
         self._is_labeled = data.is_labeled
         self.topics_trade_places = not (data.is_labeled or tells_apart(doc_topic_prior))
         settings = n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init
-        self._place(data, c, partial(make_shard, settings=settings), init_streams)
+        self._begin_partitions(data, c, partial(make_shard, settings=settings), init_streams)
 
     def _node_frequencies(self) -> Frequencies:
         return self._found[0]

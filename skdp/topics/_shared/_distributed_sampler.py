@@ -9,36 +9,22 @@ from numpy.typing import NDArray
 
 from skdp._part import Part
 from skdp.topics._shared._arrays import empty_counts
+from skdp.topics._shared._distributed import DistributedCorpus
 from skdp.topics._shared._kernels import WordCounts
-from skdp.topics._shared._placed import (
-    PlacedCorpus,
-    add_part,
-    average_part,
-    copy_words,
-    describe_part,
-    finish_part,
-    forget_part,
-    fork_part,
-    reorder_part,
-    report_fixed_part,
-    report_part,
-    settle_part,
-    sweep_part,
-)
 from skdp.topics._shared._sampler import TopicSampler
 
 
-class PlacedSampler(TopicSampler):
+class DistributedSampler(TopicSampler):
     """Markov chain over a corpus in partitions, equivalent to the chain over its shards.
 
     It precedes the class of that chain among the bases, and inherits its draws of parameters. That
     class returns the parameters that shards need from `parameters`, and defines `take_parameters`,
     `statistics`, `late_statistics` and `report` for a sampler of one shard.
 
-    Parameters are set before `_place` is called. Partitions are in `data`.
+    Parameters are set before `_begin_partitions` is called. Partitions are in `data`.
     """
 
-    is_placed = True
+    is_distributed = True
 
     topic_axes: ClassVar[dict[str, int]] = {"doc_topic_prior": 0}
 
@@ -46,14 +32,14 @@ class PlacedSampler(TopicSampler):
         "_whole", "data", "_words", "_gathered", "_last", "_report", "_found",
     )  # fmt: skip
 
-    def _place(
-        self, data: PlacedCorpus, c: int, make: Any, init_streams: list[NDArray[np.uint64]]
+    def _begin_partitions(
+        self, data: DistributedCorpus, c: int, make: Any, init_streams: list[NDArray[np.uint64]]
     ) -> None:
         """Create the first state in the processes of the partitions."""
         self._c = c
         self._take_counts(data, data.begin(c, make, init_streams, self.streams))
 
-    def _take_counts(self, data: PlacedCorpus, counts: Any) -> None:
+    def _take_counts(self, data: DistributedCorpus, counts: Any) -> None:
         """Count the words of newly attached partitions."""
         self._whole: Any = data
         self.data = data
@@ -82,7 +68,7 @@ class PlacedSampler(TopicSampler):
         self._last = last
         prior = self.topic_word_prior if self.learns_topic_word_prior else None
         self._totals, self._rises, *found = self.data.first(
-            settle_part, self._c, self._n_changes, last, prior
+            "settle", self._c, self._n_changes, last, prior
         )
         self._gathered: WordCounts | None = None
         self._report: list[Any] | None = None
@@ -106,14 +92,14 @@ class PlacedSampler(TopicSampler):
     def _dense_words(self) -> WordCounts:
         if self._gathered is None:
             self._gathered = empty_counts(self.data.n_features, self.n_columns)
-            self.data.first(copy_words, self._c).apply(self._gathered)
+            self.data.first("copy_words", self._c).apply(self._gathered)
         return self._gathered
 
     def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
         shared = self.data.share(self.parameters())
         n_summed, streams[:], n_sent, *self._found = self._settle(
             self.data.total(
-                sweep_part, self._c, self._n_changes, self._last, shared, each=list(streams)
+                "sweep", self._c, self._n_changes, self._last, shared, each=list(streams)
             )
         )
         self.data.count_moved(n_sent, n_summed)
@@ -121,16 +107,14 @@ class PlacedSampler(TopicSampler):
     def _find_late_statistics(self) -> list[Any]:
         """Return the statistics that depend on draws made after the sweep."""
         shared = self.data.share(self.parameters())
-        self.streams[:], *found = self.data.sum(
-            finish_part, self._c, shared, each=list(self.streams)
-        )
+        self.streams[:], *found = self.data.sum("finish", self._c, shared, each=list(self.streams))
         return found
 
     def _reported(self) -> list[Any]:
         """Return the reports of the partitions on the current state."""
         if self._report is None:
             shared = self.data.share(self.parameters())
-            (self._report,) = self.data.sum(report_part, self._c, shared)
+            (self._report,) = self.data.sum("report", self._c, shared)
         return self._report
 
     def _log_prior(self) -> float:
@@ -145,7 +129,7 @@ class PlacedSampler(TopicSampler):
 
     def _reported_fixed(self) -> list[Any]:
         """Return the reports of the partitions on their words with fixed topics."""
-        (found,) = self.data.sum(report_fixed_part, self._c)
+        (found,) = self.data.sum("report_fixed", self._c)
         reports: list[Any] = found
         return reports
 
@@ -153,7 +137,7 @@ class PlacedSampler(TopicSampler):
 
     def add_to_parts(self, key: str) -> None:
         """Add document-level values to the sums with a key."""
-        self.data.sum(add_part, self._c, key, self.data.share(self.parameters()))
+        self.data.run("add_sample", self._c, key, self.data.share(self.parameters()))
 
     def reorder(self, key: str, axes: dict[str, int], order: NDArray[np.intp]) -> None:
         """Make label ``order[k]`` of sums label k.
@@ -163,7 +147,7 @@ class PlacedSampler(TopicSampler):
         axes : dict
             The axes of the reordered labels: `topic_axes` or others.
         """
-        self.data.sum(reorder_part, self._c, key, self._sums_by(axes), order)
+        self.data.run("reorder", self._c, key, self._sums_by(axes), order)
 
     def _sums_by(self, axes: dict[str, int]) -> tuple[str, ...]:
         """Return the names of the document-level sums that list these labels."""
@@ -171,18 +155,18 @@ class PlacedSampler(TopicSampler):
 
     def fork_sums(self, key: str, new: str) -> None:
         """Copy sums to another key."""
-        self.data.sum(fork_part, self._c, key, new)
+        self.data.run("fork", self._c, key, new)
 
     def forget_sums(self, key: str) -> None:
         """Drop sums."""
-        self.data.sum(forget_part, self._c, key)
+        self.data.run("forget", self._c, key)
 
     def means_of_parts(self, key: str, n: int, *, in_place: bool) -> dict[str, Any]:
         """Return means over `n` samples of all documents and segments, and the tokens of topics."""
-        (found,) = self.data.sum(describe_part, self._c, key, n)
+        (found,) = self.data.sum("describe", self._c, key, n)
         means: dict[str, Any] = {
             f"{name}_": self.data.keep(
-                average_part, self._c, key, name, n, in_place,
+                "average", self._c, key, name, n, in_place,
                 shapes=[shapes[name] for _, shapes in found],
             )
             for name in found[0][1]

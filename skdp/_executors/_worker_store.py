@@ -7,10 +7,10 @@ from importlib.metadata import version
 from typing import Any
 
 import skdp
-from skdp._executors._spool import spool
+from skdp._executors._memory_map import map_to_files
 from skdp.data._parts import Partition
 
-HOMES: dict[str, dict[int, Any]] = {}
+STORES: dict[str, dict[int, Any]] = {}
 """Partition states by number, for each executor that holds partitions in this process."""
 
 
@@ -24,30 +24,30 @@ def describe_versions() -> str:
     return f"skdp {skdp.__version__}, {others}"
 
 
-def place_partition(home: str, part: Partition, found: Any, make: Callable[[Any], Any]) -> str:
+def place_partition(store: str, part: Partition, found: Any, make: Callable[[Any], Any]) -> str:
     """Open a partition, or accept Dask's result for it, and keep its state; return versions."""
-    container = part.open() if found is None else spool(part.accept(found), part.where)
-    HOMES.setdefault(home, {})[part.number] = make(container)
+    container = part.open() if found is None else map_to_files(part.accept(found), part.where)
+    STORES.setdefault(store, {})[part.number] = make(container)
     return describe_versions()
 
 
-def call_partition(home: str, partition: int, f: Callable[..., Any], *args: Any) -> Any:
-    """Return ``f(state, *args)`` for the state of a partition."""
+def call_partition(store: str, partition: int, method: str, *args: Any) -> Any:
+    """Return the result of a method of the state of a partition."""
     try:
-        state = HOMES[home][partition]
+        state = STORES[store][partition]
     except KeyError:
         raise NotHereError(
             f"partition {partition} is not in this process, which has dropped it or replaces the "
             "process that had it."
         ) from None
-    return f(state, *args)
+    return getattr(state, method)(*args)
 
 
-def drop_home(home: str) -> None:
+def drop_store(store: str) -> None:
     """Drop the partitions of an executor."""
-    HOMES.pop(home, None)
+    STORES.pop(store, None)
 
 
-def count_homes() -> int:
+def count_stores() -> int:
     """Return the number of executors that hold partitions in this process."""
-    return len(HOMES)
+    return len(STORES)

@@ -17,7 +17,7 @@ _LEAST = 2**16
 """Smallest number of bytes for which an array gets a file."""
 
 
-def spool(container: Any, where: str) -> Any:
+def map_to_files(container: Any, where: str) -> Any:
     """Return a container whose large arrays are in files.
 
     Parameters
@@ -36,7 +36,7 @@ def spool(container: Any, where: str) -> Any:
     except OSError as error:
         raise OSError(
             f"{where} is computed or sent, and could not be written to a file of the folder "
-            f"{spool_folder()}: {error}"
+            f"{files_folder()}: {error}"
         ) from error
     return container._like(values, tuple(ptrs))
 
@@ -60,7 +60,7 @@ def zeros(shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
     n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     if n_bytes < _LEAST:
         return np.zeros(shape, dtype)
-    with tempfile.TemporaryFile(prefix="skdp-", dir=spool_folder()) as file:
+    with tempfile.TemporaryFile(prefix="skdp-", dir=files_folder()) as file:
         _reserve(file.fileno(), n_bytes)
         # Return a plain ndarray. The map outlives the file descriptor, and keeps the file alive.
         return np.asarray(np.memmap(file, dtype, "r+", shape=shape))
@@ -74,7 +74,7 @@ def _reserve(descriptor: int, n_bytes: int) -> None:
         os.truncate(descriptor, n_bytes)
 
 
-def spool_folder() -> str:
+def files_folder() -> str:
     """Return the folder for files: the local one of a Dask worker, else the system's."""
     distributed = sys.modules.get("distributed")
     if distributed is not None:

@@ -7,7 +7,7 @@ from time import perf_counter
 _MEGA = 1e6
 
 
-class Pace:
+class Throughput:
     """Throughput since the last line of `verbose` output.
 
     Parameters

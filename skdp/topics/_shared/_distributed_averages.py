@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skdp.topics._shared._averages import TopicAverages
 
 
-class PlacedAverages(TopicAverages):
+class DistributedAverages(TopicAverages):
     """Means over the kept sweeps of a chain over partitions; means of documents stay there.
 
     A copy, or an object made only for the current state, is temporary and ends with `drop`. The

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from skdp._numeric._random import draw_key
 from skdp._numeric._typing import Floats, Places
-from skdp.sequence._hmm._placed import PanelPart, PlacedPanel
+from skdp.sequence._hmm._distributed import DistributedPanel
+from skdp.sequence._hmm._partition import PanelPartition
 from skdp.sequence._hmm._split_merge import (
     LogTables,
     Splitter,
@@ -34,7 +35,7 @@ class StepGroups(Splitter):
 
     Parameters
     ----------
-    part : PanelPart
+    partition : PanelPartition
     c : int
         Index of the chain.
     n_states, a, b : int
@@ -43,14 +44,16 @@ class StepGroups(Splitter):
         Whether state a is known.
     """
 
-    def __init__(self, part: PanelPart, c: int, n_states: int, a: int, b: int, has_known: bool):
-        chain = part.chains[c]
-        self.steps = list_steps(part.panel.ptr, chain.states, n_states, a, b)
+    def __init__(
+        self, partition: PanelPartition, c: int, n_states: int, a: int, b: int, has_known: bool
+    ):
+        chain = partition.chains[c]
+        self.steps = list_steps(partition.panel.ptr, chain.states, n_states, a, b)
         self.is_known = None
-        if has_known and part.known is not None:
-            self.is_known = part.known.states[self.steps.steps] >= 0
+        if has_known and partition.known is not None:
+            self.is_known = partition.known.states[self.steps.steps] >= 0
         self.emission = chain.emission.restrict(self.steps.steps, 2)
-        self._n_states, self._first, self._states = n_states, part.first, chain.states
+        self._n_states, self._first, self._states = n_states, partition.first_step, chain.states
         self._groups: list[Any] = []
 
     def take(self, about: About, sums: tuple[Any, ...]) -> None:
@@ -120,41 +123,21 @@ class StepGroups(Splitter):
         gains = self.gains_of([window for _, window in places])
         return ([(i, float(gain)) for (i, _), gain in zip(places, gains, strict=True)],)
 
-    def set_model(self, about: About, sums: tuple[Any, ...], tables: LogTables) -> tuple[int]:
+    def set_model(self, about: About, sums: tuple[Any, ...], tables: LogTables) -> None:
         """Make the model of two states given groups."""
         self.take(about, sums)
         self._two_states = TwoStates(self.steps, self.emission, tables, self._first, self.is_known)
-        return (0,)
 
     def add_logs(self, number: int) -> tuple[Places]:
         """Return the sums of log probabilities of groups under the model."""
         return (self._two_states.add_logs(self._groups[number]),)
 
-    def accept(self, number: int, a: int, b: int) -> tuple[int]:
+    def accept(self, number: int, a: int, b: int) -> None:
         """Write the states of accepted groups."""
         self.write(self._states, self._groups[number], a, b)
-        return (0,)
 
 
-def split_part(part: PanelPart, c: int, *states: Any) -> tuple[int]:
-    """List the steps of two states, for a move."""
-    part.chains[c].move = StepGroups(part, c, *states)
-    return (0,)
-
-
-def ask_part(part: PanelPart, c: int, question: str, *args: Any) -> tuple[Any, ...]:
-    """Return the result of a method of `StepGroups`."""
-    result: tuple[Any, ...] = getattr(part.chains[c].move, question)(*args)
-    return result
-
-
-def settle_part(part: PanelPart, c: int) -> tuple[int]:
-    """Drop a finished move."""
-    part.chains[c].move = None
-    return (0,)
-
-
-class PlacedStepGroups:
+class DistributedStepGroups:
     """Groups of steps in partitions.
 
     Parameters
@@ -165,7 +148,7 @@ class PlacedStepGroups:
         Handle of the sum of their statistics over all partitions.
     """
 
-    def __init__(self, data: PlacedPanel, number: int, about: Any):
+    def __init__(self, data: DistributedPanel, number: int, about: Any):
         self._data = data
         self.number, self.about = number, about
         self._found: About | None = None
@@ -178,31 +161,31 @@ class PlacedStepGroups:
         return self._found
 
 
-class PlacedTwoStates:
+class DistributedTwoStates:
     """A hidden Markov model of two groups of steps in partitions, like `TwoStates`."""
 
-    def __init__(self, splitter: PlacedSplitter, learned: tuple[Any, Any], tables: LogTables):
+    def __init__(self, splitter: DistributedSplitter, learned: tuple[Any, Any], tables: LogTables):
         self._splitter = splitter
-        splitter.ask("set_model", *learned, tables)
+        splitter.run("set_model", *learned, tables)
 
-    def draw(self, rng: NDArray[np.uint64]) -> PlacedStepGroups:
+    def draw(self, rng: NDArray[np.uint64]) -> DistributedStepGroups:
         """Return a draw of the groups of all steps."""
         key = np.empty_like(rng)
         draw_key(rng, key)
         return self._splitter.make("make_drawn", key)
 
-    def log_probability(self, groups: PlacedStepGroups) -> float:
+    def log_probability(self, groups: DistributedStepGroups) -> float:
         """Return the log probability of a draw."""
-        (sums,) = self._splitter.ask("add_logs", groups.number)
+        (sums,) = self._splitter.sum("add_logs", groups.number)
         return log_probability_of_sums(sums, has_known=self._splitter.has_known)
 
 
-class PlacedSplitter(Splitter):
+class DistributedSplitter(Splitter):
     """Proposals that split the steps of one or two states in partitions.
 
     Parameters
     ----------
-    data : PlacedPanel
+    data : DistributedPanel
     c : int
         Index of the chain.
     a, b : int
@@ -216,7 +199,7 @@ class PlacedSplitter(Splitter):
 
     def __init__(
         self,
-        data: PlacedPanel,
+        data: DistributedPanel,
         c: int,
         a: int,
         b: int,
@@ -231,20 +214,25 @@ class PlacedSplitter(Splitter):
         self.emission = emission.of_states(2)
         self.transitions, self.mass, self.rng = transitions, mass, rng
         self._n_groups = 0
-        self._last: PlacedStepGroups | None = None
-        data.sum(split_part, c, transitions.n_states, a, b, has_known)
+        self._last: DistributedStepGroups | None = None
+        data.run("begin_move", c, StepGroups, transitions.n_states, a, b, has_known)
 
-    def ask(self, question: str, *args: Any, each: list[Any] | None = None) -> tuple[Any, ...]:
-        """Return the sum of the results of all partitions."""
+    def sum(self, method: str, *args: Any, each: list[Any] | None = None) -> tuple[Any, ...]:
+        """Return the sum of the results that a method of `StepGroups` has for all partitions."""
         self._settle(args)
-        return self._data.sum(ask_part, self._c, question, *args, each=each)
+        return self._data.sum("call_move", self._c, method, *args, each=each)
 
-    def make(self, how: str, *args: Any, each: list[Any] | None = None) -> PlacedStepGroups:
+    def run(self, method: str, *args: Any) -> None:
+        """Run a method of `StepGroups` that has no result."""
+        self._settle(args)
+        self._data.run("call_move", self._c, method, *args)
+
+    def make(self, method: str, *args: Any, each: list[Any] | None = None) -> DistributedStepGroups:
         """Return groups that are made in the partitions."""
         self._settle(args)
         self._n_groups += 1
-        about = self._data.total(ask_part, self._c, how, *args, each=each)
-        self._last = PlacedStepGroups(self._data, self._n_groups - 1, about)
+        about = self._data.total("call_move", self._c, method, *args, each=each)
+        self._last = DistributedStepGroups(self._data, self._n_groups - 1, about)
         return self._last
 
     def _settle(self, args: tuple[Any, ...]) -> None:
@@ -255,12 +243,12 @@ class PlacedSplitter(Splitter):
         if self._last is not None and not any(arg is self._last.about for arg in args):
             self._last.found  # noqa: B018
 
-    def _add_up(self, groups: PlacedStepGroups) -> tuple[Any, Any]:
+    def _add_up(self, groups: DistributedStepGroups) -> tuple[Any, Any]:
         """Return handles of the statistics of groups and of the emission's sums."""
-        sums = self._data.total(ask_part, self._c, "add_up", groups.number, groups.about)
+        sums = self._data.total("call_move", self._c, "add_up", groups.number, groups.about)
         return groups.about, sums
 
-    def _place(self, *windows: int) -> list[tuple[int, ...]]:
+    def _locate(self, *windows: int) -> list[tuple[int, ...]]:
         """Return the indices of windows within each partition, or -1 for windows elsewhere."""
         return [
             tuple(i - begin if begin <= i < end else -1 for i in windows)
@@ -268,63 +256,65 @@ class PlacedSplitter(Splitter):
         ]
 
     def cut_windows(self, width: int) -> int:
-        (sizes,) = self.ask("cut", width)
+        (sizes,) = self.sum("cut", width)
         self._ends = [0, *np.cumsum(sizes).tolist()]
         return int(self._ends[-1])
 
     def compare_windows(self, first: int, others: list[int]) -> Floats:
-        groups = self.make("make_all_but", each=[places[0] for places in self._place(first)])
+        groups = self.make("make_all_but", each=[places[0] for places in self._locate(first)])
         each = [
             [(i, window) for i, window in enumerate(places) if window >= 0]
-            for places in self._place(*others)
+            for places in self._locate(*others)
         ]
-        (found,) = self.ask("find_gains", *self._add_up(groups), each=each)
+        (found,) = self.sum("find_gains", *self._add_up(groups), each=each)
         return np.array([gain for _, gain in sorted(found)])
 
-    def anchor(self, first: int, second: int) -> PlacedStepGroups:
-        return self.make("make_anchors", each=self._place(first, second))
+    def anchor(self, first: int, second: int) -> DistributedStepGroups:
+        return self.make("make_anchors", each=self._locate(first, second))
 
-    def gather(self, groups: PlacedStepGroups, first: int, second: int) -> PlacedStepGroups:
-        return self.make("make_gathered", *self._add_up(groups), each=self._place(first, second))
+    def gather(
+        self, groups: DistributedStepGroups, first: int, second: int
+    ) -> DistributedStepGroups:
+        return self.make("make_gathered", *self._add_up(groups), each=self._locate(first, second))
 
-    def condition(self, groups: PlacedStepGroups) -> None:
+    def condition(self, groups: DistributedStepGroups) -> None:
         self._learned = self._add_up(groups)
 
-    def log_evidence(self, groups: PlacedStepGroups) -> float:
+    def log_evidence(self, groups: DistributedStepGroups) -> float:
         sums = self._data.result(self._add_up(groups)[1])
         self.emission.take(groups.found[0], sums)
         return float(self.emission.log_evidence())
 
-    def model(self, tables: LogTables) -> PlacedTwoStates:
-        return PlacedTwoStates(self, self._learned, tables)
+    def model(self, tables: LogTables) -> DistributedTwoStates:
+        return DistributedTwoStates(self, self._learned, tables)
 
-    def count(self, groups: PlacedStepGroups) -> tuple[Places, Places, Places]:
+    def count(self, groups: DistributedStepGroups) -> tuple[Places, Places, Places]:
         into, out_of, within = groups.found[1:4]
         return into, out_of, within
 
-    def sizes(self, groups: PlacedStepGroups) -> tuple[int, int]:
+    def sizes(self, groups: DistributedStepGroups) -> tuple[int, int]:
         zeros, ones = groups.found[4].tolist()
         return zeros, ones
 
-    def whole(self) -> PlacedStepGroups:
+    def whole(self) -> DistributedStepGroups:
         return self.make("make_whole")
 
-    def exchange(self, groups: PlacedStepGroups) -> PlacedStepGroups:
+    def exchange(self, groups: DistributedStepGroups) -> DistributedStepGroups:
         return self.make("make_exchanged", groups.number)
 
-    def group_by(self, states: Any, b: int) -> PlacedStepGroups:
+    def group_by(self, states: Any, b: int) -> DistributedStepGroups:
         return self.make("make_of_state", b)
 
-    def write(self, states: Any, groups: PlacedStepGroups, a: int, b: int) -> None:
-        self.ask("accept", groups.number, a, b)
+    def write(self, states: Any, groups: DistributedStepGroups, a: int, b: int) -> None:
+        self.run("accept", groups.number, a, b)
 
 
-class PlacedSplitMerge(StateSplitMerge):
+class DistributedSplitMerge(StateSplitMerge):
     """Moves on the states of a panel in partitions, and on two weights beta.
 
     Parameters
     ----------
-    data : PlacedPanel
+    data : DistributedPanel
     c : int
         Index of the chain.
     counts : (J + 1, J) array of int
@@ -335,7 +325,7 @@ class PlacedSplitMerge(StateSplitMerge):
 
     def __init__(
         self,
-        data: PlacedPanel,
+        data: DistributedPanel,
         c: int,
         counts: Places,
         transitions: Transitions,
@@ -349,16 +339,16 @@ class PlacedSplitMerge(StateSplitMerge):
     def try_once(self) -> bool:
         """Propose a split or a merge; return whether it was accepted."""
         is_accepted = super().try_once()
-        self._data.sum(settle_part, self._c)
+        self._data.run("end_move", self._c)
         return is_accepted
 
     def _count(self) -> Places:
         return self._now
 
-    def _splitter(self, a: int, b: int, other: int) -> PlacedSplitter:
+    def _splitter(self, a: int, b: int, other: int) -> DistributedSplitter:
         transitions = self._transitions
         mass = transitions.alpha * (transitions.weights[a] + transitions.weights[other])
-        return PlacedSplitter(
+        return DistributedSplitter(
             self._data, self._c, a, b, self._emission, transitions, mass, self._rng,
             has_known=self._is_known(a),
         )  # fmt: skip

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skdp._executors import LocalExecutor, _spool
-from skdp._executors._spool import spool, zeros
+from skdp._executors import LocalExecutor, _memory_map
+from skdp._executors._memory_map import map_to_files, zeros
 from skdp.data import PartitionedCorpus, SegmentedCorpus, SequencePanel
 
 dask = pytest.importorskip("dask")
@@ -34,7 +34,7 @@ def is_mapped(array):
 
 
 def test_a_container_is_the_same(folder):
-    found = spool(CORPUS, "partition 1")
+    found = map_to_files(CORPUS, "partition 1")
     assert found == CORPUS
     assert type(found.tokens) is np.ndarray
     assert not found.tokens.flags.writeable
@@ -43,7 +43,7 @@ def test_a_container_is_the_same(folder):
         False,
     ]  # small ones are not
     panel = SequencePanel(RNG.normal(size=(9_000, 2)), np.array([0, 4, 9_000]))
-    assert spool(panel, "partition 1") == panel
+    assert map_to_files(panel, "partition 1") == panel
 
 
 def test_zeros_can_be_written_to(folder):
@@ -56,7 +56,7 @@ def test_zeros_can_be_written_to(folder):
 
 @pytest.mark.skipif(os.name != "posix", reason="files with names are removed as they are closed")
 def test_no_file_is_to_be_seen(folder):
-    kept = [spool(CORPUS, "partition 1"), zeros((300, 40))]
+    kept = [map_to_files(CORPUS, "partition 1"), zeros((300, 40))]
     assert os.listdir(folder) == []
     assert len(kept) == 2
 
@@ -69,15 +69,15 @@ def test_threads_map_what_dask_computes(folder):
     ]:
         with LocalExecutor(1) as executor:
             executor.place(X._parts, lambda container: container)
-            (placed,) = executor._states
-            assert_array_equal(placed.tokens, CORPUS.tokens)
-            assert is_mapped(placed.tokens) == expected
+            (container,) = executor._states
+            assert_array_equal(container.tokens, CORPUS.tokens)
+            assert is_mapped(container.tokens) == expected
 
 
 def test_a_full_disk_is_an_error_that_names_the_folder(folder, monkeypatch):
     def refuse(descriptor, n_bytes):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(_spool, "_reserve", refuse)
+    monkeypatch.setattr(_memory_map, "_reserve", refuse)
     with pytest.raises(OSError, match=rf"partition 1 .* {folder}: .*No space left"):
-        spool(CORPUS, "partition 1")
+        map_to_files(CORPUS, "partition 1")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
-from skdp.topics._shared._placed import PlacedCorpus
-from skdp.topics._shared._placed_sampler import PlacedSampler
+from skdp.topics._shared._distributed import DistributedCorpus
+from skdp.topics._shared._distributed_sampler import DistributedSampler
 from skdp.topics._shared._priors import Frequencies, tells_apart
 from skdp.topics._shared._sampler import TopicSampler
 from skdp.topics._tables._model import TableModel
@@ -28,12 +28,12 @@ def make_shard(
     return TableSampler(corpus, n_topics, sampler, hyper, init, init_streams, streams, 1)
 
 
-class PlacedTableSampler(PlacedSampler, TableSampler):
+class DistributedTableSampler(DistributedSampler, TableSampler):
     """Markov chain of a table model over a corpus in partitions.
 
     Parameters
     ----------
-    data : PlacedCorpus
+    data : DistributedCorpus
     c : int
         Index of the chain.
     n_topics, sampler, hyper, init, init_streams, streams : as in `TableSampler`
@@ -42,7 +42,7 @@ class PlacedTableSampler(PlacedSampler, TableSampler):
 
     def __init__(
         self,
-        data: PlacedCorpus,
+        data: DistributedCorpus,
         c: int,
         n_topics: int,
         sampler: str,
@@ -57,7 +57,7 @@ class PlacedTableSampler(PlacedSampler, TableSampler):
         )
         self.topics_trade_places = not (data.is_labeled or tells_apart(hyper.doc_topic_prior))
         settings = n_topics, sampler, hyper, init
-        self._place(data, c, partial(make_shard, settings=settings), init_streams)
+        self._begin_partitions(data, c, partial(make_shard, settings=settings), init_streams)
 
     def _make_ratios(self) -> None:
         """Do nothing: partitions make their own ratios."""

@@ -13,32 +13,19 @@ from skdp._numeric._typing import Floats, Places
 from skdp._part import Part
 from skdp.emissions._protocol import Coupling
 from skdp.sequence._durations._protocol import SummedDuration
+from skdp.sequence._hmm._distributed import DistributedPanel
+from skdp.sequence._hmm._distributed_first_states import DistributedPossibleStates
+from skdp.sequence._hmm._distributed_moves import DistributedSplitMerge
 from skdp.sequence._hmm._hints import KnownStates, rename_by_known
 from skdp.sequence._hmm._initial_split_merge import find_order
-from skdp.sequence._hmm._placed import (
-    Orders,
-    PlacedPanel,
-    add_part,
-    begin_part,
-    complete_part,
-    count_known_part,
-    count_pairs_part,
-    count_part,
-    keep_part,
-    rename_part,
-    set_part,
-    sweep_part,
-    write_known_part,
-)
-from skdp.sequence._hmm._placed_first_states import PlacedPossibleStates
-from skdp.sequence._hmm._placed_moves import PlacedSplitMerge
+from skdp.sequence._hmm._partition import Orders
 from skdp.sequence._hmm._possible_states import relax_transitions, write_possible_states
 from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import Transitions
 from skdp.sequence._similarities._protocol import SimilaritySampler
 
 
-class PlacedHMMSampler(HMMSampler):
+class DistributedHMMSampler(HMMSampler):
     """Markov chain over a panel in partitions, bit-identical to that over the whole panel.
 
     It holds the parameters, which are drawn given sums over all partitions. States, missing values
@@ -46,7 +33,7 @@ class PlacedHMMSampler(HMMSampler):
 
     Parameters
     ----------
-    data : PlacedPanel
+    data : DistributedPanel
     c : int
         Index of the chain.
     emission : SummedEmission
@@ -57,13 +44,13 @@ class PlacedHMMSampler(HMMSampler):
         First states: a name, or the states of each partition.
     """
 
-    is_placed = True
+    is_distributed = True
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("data", "_found", "_sums")
 
     def __init__(
         self,
-        data: PlacedPanel,
+        data: DistributedPanel,
         c: int,
         transitions: Transitions,
         emission: Any,
@@ -85,11 +72,11 @@ class PlacedHMMSampler(HMMSampler):
         if isinstance(init, str):
             data.seek_first_states(c, transitions, emission, init, init_stream)
         else:
-            data.sum(set_part, c, each=init)
+            data.run("set_states", c, each=init)
         if data.known is not None:
             if isinstance(init, str):
-                data.sum(rename_part, c, rename_by_known(data.sum(count_known_part, c)[0]))
-            data.sum(write_known_part, c)
+                data.run("rename", c, rename_by_known(data.sum("count_known", c)[0]))
+            data.run("write_known", c)
         self._take_counts()
         log_similarity = self._known_similarity()
         if log_similarity is not None and isinstance(init, str):
@@ -101,18 +88,20 @@ class PlacedHMMSampler(HMMSampler):
         data, c = self.data, self.c
         data.result(self._sums)  # wait until the partitions are idle
         if data.known is None:
-            data.sum(rename_part, c, find_order(self._found[1], log_similarity[:-1]))
+            data.run("rename", c, find_order(self._found[1], log_similarity[:-1]))
         if np.isneginf(log_similarity).any():
             relaxed = relax_transitions(self.transitions, log_similarity)
             allowed = ~np.isneginf(relaxed.log_similarity)
-            write_possible_states(PlacedPossibleStates(data, c, allowed, self.emission), relaxed)
+            write_possible_states(
+                DistributedPossibleStates(data, c, allowed, self.emission), relaxed
+            )
         self._take_counts()
 
     def attach(self, data: Any) -> None:
         """Attach the partitions, which may have been restored from files."""
-        self.data: PlacedPanel = data
+        self.data: DistributedPanel = data
         parameters = data.share(self._parameters())
-        (flags,) = data.sum(begin_part, self.c, parameters, data.share(self.duration))
+        (flags,) = data.sum("begin", self.c, parameters, data.share(self.duration))
         self._is_incomplete = any(flags)
         self._is_complete = False
 
@@ -143,7 +132,7 @@ class PlacedHMMSampler(HMMSampler):
             draw_key(self.stream, missing_key)
         tables = None if self.duration is None else self.duration.tables()
         orders = Orders(self._parameters(), startprob, transmat, tables, key, missing_key)
-        self._find(self.data.total(sweep_part, self.c, self.data.share(orders)))
+        self._find(self.data.total("sweep", self.c, self.data.share(orders)))
         self._is_complete = True
         self._count_moved(orders)
         impossible: int = min(self._found[0], default=-1)
@@ -157,11 +146,11 @@ class PlacedHMMSampler(HMMSampler):
 
     def _take_counts(self) -> None:
         """Count the transitions of new states, and compute the related statistics."""
-        self._find(self.data.total(count_part, self.c, self.transitions.n_states))
+        self._find(self.data.total("count", self.c, self.transitions.n_states))
 
     def _find(self, total: Any) -> None:
         """Store the results of the partitions, and start the sums of the emission."""
-        self._sums = self.data.total(add_part, self.c, total)
+        self._sums = self.data.total("add_up", self.c, total)
         self._found = self.data.result(total)
 
     def _count(self) -> Places:
@@ -169,7 +158,7 @@ class PlacedHMMSampler(HMMSampler):
 
     def _split_or_merge(self) -> bool:
         self.data.result(self._sums)  # wait until the partitions are idle
-        has_moved = PlacedSplitMerge(
+        has_moved = DistributedSplitMerge(
             self.data, self.c, self._count(), self.transitions, self.emission, self.stream
         ).try_once()
         if has_moved:
@@ -186,7 +175,7 @@ class PlacedHMMSampler(HMMSampler):
             key = np.empty(4, dtype=np.uint64)
             draw_key(rng, key)
             self.data.result(self._sums)
-            self.data.sum(complete_part, self.c, self.data.share(self._parameters()), key)
+            self.data.run("complete", self.c, self.data.share(self._parameters()), key)
             self._take_counts()
         self._is_complete = False
         emission: Any = self.emission
@@ -198,9 +187,9 @@ class PlacedHMMSampler(HMMSampler):
         return counts / counts.sum()
 
     def _keep_states(self) -> int:
-        self.data.sum(keep_part, self.c, self.n_sweeps)
+        self.data.run("keep", self.c, self.n_sweeps)
         return self.n_sweeps
 
     def count_pairs(self, first: int, second: int, n_states: int) -> Places:
         """Count the observed steps by their pair of states in two kept draws."""
-        return self.data.sum(count_pairs_part, self.c, first, second, n_states)[0]
+        return self.data.sum("count_pairs", self.c, first, second, n_states)[0]
