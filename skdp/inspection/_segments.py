@@ -40,7 +40,7 @@ class Cuts(NamedTuple):
         return self.proba is not None or self.true is not None
 
 
-class Parts(NamedTuple):
+class NamedParts(NamedTuple):
     """Offsets of parts in a sequence of segments, and their names if they have any."""
 
     ptr: Offsets
@@ -57,12 +57,12 @@ def check_parts(
     boundaries: ArrayLike | None,
     part_names: Sequence[str] | None,
     name: str = "boundaries",
-) -> Parts:
+) -> NamedParts:
     """Return the parts of `n_segments` segments between boundaries."""
     if boundaries is None:
         if part_names is not None:
             raise ValueError("part_names are the names of parts between boundaries: give both.")
-        return Parts(offsets([n_segments]), None)
+        return NamedParts(offsets([n_segments]), None)
     inner = as_array(boundaries, name)
     if inner.size == 0:
         inner = inner.astype(np.int64)
@@ -78,7 +78,7 @@ def check_parts(
     if part_names is not None:
         why = ", one more than there are boundaries"
         names = as_names(part_names, "part_names", len(ptr) - 1, why)
-    return Parts(ptr.astype(np.int64), names)
+    return NamedParts(ptr.astype(np.int64), names)
 
 
 def check_cuts(n_segments: int, cut_proba: ArrayLike | None, true_cuts: ArrayLike | None) -> Cuts:
@@ -111,7 +111,7 @@ def average_neighbors(shares: NDArray[np.float64], ptr: Offsets, width: int) -> 
     return means / means.sum(axis=1, keepdims=True)  # corrects rounding errors
 
 
-def choose_width(parts: Parts, n_segments: int) -> float:
+def choose_width(parts: NamedParts, n_segments: int) -> float:
     """Return the suitable width in inches for a sequence of segments."""
     return float(np.clip(max(0.03 * n_segments, 0.27 * (len(parts.ptr) - 1)), 5.6, 10.0))
 
@@ -126,7 +126,7 @@ def set_segment_axis(ax: Any, n_segments: int) -> None:
     ax.set(xlim=(0.5, n_segments + 0.5), xlabel="segment")
 
 
-def draw_parts(ax: Any, parts: Parts) -> None:
+def draw_parts(ax: Any, parts: NamedParts) -> None:
     """Draw lines between parts and write their names above them, unless already drawn.
 
     Call it last: the number and direction of names that fit depend on the laid-out figure.

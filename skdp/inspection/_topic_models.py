@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_count
 from skdp.data import check_corpus
 from skdp.data._ragged import Offsets
-from skdp.inspection._segments import Cuts, Parts, check_cuts, check_parts
+from skdp.inspection._segments import Cuts, NamedParts, check_cuts, check_parts
 
 _N_LABEL_WORDS = 3
 
@@ -28,7 +28,7 @@ class Chosen(NamedTuple):
     """Slice of their segments in those of X."""
     n_rows: int
     """Number of segments of X."""
-    parts: Parts
+    parts: NamedParts
     cuts: Cuts
 
 
@@ -93,7 +93,7 @@ def _cut_proba(estimator: Any, samples: Any, doc_ptr: Offsets) -> NDArray[np.flo
 
 def _documents_as_parts(
     ptr: Offsets, boundaries: ArrayLike | None, part_names: Sequence[str] | None
-) -> Parts:
+) -> NamedParts:
     if boundaries is not None:
         raise ValueError(
             "boundaries must not be given if document is None: they are those of the documents."

@@ -20,7 +20,7 @@ from skdp._sklearn_compat import HasMethods, StrOptions
 from skdp.data._coding import Categories
 from skdp.data._columns import is_frame, names_of
 from skdp.data._frames import common_names
-from skdp.emissions._cells._table import TableSampler, whole_weights_error
+from skdp.emissions._cells._table import TableEmissionSampler, whole_weights_error
 from skdp.emissions._clusters import ClusterEmission
 from skdp.emissions._columns import find_columns
 from skdp.emissions._discrete._bernoulli import BernoulliEmission
@@ -233,7 +233,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
             raise TypeError(f"{_SUPPORTED}; got {type(emission).__name__}.")
         if powers is not None and getattr(sampler, "draws_row_weights", False):
             raise whole_weights_error(type(emission).__name__)
-        return TableSampler(sampler, _SUPPORTED)
+        return TableEmissionSampler(sampler, _SUPPORTED)
 
     def _allows_nan(self) -> bool:
         """Whether NaN marks a missing value in at least some columns."""

@@ -38,11 +38,7 @@ from skdp.sequence._hmm._initial_split_merge import check_init, list_given
 from skdp.sequence._hmm._predictions import HMMPredictions
 from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._partitioned import (
-    check_partitionable,
-    distribute_panel,
-    start_distributed_sampler,
-)
+from skdp.sequence._partitioned import check_partitionable, distribute_panel, start_distributed
 from skdp.sequence._parts import DURATIONS, SIMILARITIES, check_part, make_part, resolve_part
 from skdp.sequence._similarities._fixed import FixedSimilarity, FixedSimilaritySampler
 
@@ -506,7 +502,7 @@ class HDPHMMLT(HMMPredictions):
 
     def _start_sampler(self, panel: Any, root: np.random.SeedSequence, c: int) -> HMMSampler:
         if isinstance(panel, DistributedPanel):
-            return start_distributed_sampler(self, panel, root, c)
+            return start_distributed(self, panel, root, c)
         sequences = panel.panel if isinstance(panel, LabeledPanel) else panel
         self._check_size(len(sequences.values))
         init_stream, emission = derive_stream(root, Role.INIT, c), self._emission_object()

@@ -67,7 +67,7 @@ def distribute_panel(
     return data
 
 
-def start_distributed_sampler(
+def start_distributed(
     estimator: Any, data: DistributedPanel, root: np.random.SeedSequence, c: int
 ) -> DistributedHMMSampler:
     """Return the sampler of a new chain over partitions."""

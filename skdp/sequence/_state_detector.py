@@ -52,7 +52,7 @@ _FEWEST = 100
 """Minimum number of observations that a step chosen by "auto" leaves in a longer recording."""
 
 
-class _Candidate(NamedTuple):
+class _CandidateModel(NamedTuple):
     """A fitted model, the states of all observations, and what is to be chosen by."""
 
     criterion: float
@@ -453,7 +453,7 @@ class StateDetector(
         layout: WindowLayout,
         seed: int,
         known: NDArray[np.int64] | None,
-    ) -> _Candidate:
+    ) -> _CandidateModel:
         """Fit models to every step-th observation; return the one with the best states of values.
 
         Parameters
@@ -462,7 +462,7 @@ class StateDetector(
             The observations, before a part of them was forgotten.
         observations, layout, seed, known : as in `_choose_model`
         """
-        found: list[_Candidate] = []
+        found: list[_CandidateModel] = []
         for step in self._list_steps(observations):
             rows = layout.thin(step)
             some = _take(observations, rows)
@@ -487,7 +487,7 @@ class StateDetector(
             cost = _COST_OF_WINDOWS if self.features_ is not None else _COST_OF_VALUES
             criterion = judge_states(values, observations.ptr, states, cost)
             self.criteria_[step] = max(criterion, self.criteria_.get(step, -np.inf))
-            found.append(_Candidate(criterion, step, model, states, caught))
+            found.append(_CandidateModel(criterion, step, model, states, caught))
         return max(found, key=lambda candidate: candidate.criterion)
 
     def _list_steps(self, observations: SequencePanel) -> list[int]:

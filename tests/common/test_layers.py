@@ -1,6 +1,7 @@
 """Imports point down, or sideways without a circle (doc/developers/layers.rst)."""
 
 import ast
+from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -179,3 +180,15 @@ def test_displays_and_extras_are_imported_lazily():
             else:
                 continue
             assert not any(name.split(".")[0] in extras for name in names), (path.name, names)
+
+
+def test_every_class_has_its_own_name():
+    """A name in a message, a type or a search leads to one class."""
+    found = Counter(
+        node.name
+        for path in MODULES
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert len(found) > 500
+    assert [name for name, n in found.items() if n > 1] == []

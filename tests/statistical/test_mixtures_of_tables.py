@@ -15,7 +15,7 @@ from exact.oracles.batch_means import N_BATCHES
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.emissions import CategoricalEmission, GaussianEmission, IndependentEmissions
-from skdp.emissions._cells._table import TableSampler
+from skdp.emissions._cells._table import TableEmissionSampler
 from skdp.mixture._blocked_sampler import BlockedSampler
 from skdp.mixture._hyper import PartitionPrior
 from skdp.mixture._labels import LabeledRows
@@ -108,7 +108,7 @@ def test_joint_distribution(kind):
     rng = np.random.default_rng(0)
     first = rng.normal(size=(N_ROWS, 4))
     first[:, 3] = rng.integers(0, N_SYMBOLS, N_ROWS)
-    emission = TableSampler(make_emission().make_sampler(first, 1))
+    emission = TableEmissionSampler(make_emission().make_sampler(first, 1))
     leaves = list(emission.leaves())
     # A column that does not differ between clusters has its own frequencies, not a prior of them:
     # see tests/exact/mixture/test_alike_columns.py.

@@ -82,7 +82,7 @@ class Events:
         return found
 
 
-class _Candidate(NamedTuple):
+class _CandidateChain(NamedTuple):
     """A chain, the contexts of all events, and the distributions of some left-out events.
 
     Attributes
@@ -187,13 +187,13 @@ class Screening:
         needed = [j for j in singles if any(j in chain for chain in chains)]
         return [*((j,) for j in needed), *(chain for chain in chains if len(chain) > 1)]
 
-    def _helpful(self, singles: list[_Candidate]) -> list[_Candidate]:
+    def _helpful(self, singles: list[_CandidateChain]) -> list[_CandidateChain]:
         """Return the chains that predict better than the best of as many chains by chance."""
         n = self._events.counts.sum()
         least = (np.log(max(len(singles), 1)) + _LEAST_GAIN) / n
         return [each for each in singles if each.evidence > self._root.evidence + least]
 
-    def _objective(self, chosen: list[_Candidate]) -> PoolObjective:
+    def _objective(self, chosen: list[_CandidateChain]) -> PoolObjective:
         return PoolObjective.of(
             self._root.distributions,
             [each.distributions for each in chosen],
@@ -202,21 +202,21 @@ class Screening:
         )
 
     def _rank(
-        self, waiting: list[_Candidate], objective: PoolObjective, weights: Floats
-    ) -> list[_Candidate]:
+        self, waiting: list[_CandidateChain], objective: PoolObjective, weights: Floats
+    ) -> list[_CandidateChain]:
         """Return the candidates that may help, the best first, with the other weights as given."""
         gains = objective.gains(weights, [each.distributions for each in waiting]) * self._scale
         order = np.argsort(-gains, kind="stable")[:_MOST_CANDIDATES]
         return [waiting[k] for k in order if gains[k] > _LEAST_APPROXIMATE_GAIN]
 
-    def _find_root(self) -> _Candidate:
+    def _find_root(self) -> _CandidateChain:
         """Return the chain without columns."""
         events = self._events
         none = np.zeros(len(events.counts), np.int64)
         uniform = np.full((len(self._sampled), events.n_outcomes), 1.0 / events.n_outcomes)
         return self._add_level((), none, 1, uniform)
 
-    def _extend(self, above: _Candidate, column: int) -> _Candidate:
+    def _extend(self, above: _CandidateChain, column: int) -> _CandidateChain:
         """Return a chain with one more column."""
         events = self._events
         key = above.node * int(events.sizes[column]) + events.codes[:, column]
@@ -230,13 +230,15 @@ class Screening:
         broader, _ = self._interpolate(above.broader, upper, first_of_cell, opens)
         return self._add_level((*above.chain, column), node, len(found), broader)
 
-    def _add_level(self, chain: Chain, node: Places, n_nodes: int, broader: Floats) -> _Candidate:
+    def _add_level(
+        self, chain: Chain, node: Places, n_nodes: int, broader: Floats
+    ) -> _CandidateChain:
         """Return a chain that ends in the contexts `node`, given the distributions above them."""
         events = self._events
         cells = _Cells.of(node, n_nodes, events)
         leaves = np.ones(len(self._sampled), bool)
         found, score = self._interpolate(broader, cells, events.counts.astype(float), leaves)
-        return _Candidate(chain, node, broader, found, score / self._weights.sum())
+        return _CandidateChain(chain, node, broader, found, score / self._weights.sum())
 
     def _interpolate(
         self, broader: Floats, cells: _Cells, customers: Floats, leaves: NDArray[np.bool_]

@@ -13,7 +13,7 @@ from skdp.emissions._autoregressive._model import AutoregressiveModel
 from skdp.emissions._gaussian._kernels import SMALLEST_ROOT
 
 
-class Pattern(NamedTuple):
+class ScalePattern(NamedTuple):
     """Scale matrices of the states, by the columns that are observed.
 
     Attributes
@@ -62,7 +62,7 @@ class StepDensities:
 
     def __init__(self, model: AutoregressiveModel):
         self._model, self._scales = model, model.scales
-        self._patterns: dict[bytes, Pattern] = {}
+        self._patterns: dict[bytes, ScalePattern] = {}
 
     def predict(self, lags: Floats, time: int) -> Predictions:
         """Return the distributions of a step given its lags, (D L, M), and its number from 1."""
@@ -120,19 +120,19 @@ class StepDensities:
         noise = np.einsum("mhk,mk->mh", pattern.roots[states], noise)
         return (means + (np.sqrt(sizes) / roots)[:, np.newaxis] * noise).T
 
-    def _squares(self, predictions: Predictions, x: Floats, pattern: Pattern) -> Floats:
+    def _squares(self, predictions: Predictions, x: Floats, pattern: ScalePattern) -> Floats:
         """Return the squared distances of the observed columns from their locations, (J, M)."""
         away = x[pattern.seen] - predictions.locations[:, pattern.seen]
         squares: Floats = ((pattern.inverse_roots @ away) ** 2).sum(axis=1) / predictions.sizes
         return squares
 
-    def _pattern(self, is_seen: NDArray[np.bool_]) -> Pattern:
+    def _pattern(self, is_seen: NDArray[np.bool_]) -> ScalePattern:
         key = is_seen.tobytes()
         if key not in self._patterns:
             self._patterns[key] = self._make_pattern(is_seen)
         return self._patterns[key]
 
-    def _make_pattern(self, is_seen: NDArray[np.bool_]) -> Pattern:
+    def _make_pattern(self, is_seen: NDArray[np.bool_]) -> ScalePattern:
         seen, hidden = np.flatnonzero(is_seen), np.flatnonzero(~is_seen)
         freedoms, scales, n_seen = self._model.degrees_of_freedom, self._scales, len(seen)
         own = scales[:, seen[:, np.newaxis], seen]
@@ -144,4 +144,4 @@ class StepDensities:
         slopes = both @ inverse_roots.swapaxes(1, 2) @ inverse_roots
         rest = scales[:, hidden[:, np.newaxis], hidden] - slopes @ both.swapaxes(1, 2)
         roots: Floats = np.asarray(np.linalg.cholesky(rest), dtype=np.float64)
-        return Pattern(seen, hidden, inverse_roots, constants, slopes, roots)
+        return ScalePattern(seen, hidden, inverse_roots, constants, slopes, roots)

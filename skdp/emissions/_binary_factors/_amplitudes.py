@@ -46,7 +46,7 @@ class FactorEvidence(NamedTuple):
     projections: kernels.Projections | None
 
 
-class Pattern(NamedTuple):
+class GapPattern(NamedTuple):
     """Steps whose missing values are in the same columns.
 
     Attributes
@@ -59,10 +59,10 @@ class Pattern(NamedTuple):
     seen: NDArray[np.bool_]
 
 
-def find_patterns(values: NDArray[np.float64]) -> list[Pattern]:
+def find_patterns(values: NDArray[np.float64]) -> list[GapPattern]:
     """Return steps by the columns of their missing values."""
     seen, kinds, *_ = unique_rows(~np.isnan(values))
-    return [Pattern(np.flatnonzero(kinds == i), row) for i, row in enumerate(seen)]
+    return [GapPattern(np.flatnonzero(kinds == i), row) for i, row in enumerate(seen)]
 
 
 class _Weighed(NamedTuple):
@@ -77,7 +77,7 @@ class _Weighed(NamedTuple):
 
 def _weigh(
     values: NDArray[np.float64],
-    pattern: Pattern,
+    pattern: GapPattern,
     known: Parameters,
     variance: float,
 ) -> _Weighed:
@@ -101,7 +101,7 @@ def _weigh(
 
 def weigh_varying(
     values: NDArray[np.float64],
-    patterns: list[Pattern],
+    patterns: list[GapPattern],
     known: Parameters,
     variance: float,
     out: NDArray[np.float64],
@@ -338,7 +338,7 @@ class VaryingAmplitudes(Part):
         self, filled: Floats, states: Places, known: Parameters, rng: NDArray[np.uint64]
     ) -> None:
         """Draw the amplitudes, and tau^2 given them; add up the statistics for the weights."""
-        everything = Pattern(self._all, np.ones(len(known.precisions), dtype=np.bool_))
+        everything = GapPattern(self._all, np.ones(len(known.precisions), dtype=np.bool_))
         own = _weigh(filled, everything, known, self.variance)
         self._draw_amplitudes(own, states, self._amplitudes, rng)
         kernels.add_up_regression(as_readonly(filled), self._amplitudes, self._gram, self._cross)

@@ -16,7 +16,7 @@ from skdp.emissions._discrete._categorical import CategoricalSampler
 from skdp.emissions._independent import CollapsedIndependentSampler
 
 
-class TableSampler(Part):
+class TableEmissionSampler(Part):
     """Sampler of the emissions of a table, whose rows join clusters one by one.
 
     Columns with scalar distributions are handled cell by cell, so that missing cells and powers of
@@ -80,9 +80,9 @@ class TableSampler(Part):
                 n_rows = len(own[0])
         return join_terms(cell_terms(columns, n_rows, self._powers), others)
 
-    def restrict(self, steps: Places, n_states: int) -> TableSampler:
+    def restrict(self, steps: Places, n_states: int) -> TableEmissionSampler:
         """Return a sampler for some of the rows, whose prior is fixed at the current one."""
-        other = TableSampler(self.root.restrict(steps, n_states))
+        other = TableEmissionSampler(self.root.restrict(steps, n_states))
         other._powers = None if self._powers is None else self._powers[steps]
         return other
 

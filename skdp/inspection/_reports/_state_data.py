@@ -16,7 +16,7 @@ _N_CATEGORIES = 3
 """Number of categories of a state that the table names."""
 
 
-class Column(NamedTuple):
+class ReportedColumn(NamedTuple):
     """A column of the observations."""
 
     name: str
@@ -53,7 +53,7 @@ def tabulate(
     states: NDArray[np.int64],
     ptr: NDArray[np.int64],
     values: NDArray[np.float64],
-    columns: list[Column],
+    columns: list[ReportedColumn],
 ) -> list[StateRow]:
     """Return a row for each state of some sequences, end to end.
 
@@ -71,7 +71,7 @@ def tabulate(
     return rows
 
 
-def _summarize(values: NDArray[np.float64], column: Column) -> str:
+def _summarize(values: NDArray[np.float64], column: ReportedColumn) -> str:
     """Return the mean and deviation of a column in a state, or its first categories."""
     known = values[~np.isnan(values)]
     if len(known) == 0:
@@ -138,7 +138,7 @@ def _thousandths(values: NDArray[np.float64]) -> list[int]:
 def describe_forecast(
     history: NDArray[np.float64],
     found: Any,
-    columns: list[Column],
+    columns: list[ReportedColumn],
     times: list[str] | None,
 ) -> dict[str, Any]:
     """Return a forecast for the page, with as many steps before it as it has, twice.

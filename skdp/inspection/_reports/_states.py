@@ -20,7 +20,7 @@ from skdp.inspection._forecast import _join_times
 from skdp.inspection._observed import check_times, find_times, write_times
 from skdp.inspection._reports._page import check_target, escape, write_page
 from skdp.inspection._reports._state_data import (
-    Column,
+    ReportedColumn,
     Series,
     StateRow,
     describe,
@@ -228,7 +228,7 @@ def state_report(
     )
 
 
-def _find_columns(model: Any, n_columns: int) -> list[Column]:
+def _find_columns(model: Any, n_columns: int) -> list[ReportedColumn]:
     """Return the names of the columns and of their categories, if there are any."""
     names = getattr(model, "feature_names_in_", [f"column {d}" for d in range(n_columns)])
     known = getattr(model, "categories_", None) or [None] * n_columns
@@ -237,7 +237,7 @@ def _find_columns(model: Any, n_columns: int) -> list[Column]:
         codes = [str(code) for code in range(emission.probs.shape[1])]
         known = [codes if each is None else each for each in known]
     return [
-        Column(str(name), None if each is None else [str(category) for category in each])
+        ReportedColumn(str(name), None if each is None else [str(category) for category in each])
         for name, each in zip(names, known, strict=True)
     ]
 
@@ -259,7 +259,7 @@ def _forecast(
     values: NDArray[np.float64],
     n_steps: int | None,
     interval: float,
-    columns: list[Column],
+    columns: list[ReportedColumn],
 ) -> tuple[dict[str, Any] | None, str]:
     """Return the forecast of a sequence, or None and the reason why there is none."""
     if n_steps == 0:
@@ -286,7 +286,11 @@ def _forecast(
 
 
 def _write_body(
-    rows: list[StateRow], columns: list[Column], labels: list[str], n_shown: int, n_sequences: int
+    rows: list[StateRow],
+    columns: list[ReportedColumn],
+    labels: list[str],
+    n_shown: int,
+    n_sequences: int,
 ) -> str:
     head = ["state", "share of steps", "runs", "mean duration", *(c.name for c in columns)]
     lines = []

@@ -31,7 +31,7 @@ _N_OWNERS = 5
 """Number of topics that are named for a word."""
 
 
-class Corpus(NamedTuple):
+class ReportedCorpus(NamedTuple):
     """The documents of a page."""
 
     doc_ptr: Offsets
@@ -45,7 +45,7 @@ class Corpus(NamedTuple):
     titles: list[str]
 
 
-def weigh_topics(corpus: Corpus) -> NDArray[np.float64]:
+def weigh_topics(corpus: ReportedCorpus) -> NDArray[np.float64]:
     """Return expected numbers of tokens of the topics in some documents, (K,)."""
     weights: NDArray[np.float64] = np.diff(corpus.segment_ptr) @ corpus.shares
     if not weights.sum() > 0.0:
@@ -82,7 +82,7 @@ def choose_words(
 def collect_topics(
     components: NDArray[np.float64],
     weights: NDArray[np.float64],
-    corpus: Corpus,
+    corpus: ReportedCorpus,
     names: Sequence[str | None],
     words: NDArray[Any],
     n_words: int,
@@ -94,7 +94,7 @@ def collect_topics(
     components : (K, n_features) array
     weights : (K,) array
         Expected numbers of tokens of the topics.
-    corpus : Corpus
+    corpus : ReportedCorpus
     names : sequence of K str or None
         Names of the topics.
     words : (n_features,) array
@@ -173,7 +173,7 @@ def _pack(shares: NDArray[np.float64], most: int) -> list[int]:
 
 
 def _describe(
-    corpus: Corpus, d: int, order: NDArray[np.int64], log_p: NDArray[np.float64]
+    corpus: ReportedCorpus, d: int, order: NDArray[np.int64], log_p: NDArray[np.float64]
 ) -> dict[str, Any]:
     """Return a document with word ids in place of positions in the page.
 

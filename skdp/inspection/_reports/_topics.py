@@ -19,7 +19,7 @@ from skdp.inspection._reports._page import check_target, escape, write_page
 from skdp.inspection._reports._topic_data import (
     FIRST_STEP,
     N_STEPS,
-    Corpus,
+    ReportedCorpus,
     collect_topics,
     first_words,
     weigh_topics,
@@ -200,13 +200,13 @@ def topic_report(
     )
 
 
-def _read(model: Any, samples: Any, titles: list[str]) -> Corpus:
+def _read(model: Any, samples: Any, titles: list[str]) -> ReportedCorpus:
     """Return the documents of the page with the model's results for them."""
     corpus = check_corpus(model, samples, reset=False)
     proba = cuts = None
     if hasattr(model, "predict_proba"):
         proba, cuts = model.predict_proba(samples), model.predict(samples)
-    return Corpus(
+    return ReportedCorpus(
         corpus.doc_ptr,
         corpus.segment_ptr,
         corpus.tokens,
@@ -231,7 +231,7 @@ def _write_topic(topic: dict[str, Any], data: dict[str, Any]) -> str:
     return f"<li><b>{escape(label)}</b> {100 * topic['share']:.1f} %<p>{words}</p></li>"
 
 
-def _write_notes(corpus: Corpus, data: dict[str, Any]) -> list[str]:
+def _write_notes(corpus: ReportedCorpus, data: dict[str, Any]) -> list[str]:
     notes = [
         f"Words are ordered by λ log p(w|k) + (1 - λ) log(p(w|k) / p(w)) (Sievert and Shirley, "
         f"2014). The search covers {len(data['words']):,} words: all listed words, the most "

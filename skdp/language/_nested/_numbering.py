@@ -19,7 +19,7 @@ END = 0
 """Outcome for the end of a word; the outcome of letter x is x + 1."""
 
 
-class Level(NamedTuple):
+class TrieLevel(NamedTuple):
     """A level of a trie: ascending keys parent * width + letter, and the first node's number."""
 
     keys: NDArray[np.int64]
@@ -46,14 +46,14 @@ class Spans(NamedTuple):
     ----------
     ids : (n_letters, L) int32
         Number of the span that begins at a letter, by length - 1; -1 past the end.
-    levels : list of Level
+    levels : list of TrieLevel
     first : (n_spans,) int64
         Place of the first occurrence of a span in the text.
     lengths : (n_spans,) int32
     """
 
     ids: NDArray[np.int32]
-    levels: list[Level]
+    levels: list[TrieLevel]
     first: NDArray[np.int64]
     lengths: NDArray[np.int32]
 
@@ -81,7 +81,7 @@ def number_spans(tokens: Ints, ptr: Places, max_length: int) -> Spans:
         keys, first, inverse = np.unique(
             parents[at] * width + tokens[at + k - 1], return_index=True, return_inverse=True
         )
-        levels.append(Level(keys, n_spans, width))
+        levels.append(TrieLevel(keys, n_spans, width))
         ids[at, k - 1] = n_spans + inverse
         parents[at] = n_spans + inverse
         firsts.append(at[first])

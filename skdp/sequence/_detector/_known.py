@@ -10,7 +10,7 @@ from skdp._numeric._typing import Places
 from skdp.preprocessing._windows._layout import WindowLayout
 
 
-class Ranges(NamedTuple):
+class KnownRanges(NamedTuple):
     """Known states within ranges of successive places.
 
     Attributes
@@ -26,7 +26,7 @@ class Ranges(NamedTuple):
     agree: np.ndarray
 
     @classmethod
-    def of(cls, known: Places, begins: Places, ends: Places) -> Ranges:
+    def of(cls, known: Places, begins: Places, ends: Places) -> KnownRanges:
         """Return the known states, or -1, of places from `begins` to ``ends - 1``."""
         places = np.flatnonzero(known >= 0)
         changes = np.concatenate([[0], np.cumsum(np.diff(known[places]) != 0)])
@@ -51,8 +51,8 @@ def know_windows(known: Places, layout: WindowLayout) -> Places:
     """
     begins = layout.first_steps
     ends = np.append(begins[1:], layout.step_ptr[-1])
-    own = Ranges.of(known, begins, ends)
-    whole = Ranges.of(known, np.minimum(begins, layout.starts), np.maximum(ends, layout.ends))
+    own = KnownRanges.of(known, begins, ends)
+    whole = KnownRanges.of(known, np.minimum(begins, layout.starts), np.maximum(ends, layout.ends))
     return _states_of(known, own, whole.agree)
 
 
@@ -71,11 +71,11 @@ def know_groups(known: Places, rows: Places, ptr: Places) -> Places:
     ptr : (n_sequences + 1,) array
         Windows of each sequence.
     """
-    own = Ranges.of(known, rows, np.append(rows[1:], ptr[-1]))
+    own = KnownRanges.of(known, rows, np.append(rows[1:], ptr[-1]))
     return _states_of(known, own, own.agree)
 
 
-def _states_of(known: Places, ranges: Ranges, agree: np.ndarray) -> Places:
+def _states_of(known: Places, ranges: KnownRanges, agree: np.ndarray) -> Places:
     """Return the first known state of each range, or -1 if there is none or they do not agree."""
     states = np.append(known[known >= 0], -1)[ranges.firsts]
     return np.where(agree & (ranges.lasts > ranges.firsts), states, -1)

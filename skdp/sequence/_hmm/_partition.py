@@ -60,7 +60,7 @@ sums of the duration."""
 
 
 @dataclass
-class PartitionChain:
+class PanelChain:
     """State of a chain in the process that holds a partition.
 
     Attributes
@@ -106,7 +106,7 @@ class PanelPartition:
     index: int = 0
     first_sequence: int = 0
     first_step: int = 0
-    chains: dict[int, PartitionChain] = field(default_factory=dict)
+    chains: dict[int, PanelChain] = field(default_factory=dict)
     start: Start | None = None
     known: KnownStates | None = None
 
@@ -183,7 +183,7 @@ class PanelPartition:
             self.chains[c].emission, self.chains[c].duration = own, duration
         else:
             states = np.zeros(len(self.panel.values), dtype=np.int64)
-            self.chains[c] = PartitionChain(own, duration, states)
+            self.chains[c] = PanelChain(own, duration, states)
         return ([own.is_incomplete],)
 
     def take_some(self, stride: int) -> tuple[list[SequencePanel]]:
@@ -325,4 +325,4 @@ class PanelPartition:
     def read(self, path: Path) -> None:
         """Restore the states of chains from a file."""
         for c, states, kept in read_checked(path, part_header(path)):
-            self.chains[c] = PartitionChain(None, None, states, kept)
+            self.chains[c] = PanelChain(None, None, states, kept)

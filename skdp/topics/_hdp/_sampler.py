@@ -40,7 +40,7 @@ _SPARE = 16
 """Smallest number of free columns before a sweep. Twice as many or a quarter of K are added."""
 
 
-class Nodes(NamedTuple):
+class ChosenNodes(NamedTuple):
     """Some nodes: the places of their words in the corpus, and the words by node."""
 
     places: NDArray[np.intp]
@@ -50,12 +50,12 @@ class Nodes(NamedTuple):
 
 def choose_nodes(
     node_ptr: NDArray[np.int64], tokens: NDArray[np.int32], chosen: NDArray[np.bool_]
-) -> Nodes:
+) -> ChosenNodes:
     """Return the chosen nodes, in order."""
     lengths = np.diff(node_ptr)
     places = np.flatnonzero(np.repeat(chosen, lengths))
     ptr = np.concatenate([[0], np.cumsum(lengths[chosen])]).astype(np.int64)
-    return Nodes(places, as_readonly(ptr), as_readonly(tokens[places]))
+    return ChosenNodes(places, as_readonly(ptr), as_readonly(tokens[places]))
 
 
 class HDPSampler(TopicSampler):

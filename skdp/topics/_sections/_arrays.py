@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from skdp._numeric._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
-from skdp.topics._sections._kernels import Level, Paragraphs, Scratch, Seating
+from skdp.topics._sections._kernels import Paragraphs, Scratch, SectionLevel, SectionSeating
 from skdp.topics._tables._arrays import CHAIN_ROWS, sampler_weights
 from skdp.topics._tables._kernels import UNBOUNDED, Ratios
 
@@ -23,10 +23,10 @@ def paragraphs_of(corpus: SegmentedCorpus) -> Paragraphs:
     return Paragraphs(corpus.tokens, corpus.segment_ptr, section_ptr, doc_ptr)
 
 
-def empty_seating(corpus: Paragraphs, n_topics: int) -> Seating:
+def empty_seating(corpus: Paragraphs, n_topics: int) -> SectionSeating:
     """Return the state in which no word has a topic."""
     n_paragraphs, n_sections = len(corpus.paragraph_ptr) - 1, len(corpus.section_ptr) - 1
-    return Seating(
+    return SectionSeating(
         topics=np.full(len(corpus.tokens), -1, dtype=np.int32),
         paragraph_tables=np.zeros((n_paragraphs, n_topics), dtype=np.int32),
         paragraph_totals=np.zeros(n_paragraphs, dtype=np.int64),
@@ -85,10 +85,10 @@ def levels_of(
     discount: NDArray[np.float64],
     concentration: NDArray[np.float64],
     ratios: tuple[Ratios, Ratios],
-) -> tuple[Level, Level]:
+) -> tuple[SectionLevel, SectionLevel]:
     """Return the parameters of sections and of paragraphs in the form that kernels take."""
     above, own = (
-        Level(float(a), float(b), *each)
+        SectionLevel(float(a), float(b), *each)
         for a, b, each in zip(discount, concentration, ratios, strict=True)
     )
     return above, own

@@ -72,7 +72,7 @@ class Paragraphs(NamedTuple):
     doc_ptr: np.ndarray
 
 
-class Seating(NamedTuple):
+class SectionSeating(NamedTuple):
     """State of a chain: topics and tables."""
 
     topics: np.ndarray
@@ -83,7 +83,7 @@ class Seating(NamedTuple):
     document_tables: np.ndarray
 
 
-class Level(NamedTuple):
+class SectionLevel(NamedTuple):
     """The parameters of the sections or of the paragraphs, and a table of weights by (n, t)."""
 
     discount: float
@@ -154,7 +154,7 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
     ----------
     total : float
         A + c. of the document.
-    sections, paragraphs : Level
+    sections, paragraphs : SectionLevel
 
     Returns
     -------
@@ -437,7 +437,7 @@ def gather_discount_evidence(corpus, state, sections, paragraphs, n_k, evidence,
 
     Parameters
     ----------
-    sections, paragraphs : Level
+    sections, paragraphs : SectionLevel
         With Stirling ratios.
     n_k : (K,) int64, zero on entry and exit
     evidence : (2, 2) float64, output

@@ -19,8 +19,8 @@ from skdp.topics._sections._arrays import (
     weights_of_levels,
 )
 from skdp.topics._sections._kernels import (
-    Level,
-    Seating,
+    SectionLevel,
+    SectionSeating,
     add_all_estimates,
     gather_discount_evidence,
     log_prior_of_all,
@@ -77,7 +77,7 @@ class SectionSampler(TopicSampler):
         "doc_topic": 1, "section_topic": 1, "segment_topic": 1, "doc_topic_prior": 0,
     }  # fmt: skip
 
-    shards: list[Seating]
+    shards: list[SectionSeating]
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class SectionSampler(TopicSampler):
         self._stirling = stirling_of_levels(self._documents, self.discount)
         self._weights = weights_of_levels(self._stirling)
 
-    def _levels(self, ratios: Any) -> tuple[Level, Level]:
+    def _levels(self, ratios: Any) -> tuple[SectionLevel, SectionLevel]:
         return levels_of(self.discount, self.concentration, ratios)
 
     # Sweeps

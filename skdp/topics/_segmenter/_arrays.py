@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
 from skdp.topics._segmenter._kernels_cuts import CutPrior, CutScratch
-from skdp.topics._segmenter._kernels_sweeps import Divided, Parts, Units
+from skdp.topics._segmenter._kernels_sweeps import Divided, PartBuffers, Units
 
 UNKNOWN = -1
 """Mark of a gap that may be a cut or not."""
@@ -61,10 +61,10 @@ def first_state(data: KnownUnits, doc_topic_prior: NDArray[np.float64]) -> Divid
     )
 
 
-def empty_parts(corpus: SegmentedCorpus, n_topics: int) -> Parts:
+def empty_parts(corpus: SegmentedCorpus, n_topics: int) -> PartBuffers:
     """Return scratch for the parts of any document."""
     n_units = int(np.diff(corpus.doc_ptr).max(initial=0))
-    return Parts(
+    return PartBuffers(
         part_ptr=np.zeros(n_units + 1, dtype=np.int64),
         doc_ptr=np.zeros(2, dtype=np.int64),
         tables=np.zeros((n_units, n_topics), dtype=np.int32),

@@ -61,7 +61,7 @@ class Divided(NamedTuple):
     served: np.ndarray
 
 
-class Parts(NamedTuple):
+class PartBuffers(NamedTuple):
     """The parts of one document, as a corpus of one document, and their tables: scratch."""
 
     part_ptr: np.ndarray

@@ -141,7 +141,7 @@ def find_replica(fit: str, c: int, n_words: int, n_columns: int) -> Replica:
         return replica
 
 
-class PartitionChain:
+class CorpusChain:
     """The state of a chain at a partition: a sampler of one shard, and sums for means.
 
     Between calls the state is packed if the process holds too much of it: topics are in the
@@ -202,7 +202,7 @@ class CorpusPartition:
 
     corpus: SegmentedCorpus
     allowed: AllowedTopics | None = None
-    chains: dict[int, PartitionChain] = field(default_factory=dict)
+    chains: dict[int, CorpusChain] = field(default_factory=dict)
 
     @property
     def data(self) -> SegmentedCorpus | LabeledCorpus:
@@ -230,7 +230,7 @@ class CorpusPartition:
     def _add_chain(self, fit: str, c: int, sampler: Any, *, is_first: bool) -> CountChange:
         """Add a chain, whose sampler gets the words of the whole corpus; return its own words."""
         replica = find_replica(fit, c, self.corpus.n_features, sampler.n_columns)
-        self.chains[c] = chain = PartitionChain(sampler, replica, is_first=is_first)
+        self.chains[c] = chain = CorpusChain(sampler, replica, is_first=is_first)
         with chain.opened():
             return CountChange.of(sampler.hand_over(replica.words, is_first=is_first))
 

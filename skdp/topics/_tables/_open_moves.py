@@ -22,7 +22,7 @@ from skdp.topics._tables._kernels_open_moves import (
 from skdp.topics._tables._kernels_seats import DOCUMENT
 
 
-class Seating(NamedTuple):
+class BlockSeating(NamedTuple):
     """One or two topics whose words are seated, and the resulting blocks."""
 
     seats: TopicSeats
@@ -53,7 +53,7 @@ def seat(
     return seats
 
 
-def make_blocks(seats: TopicSeats, corpus: Corpus) -> Seating:
+def make_blocks(seats: TopicSeats, corpus: Corpus) -> BlockSeating:
     """Group the words that are seated, directly or not, at the same table of a document."""
     roots = np.empty(len(seats.parent), dtype=np.int64)
     find_roots(seats.parent, roots)
@@ -65,10 +65,12 @@ def make_blocks(seats: TopicSeats, corpus: Corpus) -> Seating:
     segments = seats.segment[is_root]
     node_of = np.searchsorted(corpus.doc_ptr, segments, side="right") - 1
     tokens = corpus.tokens[seats.position[order]]
-    return Seating(seats, Blocks(block_ptr, tokens, node_of), block_of_word, block_of_table)
+    return BlockSeating(seats, Blocks(block_ptr, tokens, node_of), block_of_word, block_of_table)
 
 
-def empty_division(seating: Seating, second: int, n_features: int) -> tuple[Division, Division]:
+def empty_division(
+    seating: BlockSeating, second: int, n_features: int
+) -> tuple[Division, Division]:
     """Return scratch arrays for a move: for the blocks, and for their words.
 
     With two topics, the blocks of the `second` are currently on the second side.
@@ -93,7 +95,7 @@ def rename_blocks(
     moved: NDArray[np.bool_],
     old: int,
     new: int,
-    seating: Seating,
+    seating: BlockSeating,
     corpus: Corpus,
     assignments: Assignments,
     words: WordCounts,

@@ -16,7 +16,7 @@ from skdp.emissions import (
     MultinomialEmission,
     PoissonEmission,
 )
-from skdp.emissions._cells._table import TableSampler
+from skdp.emissions._cells._table import TableEmissionSampler
 from skdp.mixture._hdp._sampler import HDPMixtureSampler
 from skdp.mixture._hyper import PartitionPrior
 from skdp.mixture._labels import check_labels
@@ -120,7 +120,15 @@ TABLES = {
 
 
 def make_table_sampler(
-    problem, a=A, b=B, *, y=None, seed=0, sampler=MixtureSampler, init=None, table=TableSampler
+    problem,
+    a=A,
+    b=B,
+    *,
+    y=None,
+    seed=0,
+    sampler=MixtureSampler,
+    init=None,
+    table=TableEmissionSampler,
 ):
     """Return a sampler over the rows of a table."""
     values = np.array(problem.rows, dtype=float)
@@ -148,7 +156,7 @@ def make_grouped_sampler(problem, sizes, alpha, gamma):
     powers = None if problem.powers is None else np.array(problem.powers)
     return HDPMixtureSampler(
         check_labels(panel.values, None)._replace(ptr=panel.ptr, powers=powers),
-        TableSampler(problem.emission.make_sampler(panel.values, 1)),
+        TableEmissionSampler(problem.emission.make_sampler(panel.values, 1)),
         TopPriors(None, None),
         alpha,
         gamma,

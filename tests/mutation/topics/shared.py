@@ -136,8 +136,8 @@ MUTATIONS = [
     Mutation(
         "partitions-all-have-the-prior",
         "topics/_shared/_partition.py",
-        "self.chains[c] = chain = PartitionChain(sampler, replica, is_first=is_first)",
-        "self.chains[c] = chain = PartitionChain(sampler, replica, is_first=True)",
+        "self.chains[c] = chain = CorpusChain(sampler, replica, is_first=is_first)",
+        "self.chains[c] = chain = CorpusChain(sampler, replica, is_first=True)",
         "The prior of the concentration counts once.",
         f"{PARTITIONS}::test_partitions_have_the_bits_of_shards[3-learned-SegmentedTopicModel]",
     ),

@@ -32,7 +32,7 @@ from skdp.topics import (
 )
 from skdp.topics._lda._kernels_sweeps import list_words, lists_of_counts
 from skdp.topics._shared._distributed import DistributedCorpus
-from skdp.topics._shared._partition import PartitionChain
+from skdp.topics._shared._partition import CorpusChain
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -162,7 +162,7 @@ def test_state_takes_little_room_between_sweeps(cls, monkeypatch):
     params = CASES["segment, chains"]
     expected = make(cls, n_shards=3, **params).fit(CORPUS)
     packed = []
-    opened = PartitionChain.opened
+    opened = CorpusChain.opened
 
     @contextmanager
     def watched(self, *args):
@@ -171,7 +171,7 @@ def test_state_takes_little_room_between_sweeps(cls, monkeypatch):
             yield sampler
         packed.append(not sampler.shards)
 
-    monkeypatch.setattr(PartitionChain, "opened", watched)
+    monkeypatch.setattr(CorpusChain, "opened", watched)
     monkeypatch.setattr("skdp.topics._shared._partition._ROOM", 0)
     assert_same(make(cls, **params).fit(split(3)), expected)
     assert np.mean(packed) > 0.9  # but for the first partition, which was alone

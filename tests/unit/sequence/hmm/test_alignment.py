@@ -7,7 +7,7 @@ from skdp.data import SequencePanel
 from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.sequence._hmm._alignment import StateOrder, name_states
 from skdp.sequence._hmm._model import HMMModel
-from skdp.sequence._hmm._partition import PanelPartition, PartitionChain
+from skdp.sequence._hmm._partition import PanelChain, PanelPartition
 from skdp.sequence._hmm._sampler import HMMDraw
 from skdp.sequence._observed_steps import count_pairs
 
@@ -119,7 +119,7 @@ def test_steps_of_which_nothing_was_observed_match_nothing():
 def test_partitions_count_observed_steps():
     kept = {1: np.array([0, 1, 1, 0], np.int32), 2: np.array([0, 1, 0, 1], np.int32)}
     panel = SequencePanel.from_sequences([[[0.0], [1.0], [np.nan], [0.0]]])
-    partition = PanelPartition(panel, chains={0: PartitionChain(None, None, kept[1], kept)})
+    partition = PanelPartition(panel, chains={0: PanelChain(None, None, kept[1], kept)})
     assert_array_equal(partition.count_pairs(0, 1, 2, 2)[0], [[1, 1], [0, 1]])
 
 
