@@ -270,7 +270,7 @@ class SegmentVectorizer(TextVectorizer):
         Returns
         -------
         SegmentedCorpus
-            With ``len(vocabulary_)`` features. Of a bag, a PartitionedCorpus: Dask will read each
+            With ``len(vocabulary_)`` features. For a bag, a PartitionedCorpus: Dask will read each
             partition where it is used.
 
         Raises

@@ -247,7 +247,7 @@ class TokenVectorizer(TextVectorizer):
         Returns
         -------
         TokenSequences
-            With ``len(vocabulary_)`` features. Of a bag, a PartitionedSentences: Dask will read
+            With ``len(vocabulary_)`` features. For a bag, a PartitionedSentences: Dask will read
             each partition where it is used.
 
         Raises

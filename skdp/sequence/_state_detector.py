@@ -53,7 +53,7 @@ _FEWEST = 100
 
 
 class _CandidateModel(NamedTuple):
-    """A fitted model, the states of all observations, and what is to be chosen by."""
+    """A fitted model, the states of all observations, and the criterion of the choice."""
 
     criterion: float
     step: int

@@ -393,7 +393,7 @@ class TopicSegmenter(BaseTopicModel):
         y : list of n_documents arrays or None, default=None
             Known cuts: for each document an array (n_units - 1,) of 1 (a cut in this gap), 0 (none)
             and -1 (unknown), or None. A single number or string for a document, such as the class
-            that a pipeline passes to all of its steps, says nothing of cuts.
+            that a pipeline passes to all of its steps, is not a cut and is ignored.
 
         Returns
         -------

@@ -217,8 +217,8 @@ class WordsOfTopicsMixin:
         X : as in `fit`
             Documents are folded in as by `transform_segments`.
         n_segments : int, default=3
-            Number of segments of each document, at least 1. Of a document in which fewer segments
-            have words, all of these are returned.
+            Number of segments of each document, at least 1. If fewer segments of a document have
+            words, all of these are returned.
 
         Returns
         -------

@@ -106,8 +106,8 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
     The coefficients of Bernoulli and Poisson targets are Gaussian, A_jd ~ N(M_d, C^-1). Those of
     Bernoulli targets are drawn with Polya-Gamma variables [3]_, given which all moves of states
     integrate the coefficients out. Scores average 1 / (1 + exp(-psi)) over the Gaussian
-    distribution of the coefficients given the states and these variables. A choice tells little
-    about its state: with a few hundred choices in each state, some fits have small additional
+    distribution of the coefficients given the states and these variables. A choice is weak evidence
+    of its state: with a few hundred choices in each state, some fits have small additional
     states; compare seeds and held-out scores.
 
     The coefficients of Poisson targets are drawn by elliptical slice sampling [4]_ around their

@@ -41,7 +41,7 @@ class LogisticData(NamedTuple):
 class AugmentedRegression(CoefRegressions):
     """Regressions given the Polya-Gamma variables, with the coefficients integrated out.
 
-    Moves of states use it. Given these variables they are exact, and the variables are drawn anew
+    Moves of states use it. Given these variables they are exact, and the variables are drawn again
     in each sweep. Densities are without the factor PG(omega; 1, 0), which states do not change.
     """
 

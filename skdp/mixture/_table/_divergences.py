@@ -13,7 +13,7 @@ from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.mixture._table._cells import parts_of
 
 _TAIL = 1e-13
-"""Probability beyond either end of what is summed or integrated."""
+"""Probability beyond either end of the range of a sum or an integral."""
 
 _SHARE_OF_SCALE, _SHARE_OF_DISTANCE = 0.5, 0.4
 """Largest panel of an integral, as shares of a component's scale and of the distance from it."""
