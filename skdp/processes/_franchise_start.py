@@ -83,8 +83,8 @@ def _shares_above(layout: FranchiseLayout, m: int, mine: Floats) -> Floats:
     parent = layout.parent[layout.cells_at(m)] - above.start
     pooled = np.bincount(parent, mine, above.stop - above.start)
     node = layout.node[above] - layout.nodes_at(m - 1).start
-    pooled /= np.bincount(node, pooled)[node]
-    return np.asarray(pooled[parent], float)
+    shares = pooled / np.bincount(node, pooled)[node]
+    return np.asarray(shares[parent], float)
 
 
 def _log_evidence(mine: Floats, node: Places, shares: Floats) -> Floats:

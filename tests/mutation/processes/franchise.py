@@ -68,7 +68,7 @@ MUTATIONS = [
     Mutation(
         "franchise-start-tables",
         START,
-        "log_ratio -= gammaln(prior + discount) - gammaln(prior)\n",
+        "    log_ratio -= gammaln(prior + discount) - gammaln(prior)\n",
         "",
         "Tables have their expected numbers.",
         f"{STARTS}::test_start[0.3]",
