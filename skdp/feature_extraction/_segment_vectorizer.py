@@ -94,8 +94,9 @@ class SegmentVectorizer(TextVectorizer):
         share.
     max_features : int or None, default=None
         Keep only the most frequent words.
-    vocabulary : mapping, iterable or None, default=None
-        The words, or a mapping from words to ids. None: learned in `fit`.
+    vocabulary : mapping, iterable of str or None, default=None
+        The words, in the order of their ids (a set: in alphabetical order), or a mapping from words
+        to ids: the integers from 0, each once. None: learned in `fit`.
 
     Attributes
     ----------
@@ -231,8 +232,7 @@ class SegmentVectorizer(TextVectorizer):
         if is_bag(X):
             self.fit_transform(read_bag(X))
             return self.transform(X)
-        if self.vocabulary is not None:
-            check_vocabulary(self.vocabulary)
+        given = None if self.vocabulary is None else check_vocabulary(self.vocabulary)
         sizes_of_grams = self.ngram_range
         if (
             len(sizes_of_grams) != 2
@@ -246,7 +246,8 @@ class SegmentVectorizer(TextVectorizer):
         if isinstance(self.stop_words, list):
             check_words(self.stop_words, "stop_words")
         numbers, sizes, listed = WordNumbers(), list[int](), list[int]()
-        counter = _WordCounter(**self._chosen(_ANALYSIS)).fit(self._read(X, numbers, sizes, listed))
+        counter = _WordCounter(**{**self._chosen(_ANALYSIS), "vocabulary": given})
+        counter.fit(self._read(X, numbers, sizes, listed))
         self.vocabulary_ = {word: int(i) for word, i in counter.vocabulary_.items()}
         are_many = 0 < len(listed) == len(sizes) and sum(sizes) >= 5 * len(sizes)
         if are_many and numbers.lengths().max() == 1:

@@ -197,8 +197,8 @@ def check_words(words: Iterable[Any], name: str) -> None:
             raise ValueError(f"{name} must hold str, got {shorten(word)}.")
 
 
-def check_vocabulary(vocabulary: Any) -> list[str]:
-    """Return the words of a vocabulary, which must be different, as must be their ids."""
+def check_vocabulary(vocabulary: Any) -> dict[str, int]:
+    """Return the ids of a vocabulary's words, which must be different, as must be their ids."""
     if isinstance(vocabulary, str | bytes):
         raise ValueError(f"vocabulary must be words, got the text {shorten(vocabulary)}.")
     if hasattr(vocabulary, "__next__"):
@@ -220,7 +220,10 @@ def check_vocabulary(vocabulary: Any) -> list[str]:
                 f"vocabulary must map words to ids from 0 to {len(ids) - 1}, each once, got "
                 f"{shorten(vocabulary)}."
             )
-    return words
+        return dict(zip(words, map(int, ids), strict=True))
+    if isinstance(vocabulary, set | frozenset):  # has no order, or another one in each process
+        words.sort()
+    return {word: i for i, word in enumerate(words)}
 
 
 def check_known(X: SegmentedCorpus | TokenSequences, n_words: int) -> None:

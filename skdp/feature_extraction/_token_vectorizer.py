@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -79,14 +79,15 @@ class TokenVectorizer(TextVectorizer):
         Regular expression that matches a word. Unlike in `re`, ``\w`` also matches combining marks
         and zero-width joiners, and ``\b`` agrees with that. Marks behind a match belong to it.
     vocabulary : mapping, iterable of str or None, default=None
-        The known words, or a mapping from known words to ids: the integers from 0, each once. None:
-        all words that occur at least `min_count` times in the training data.
+        The known words, in the order of their ids (a set: in alphabetical order), or a mapping from
+        known words to ids: the integers from 0, each once. None: all words that occur at least
+        `min_count` times in the training data.
 
     Attributes
     ----------
     vocabulary_ : dict
-        Mapping from words and names of classes to ids, in alphabetical order; if `vocabulary` gives
-        ids, these come first, then the classes.
+        Mapping from words and names of classes to ids, in alphabetical order; if `vocabulary` is
+        given, its words come first, with their ids, then the classes.
 
     See Also
     --------
@@ -214,19 +215,15 @@ class TokenVectorizer(TextVectorizer):
                 )
         numbers = self._read(X)
         counts = list(zip(numbers.types, numbers.count().tolist(), strict=True))
-        if self.vocabulary is None:
-            known = {word for word, count in counts if count >= self.min_count}
-        else:
-            known = set(check_vocabulary(self.vocabulary))
+        given = {} if self.vocabulary is None else check_vocabulary(self.vocabulary)
+        known = set(given) or {word for word, count in counts if count >= self.min_count}
         self._unknown = self._learn_unknown([item for item in counts if item[0] not in known])
         if self._unknown is not None:
             known.update(self._unknown.names)
         if not counts or not known:
             raise ValueError("empty vocabulary; no word occurs min_count times in the sentences")
-        given = dict(self.vocabulary) if isinstance(self.vocabulary, Mapping) else {}
         rest = enumerate(sorted(known.difference(given)), len(given))
-        self.vocabulary_ = {word: int(i) for word, i in given.items()}
-        self.vocabulary_.update({word: i for i, word in rest})
+        self.vocabulary_ = given | {word: i for i, word in rest}
         return self._ids(numbers)
 
     def _learn_unknown(self, rare: list[tuple[str, int]]) -> UnknownWords | None:
