@@ -182,6 +182,26 @@ def test_unfitted():
             getattr(TokenVectorizer(), method)(SENTENCES)
 
 
+@pytest.mark.parametrize("params", [{}, {"unknown_words": "single"}, {"unknown_words": "drop"}])
+def test_a_given_vocabulary_needs_no_fit(params):
+    fitted = TokenVectorizer(vocabulary=["dog", "The"], **params).fit([])
+    expected = fitted.transform(SENTENCES)
+    n_unknown = int(params.get("unknown_words") != "drop")
+    assert expected[0].tolist() == [1, 0, *[2, 2] * n_unknown]
+    for X in (SENTENCES, expected):
+        unfitted = TokenVectorizer(vocabulary=["dog", "The"], **params)
+        if X is SENTENCES:
+            assert unfitted.transform(X) == expected
+        else:
+            found, back = words(unfitted, X), words(fitted, X)
+            assert found == back
+        assert unfitted.get_feature_names_out().tolist() == ["dog", "The", *["UNK"] * n_unknown]
+        assert unfitted.vocabulary_ == fitted.vocabulary_
+    for wrong in ({"vocabulary": ["a", "a"]}, {"vocabulary": ["a"], "suffixes": [""]}):
+        with pytest.raises(ValueError, match=r"once|suffixes"):
+            TokenVectorizer(**wrong).transform(SENTENCES)
+
+
 def test_clone_and_pickle():
     vectorizer = TokenVectorizer(min_count=3)
     assert clone(vectorizer).get_params() == vectorizer.get_params()
