@@ -334,7 +334,7 @@ def _naming_the_cure(n_words: int | None) -> Iterator[None]:
         if n_words is None or "out of range" not in str(error):
             raise
         raise ValueError(
-            f"{error} It is not in the vocabulary of the fit: "
+            f"{error} It is not in the vocabulary, which has {n_words} words: "
             "skdp.feature_extraction.TokenVectorizer has ids for unknown words."
         ) from None
 
