@@ -84,7 +84,7 @@ class StateDetector(
     ----------
     n_components : int, default=20
         Upper bound on the number of states. If at least half of the samples of `model_` use all of
-        them, `fit` warns that it is too low.
+        three or more, `fit` warns that it is too low.
     features : {"auto", "windows", "values"} or WindowFeatures, default="auto"
         What the states explain. "windows": features of windows by `WindowFeatures`, or by your own
         object of this class. "values": the values of each step. "auto": windows if at least half of

@@ -333,8 +333,8 @@ class HMMPredictions(SequenceEstimator):
         Notes
         -----
         A Student t distribution with two degrees of freedom or less has no variance, and one with
-        one or less has no mean: `sd` is then infinite, and `mean` is NaN. The default priors
-        exclude this.
+        one or less has no mean: `sd` is then infinite, and `mean` is NaN. With default settings,
+        only a `StudentTEmission` has two: its `sd` is infinite, so use quantiles.
         """
         check_is_fitted(self)
         n_steps = check_count(n_steps, "n_steps", at_least=1)
