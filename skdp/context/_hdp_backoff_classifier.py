@@ -172,8 +172,10 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     same sum: columns, and then up to 16 longer chains that extend columns or chosen chains. Each
     must gain more than log(K) + 2 nats, where K is the number of chains considered, so that the
     best of many gains by chance is not taken for evidence. A chain with a category that was never
-    seen is replaced by the best chain among those without its column; if there is none, it has the
-    probabilities of a new context. The weights depend on at most 20,000 distinct events.
+    seen is replaced by the best chain among those without its column. If there is none, p_k = p_0,
+    unless events whose category occurs once gain more than 2 nats, all together, by the
+    probabilities of a new context; p_k then has these. The weights, and the choice between the two,
+    depend on at most 20,000 distinct events.
 
     There is no ``partial_fit``: new events would change the tables of all broader contexts, so the
     chain would have to be rerun on all events. Use ``warm_start`` for more sweeps.

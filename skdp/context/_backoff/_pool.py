@@ -26,6 +26,12 @@ _CELLS = 2**23
 _FEWEST_EVENTS, _MOST_EVENTS = 500, 20_000
 _CELLS_AT_ONCE = 2**22
 """Largest number of probabilities of all chains that a prediction keeps in memory."""
+_LEAST_GAIN_OF_NEW = 2.0
+"""Nats that distributions of new contexts must gain on events whose category occurs once.
+
+About as much is gained by chance. The gain decides for each chain alone, so unlike the gains of the
+candidates for a chain it need not exceed the best of many.
+"""
 
 
 @dataclass(frozen=True)
@@ -131,10 +137,15 @@ class PoolWeights:
     evidence : (n_trees,) array
         Mean log probability of left-out events of each tree, beginning with the one without
         columns.
+    uses_new_contexts : (n_trees,) bool
+        Whether a row has the distribution of a new context of the tree if all of its categories are
+        unknown there. Otherwise it has that of the tree without columns, so that the chain does not
+        count in the product.
     """
 
     weights: Floats
     evidence: Floats
+    uses_new_contexts: NDArray[np.bool_]
 
     @classmethod
     def of(cls, pool: ChainPool, samples: list[PoolSample], base: Floats) -> PoolWeights:
@@ -144,11 +155,12 @@ class PoolWeights:
         counts = pool.counts.astype(float)
         own = np.log(left_out[:, rows, pool.outcomes].astype(float))
         evidence = own @ counts / counts.sum()
-        replaced = replace_unknown(left_out, pool.chains, evidence, pool.is_single)
+        uses_new = find_new_contexts(own, counts, pool.chains, evidence, pool.is_single)
+        replaced = replace_unknown(left_out, pool.chains, evidence, pool.is_single, uses_new)
         objective = PoolObjective.of(
             replaced[0].astype(float), list(replaced[1:]), pool.outcomes, counts
         )
-        return cls(fit_pool_weights(objective), evidence)
+        return cls(fit_pool_weights(objective), evidence, uses_new)
 
 
 def replace_unknown(
@@ -156,11 +168,14 @@ def replace_unknown(
     chains: list[Chain],
     evidence: Floats,
     is_unknown: NDArray[np.bool_],
+    uses_new_contexts: NDArray[np.bool_],
 ) -> NDArray[Any]:
     """Return distributions by chain in which unknown columns of rows are dropped.
 
     A chain with unknown columns is replaced by the chain with the highest evidence among those
     whose columns are a part of its known columns. So columns after an unknown column still count.
+    If there is none, the chain has its distribution of a new context or is replaced by the tree
+    without columns.
 
     Parameters
     ----------
@@ -169,8 +184,54 @@ def replace_unknown(
         Columns of each tree.
     evidence : (n_trees,) array
     is_unknown : (n, n_columns) bool
+    uses_new_contexts : (n_trees,) bool
+        As of `PoolWeights`.
     """
     found = distributions.copy()
+    for k, rows, source in _find_replacements(chains, evidence, is_unknown):
+        if source is not None:
+            found[k, rows] = distributions[source, rows]
+        elif not uses_new_contexts[k]:
+            found[k, rows] = distributions[0, rows]
+    return found
+
+
+def find_new_contexts(
+    log_chances: Floats,
+    counts: Floats,
+    chains: list[Chain],
+    evidence: Floats,
+    is_single: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Return whether distributions of new contexts predict better than the tree without columns.
+
+    A category that occurs once is new without its event, so these events are the evidence. Without
+    any there is no reason to believe that new categories are like the contexts that were seen.
+
+    Parameters
+    ----------
+    log_chances : (n_trees, n) array
+        Log probabilities of left-out events.
+    counts : (n,) array
+        How often each event occurred.
+    chains, evidence : as of `replace_unknown`
+    is_single : (n, n_columns) bool
+        Whether no other event has the same category.
+    """
+    gain = np.zeros(len(chains))
+    for k, rows, source in _find_replacements(chains, evidence, is_single):
+        if source is None:
+            gain[k] += counts[rows] @ (log_chances[k, rows] - log_chances[0, rows])
+    return gain > _LEAST_GAIN_OF_NEW
+
+
+def _find_replacements(
+    chains: list[Chain], evidence: Floats, is_unknown: NDArray[np.bool_]
+) -> Iterator[tuple[int, Places, int | None]]:
+    """Yield a chain, rows with the same unknown columns in it, and the chain that replaces it.
+
+    The last is None if no chain has only known columns of these rows.
+    """
     for k, chain in enumerate(chains):
         if not chain:
             continue
@@ -180,10 +241,8 @@ def replace_unknown(
                 continue
             known = {j for j, unknown in zip(chain, pattern, strict=True) if not unknown}
             others = [i for i, other in enumerate(chains) if other and known.issuperset(other)]
-            if others:
-                rows = np.flatnonzero(of_row.ravel() == number)
-                found[k, rows] = distributions[max(others, key=lambda i: evidence[i]), rows]
-    return found
+            rows = np.flatnonzero(of_row.ravel() == number)
+            yield k, rows, max(others, key=lambda i: evidence[i]) if others else None
 
 
 class PoolPredictor:
@@ -214,7 +273,10 @@ class PoolPredictor:
         found = np.zeros((len(pool.trees), len(codes), len(pool.classes)))
         for k, models in enumerate(self._models):
             add_all(models, pool.contexts(k, codes), found[k])
-        return replace_unknown(found, pool.chains, self._weights.evidence, codes < 0)
+        weights = self._weights
+        return replace_unknown(
+            found, pool.chains, weights.evidence, codes < 0, weights.uses_new_contexts
+        )
 
     def explain(
         self,

@@ -192,21 +192,70 @@ def test_pool_is_a_weighted_product():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_unknown_columns_are_dropped():
-    """A chain is replaced by the best one among those with a part of its known columns."""
+@pytest.mark.parametrize("uses_new", list(itertools.product([False, True], repeat=2)))
+def test_unknown_columns_are_dropped(uses_new):
+    """A chain is replaced by the best one among those with a part of its known columns.
+
+    If there is none, it is that of a new context or the one without columns.
+    """
     chains = [(), (0,), (1,), (2,), (0, 1), (0, 2, 1)]
     evidence = np.array([-3.0, -1.0, -2.0, -2.5, -0.5, -0.2])
     patterns = np.array(list(itertools.product([False, True], repeat=3)))
     distributions = np.arange(6 * 8 * 2, dtype=float).reshape(6, 8, 2)
-    found = replace_unknown(distributions, chains, evidence, patterns)
+    uses_new_contexts = np.array([False, *uses_new, False, True, False])
+    found = replace_unknown(distributions, chains, evidence, patterns, uses_new_contexts)
     for k, chain in enumerate(chains):
         for i, unknown in enumerate(patterns):
             source = k
             if any(unknown[j] for j in chain):
                 known = {j for j in chain if not unknown[j]}
                 fits = [m for m, other in enumerate(chains) if other and set(other) <= known]
-                source = max(fits, key=lambda m: evidence[m]) if fits else k
+                alone = k if uses_new_contexts[k] else 0
+                source = max(fits, key=lambda m: evidence[m]) if fits else alone
             np.testing.assert_array_equal(found[k, i], distributions[source, i])
+
+
+@pytest.mark.parametrize("rate", [0.35, 0.95])
+def test_new_contexts_of_a_fit(rate):
+    """New contexts are used if events of categories that occur once are 2 nats more probable."""
+    rng = np.random.default_rng(0)
+    n, n_single = 150, 40
+    X = rng.integers(0, 3, (n, 3))
+    y = (rng.random(n) < np.where(X[:, 0] + X[:, 1] == 0, 0.6, 0.05)).astype(int)
+    X[:n_single, 0] = 100 + np.arange(n_single)  # columns 1 and 2 have no single categories
+    y[:n_single] = rng.random(n_single) < rate
+    y[n_single:] |= X[n_single:, 1] == 2
+    fitted = HDPBackoffClassifier(max_iter=24, random_state=0).fit(X, y)
+    pool, base = fitted._pool, np.full(2, 0.5)
+    expected, was_replaced = [], False
+    for k, chain in enumerate(pool.chains):
+        gain = 0.0
+        for row, x in zip(X, y, strict=True):
+            unknown = [j for j in chain if np.sum(X[:, j] == row[j]) == 1]
+            if not unknown:
+                continue
+            known = set(chain) - set(unknown)
+            if any(other and set(other) <= known for other in pool.chains):
+                was_replaced = True
+                continue
+            codes = np.array([pool.columns[j].find(row[j : j + 1])[0] for j in range(3)])
+            chances = []
+            for tree in (k, 0):
+                cells = pool.trees[tree].find_cells(
+                    np.array([x], np.int32), pool.contexts(tree, codes[None])
+                )
+                samples = [sample[tree] for sample in fitted._models]
+                inverse, total = leave_one_out_terms(pool.trees[tree], samples, cells, base)
+                chances.append(total[0, x] / inverse[0])
+            gain += np.log(chances[0] / chances[1])
+        expected.append(gain > 2.0)
+    assert fitted._pool_weights.uses_new_contexts.tolist() == expected
+    assert any(expected) == (rate > 0.5)
+    assert was_replaced == any(0 in chain and len(chain) > 1 for chain in pool.chains)
+    single = pool.chains.index((0,))
+    new = pool.find([np.array([999])] * 3)
+    found = fitted._predictor().by_chain(new)
+    assert np.array_equal(found[single, 0], found[0, 0]) == (not expected[single])
 
 
 def test_left_out_weights_of_a_fit():

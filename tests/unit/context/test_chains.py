@@ -83,6 +83,44 @@ def test_unseen_categories_drop_their_columns():
     assert_allclose(nothing.ravel(), np.bincount(y) / 800, atol=0.1)
 
 
+def make_rare_class(n, seed):
+    """Return rows of few large contexts, and a rare class that needs several zeros."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 5, (n, 6))
+    return X, (rng.random(n) < np.where((X == 0).sum(axis=1) > 2, 0.5, 0.01)).astype(int)
+
+
+def test_new_categories_of_large_contexts_do_not_count():
+    """Contexts that were seen are large, and are no evidence about the classes of a new one."""
+    (X, y), (X_test, y_test) = make_rare_class(1200, 1), make_rare_class(2000, 2)
+    model = HDPBackoffClassifier(**FEW).fit(X, y)
+    new = X_test.copy()
+    new[:, :3] = 9
+    without = HDPBackoffClassifier(**FEW).fit(X[:, 3:], y)
+    expected = without.score_samples(X_test[:, 3:], y_test).mean()
+    assert model.score_samples(new, y_test).mean() > expected - 0.01
+    nothing = np.full((1, 6), 9)
+    assert_allclose(model.predict_proba(nothing)[0, 1], y.mean(), atol=0.01)
+    steps = model.explain(nothing)[0]
+    assert len(steps) == 7
+    assert {step.probability for step in steps} == {steps[0].probability}
+
+
+def test_new_categories_of_a_heavy_tailed_column_count():
+    """Categories that occur once are the evidence about new ones."""
+    rng = np.random.default_rng(0)
+    frequent = rng.integers(0, 5, 600)
+    X = np.column_stack([np.where(rng.random(600) < 0.3, 100 + np.arange(600), frequent), frequent])
+    y = (rng.random(600) < np.where(X[:, 0] >= 100, 0.8, 0.05 + 0.05 * X[:, 1])).astype(int)
+    model = HDPBackoffClassifier(**FEW).fit(X, y)
+    assert [0] in model.chains_
+    rare, new = model.predict_proba([[100, 1], [999, 1]])[:, 1]
+    assert new > 0.6
+    assert new == pytest.approx(rare, abs=0.2)
+    shuffled = HDPBackoffClassifier(**FEW).fit(X, rng.permutation(y))
+    assert shuffled.predict_proba([[999, 1]])[0, 1] == pytest.approx(y.mean(), abs=0.05)
+
+
 def test_columns_that_say_nothing_or_the_same():
     X, y = make_rows(300)
     X[:, 3] = 7
