@@ -16,6 +16,7 @@ from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import split
+from skdp.preprocessing._windows._columns import find_varying
 from skdp.preprocessing._windows._features import (
     Convolutions,
     Features,
@@ -64,7 +65,8 @@ class WindowFeatures(
         deviation, and the square roots of the shares of power in bands of frequencies. A callable
         takes the (T, D) values of a window and returns a number or a one-dimensional array.
     n_kernels : int, default=200
-        Number of random filters, which take turns in reading the columns. Only for "convolutions".
+        Number of random filters, which take turns in reading the columns that vary. Only for
+        "convolutions".
     n_components : int or None, default=5
         Number of principal components of the features to keep, fewer if there are fewer windows or
         features. None: keep all features as they are.
@@ -88,9 +90,10 @@ class WindowFeatures(
     Notes
     -----
     Every convolution is compared with a quantile of itself, so units and offsets of the columns
-    do not matter. Missing values (NaN) are interpolated within their sequence before filters and
-    spectra are computed; the shares count only steps at which seven of the nine values of the
-    filter were observed. A window with fewer such steps than 90 % of what most windows have (for
+    do not matter. Columns that are constant in `fit` have no features and do not count, now or in
+    `transform`; only a callable sees them. Missing values (NaN) are interpolated within their
+    sequence before filters and spectra are computed; the shares count only steps at which seven of
+    the nine values of the filter were observed. A window with fewer such steps than 90 % of what most windows have (for
     other features: with less than 80 % of its values) gets a row of NaN, which models with missing
     values accept.
 
@@ -265,7 +268,8 @@ class WindowFeatures(
         panel, is_single = check_panel(reader, X, reset=True, ensure_all_finite="allow-nan")
         if np.isnan(panel.values).all():
             raise ValueError("X holds nothing but missing values (NaN): there is nothing to learn.")
-        steps = Steps.of(panel.values, panel.ptr)
+        reader._columns = None if callable(self.features) else find_varying(panel.values)
+        steps = reader._read_steps(panel)
         reader.window_ = self._choose_window(steps)
         reader.hop_ = max(reader.window_ // 2, 1) if self.hop == "auto" else int(self.hop)
         reader._features = self._learn_features(steps, reader._lay(panel), reader.window_)
@@ -276,6 +280,11 @@ class WindowFeatures(
         fitted = vars(reader).keys() - vars(clone(self)).keys()
         self.__dict__.update({name: vars(reader)[name] for name in fitted})
         return panel, is_single, raw, layout
+
+    def _read_steps(self, panel: SequencePanel) -> Steps:
+        """Return the columns that varied in `fit`, or all of them for a callable."""
+        values = panel.values if self._columns is None else panel.values[:, self._columns]
+        return Steps.of(values, panel.ptr)
 
     def _choose_window(self, steps: Steps) -> int:
         longest = int(np.diff(steps.ptr).max())
@@ -309,7 +318,7 @@ class WindowFeatures(
         layout = self._lay(panel)
         n_features = len(getattr(self._features, "weights", ()))
         check_memory(8 * len(layout.starts) * n_features, "the features of the windows", "hop")
-        steps = Steps.of(panel.values, panel.ptr) if steps is None else steps
+        steps = self._read_steps(panel) if steps is None else steps
         raw = self._features.measure(steps, layout)
         if "_n_raw" not in vars(self):
             self._n_raw = raw.shape[1]

@@ -26,6 +26,7 @@ from skdp._sklearn_compat import (
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import check_no_lengths, split
 from skdp.preprocessing._window_features import WindowFeatures
+from skdp.preprocessing._windows._columns import find_varying
 from skdp.preprocessing._windows._features import Steps
 from skdp.preprocessing._windows._layout import WindowLayout
 from skdp.preprocessing._windows._period import has_waves
@@ -78,7 +79,8 @@ class StateDetector(
     observes features of windows (`WindowFeatures`) if X has waves that are short against their
     states, and the values themselves if X has levels. With ``features="auto"``, a column that jumps
     between long levels is judged by the noise around them: a machine that is switched on and off
-    regularly has levels, not waves.
+    regularly has levels, not waves. A column that is constant in `fit` has no influence, not even
+    on predictions for data in which it varies.
 
     Parameters
     ----------
@@ -128,7 +130,7 @@ class StateDetector(
         value, for each column, from 0 to .999; `model_` explains x_t - a x_t-1. None if they
         explain windows.
     model_ : HDPHMMLT
-        The fitted model of the windows or values.
+        The fitted model of the windows, or of the values of the columns that vary.
     step_ : int
         The step, as chosen.
     criteria_ : dict of int to float
@@ -280,6 +282,7 @@ class StateDetector(
         empty = np.asarray(np.isnan(panel.values).all(axis=0))
         check_columns_observed(empty, vars(reader).get("feature_names_in_"))
         seeds = make_seed_sequence(self.random_state).generate_state(2).tolist()
+        reader._columns = find_varying(panel.values)
         reader.features_ = self._make_features(panel, seeds[0])
         if reader.features_ is not None:
             reader.features_.fit(panel)
@@ -407,7 +410,11 @@ class StateDetector(
     def _observe(self, panel: SequencePanel) -> tuple[SequencePanel, WindowLayout]:
         """Return the observations of the model, and the steps that each of them represents."""
         if self.memory_ is not None:
-            return forget(panel, self.memory_), WindowLayout.of(panel.ptr, 1, 1)
+            layout, memory = WindowLayout.of(panel.ptr, 1, 1), self.memory_
+            if self._columns is not None:
+                panel = SequencePanel(panel.values[:, self._columns], panel.ptr)
+                memory = memory[self._columns]
+            return forget(panel, memory), layout
         return self.features_.transform(panel), self.features_._lay(panel)
 
     def _choose_model(
@@ -442,7 +449,8 @@ class StateDetector(
                 rest = forget(observations, memory)
                 other = self._try_steps(rest, observations.values, layout, seed, known)
                 if other.criterion > best.criterion:
-                    best, self.memory_ = other, memory
+                    best = other
+                    self.memory_[slice(None) if self._columns is None else self._columns] = memory
         self.step_, self.model_ = best.step, best.model
         return best.states, best.caught
 

@@ -22,6 +22,14 @@ MUTATIONS = [
         f"{KNOWN_TESTS}::test_known_steps_in_windows_across_changes",
     ),
     Mutation(
+        "detector-memory-of-other-columns",
+        "sequence/_state_detector.py",
+        "                memory = memory[self._columns]\n",
+        "                memory = memory[: len(self._columns)]\n",
+        "Each column that varies forgets its own share, whatever constant columns stand before it.",
+        "tests/unit/sequence/test_state_detector.py::test_memory_of_columns_that_vary",
+    ),
+    Mutation(
         "detector-drift-in-states",
         "sequence/_state_detector.py",
         "                if other.criterion > best.criterion:\n",

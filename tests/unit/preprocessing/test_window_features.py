@@ -99,7 +99,9 @@ def test_periods(period):
     assert abs(found[:2] - period).max() <= period / 10
     assert found[2:].tolist() == [0, 0]
     assert has_waves(X, np.array([0, 2000]))
+    assert has_waves(X[:, [0, 3, 3, 3]], np.array([0, 2000]))  # constant columns do not count
     assert not has_waves(X[:, 2:3], np.array([0, 2000]))
+    assert not has_waves(X[:, 3:], np.array([0, 2000]))
 
 
 def make_switched(rng, noise, n_segments=8):
@@ -159,6 +161,19 @@ def test_no_unit(features, scale, shift):
     rows, expected = found.transform(scale * X + shift), fitted(X, features=features).transform(X)
     spread = rows - rows.mean(axis=0)
     np.testing.assert_allclose(spread, expected - expected.mean(axis=0), atol=1e-6)
+
+
+@pytest.mark.parametrize("features", ["convolutions", "spectrum"])
+def test_constant_columns(features):
+    """They have no features, also if they vary later; a callable sees them."""
+    X = np.column_stack([np.full(600, 3.0), WAVES, np.zeros(600)])
+    X[:200, 0] = np.nan
+    found, expected = fitted(X, features=features), fitted(features=features)
+    assert np.array_equal(found.transform(X), expected.transform(WAVES))
+    X[:, 2] = WAVES[::-1, 0]
+    assert np.array_equal(found.transform(X), expected.transform(WAVES))
+    own = fitted(X[200:], features=lambda window: window[0], n_components=None)
+    assert own.transform(X[200:]).shape[1] == 3
 
 
 def test_containers():

@@ -211,6 +211,42 @@ def test_constant():
     assert found.n_active_components_ == 1
 
 
+def with_constants(X):
+    """Return X between columns of zeros, and of sevens with gaps."""
+    X = np.column_stack([np.zeros(len(X)), X, np.full(len(X), 7.0)])
+    X[10:90, -1] = np.nan
+    return X
+
+
+@pytest.mark.parametrize(
+    "features", ["auto", "values", "windows", WindowFeatures(100, random_state=0)]
+)
+@pytest.mark.parametrize("X", [WAVES, LEVELS])
+def test_constant_columns_have_no_influence(X, features):
+    """The result is the same to the last bit, also where the columns vary later."""
+    expected, found = fitted(X, features=features), fitted(with_constants(X), features=features)
+    n_columns = X.shape[1] + 2
+    assert (found.features_ is None) == (expected.features_ is None)
+    assert found.n_features_in_ == n_columns
+    new = with_constants(X)
+    new[50:, [0, -1]] = RNG.normal(size=(len(X) - 50, 2))
+    assert np.array_equal(found.labels_, expected.labels_)
+    for method in ("predict_proba", "predict_change_proba"):
+        assert np.array_equal(getattr(found, method)(new), getattr(expected, method)(X))
+    if found.features_ is None:
+        assert found.memory_.tolist() == [0.0, *expected.memory_, 0.0]
+    else:
+        assert found.features_.n_features_in_ == n_columns
+
+
+def test_memory_of_columns_that_vary():
+    X, _ = make_drifting(0)
+    expected, found = fitted(X, features="values"), fitted(with_constants(X), features="values")
+    assert found.memory_.tolist() == [0.0, *expected.memory_, 0.0]
+    assert found.memory_[2] > 0.8
+    assert np.array_equal(found.predict_proba(with_constants(X)), expected.predict_proba(X))
+
+
 @pytest.mark.parametrize(
     ("params", "X", "message"),
     [
