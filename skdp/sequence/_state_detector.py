@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -28,6 +29,7 @@ from skdp.data._panels import check_no_lengths, split
 from skdp.preprocessing._window_features import WindowFeatures
 from skdp.preprocessing._windows._columns import find_varying
 from skdp.preprocessing._windows._features import Steps
+from skdp.preprocessing._windows._known_features import TooFewValuesError
 from skdp.preprocessing._windows._layout import WindowLayout
 from skdp.preprocessing._windows._period import has_waves
 from skdp.sequence._base import check_columns_observed
@@ -91,7 +93,8 @@ class StateDetector(
         What the states explain. "windows": features of windows by `WindowFeatures`, or by your own
         object of this class. "values": the values of each step. "auto": windows if at least half of
         the columns have a dominant period, or if successive values depend on each other; values if
-        they are noise around levels.
+        they are noise around levels, or if windows hold too few of the values between gaps, of
+        which `fit` warns.
     stickiness : float, default=1e5
         kappa, the extra rate of staying in a state, from 0 to 1e8: a change lowers the log
         probability by about log(kappa).
@@ -274,6 +277,8 @@ class StateDetector(
         -----
         ConvergenceWarning
             As `HDPHMMLT.fit`.
+        UserWarning
+            If X has waves, but too many gaps for windows: then the states explain values.
         """
         validate_parameters(self)
         reader = clone(self)
@@ -283,9 +288,7 @@ class StateDetector(
         check_columns_observed(empty, vars(reader).get("feature_names_in_"))
         seeds = make_seed_sequence(self.random_state).generate_state(2).tolist()
         reader._columns = find_varying(panel.values)
-        reader.features_ = self._make_features(panel, seeds[0])
-        if reader.features_ is not None:
-            reader.features_.fit(panel)
+        reader.features_ = self._fit_features(panel, seeds[0])
         reader.memory_ = np.zeros(panel.n_features) if reader.features_ is None else None
         known = check_known_states(y if self.use_y else None, panel.ptr, self.n_components)
         observations, layout = reader._observe(panel)
@@ -397,15 +400,30 @@ class StateDetector(
     def _check_panel(self, X: Any) -> tuple[SequencePanel, bool]:
         return check_panel(self, X, reset=False, ensure_all_finite="allow-nan")
 
-    def _make_features(self, panel: SequencePanel, seed: int) -> WindowFeatures | None:
-        """Return the unfitted features that the panel needs."""
+    def _fit_features(self, panel: SequencePanel, seed: int) -> WindowFeatures | None:
+        """Return the features that the panel needs, fitted, or None if it needs none."""
         if not isinstance(self.features, str):
-            return clone(self.features)
-        takes_windows = self.features == "windows" or (
-            self.features == "auto"
-            and has_waves(Steps.of(panel.values, panel.ptr).values, panel.ptr)
+            return clone(self.features).fit(panel)
+        features = WindowFeatures(random_state=seed)
+        if self.features == "windows":
+            return features.fit(panel)
+        if self.features == "values" or not has_waves(
+            Steps.of(panel.values, panel.ptr).values, panel.ptr
+        ):
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            with suppress(TooFewValuesError):
+                features.fit(panel)
+        if getattr(features, "_works", False):
+            return features
+        warnings.warn(
+            "StateDetector: X seems to have waves, but too few values are observed next to each "
+            "other for features of windows, so the states explain values. Fill short gaps in, for "
+            "example by interpolation, or leave out columns that are hardly ever observed.",
+            stacklevel=3,
         )
-        return WindowFeatures(random_state=seed) if takes_windows else None
+        return None
 
     def _observe(self, panel: SequencePanel) -> tuple[SequencePanel, WindowLayout]:
         """Return the observations of the model, and the steps that each of them represents."""

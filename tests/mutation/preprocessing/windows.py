@@ -106,6 +106,22 @@ MUTATIONS = [
         f"{TESTS}::test_waves_are_no_levels[100-0.3]",
     ),
     Mutation(
+        "windows-features-with-gaps-kept",
+        "preprocessing/_windows/_known_features.py",
+        "    return np.sort(order[:n_kept]) if n_kept else None",
+        "    return None",
+        "Filters that fall into regular gaps do not decide what the components learn from.",
+        f"{TESTS}::test_regular_gaps[half]",
+    ),
+    Mutation(
+        "windows-most-features-with-gaps-left-out",
+        "preprocessing/_windows/_known_features.py",
+        "np.sort(numbers)[len(numbers) // 2]",
+        "np.sort(numbers)[len(numbers) // 4]",
+        "No more features are left out than half of the windows need.",
+        f"{TESTS}::test_features_to_keep_by_their_definition",
+    ),
+    Mutation(
         "windows-functions-change-the-series",
         FEATURES,
         'steps.values[first:last].copy(order="C")',

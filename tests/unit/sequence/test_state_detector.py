@@ -117,6 +117,26 @@ def test_gaps():
     assert abs(found.change_points_ - [1000, 2000]).max() <= found.features_.window_
 
 
+@pytest.mark.parametrize("missing", [T % 2 == 0, T % 3 == 0, T % 3 > 0])
+def test_regular_gaps(missing):
+    """A recording, or one of its sensors, of which every second or third value is missing."""
+    slow = np.where(missing, np.nan, np.random.default_rng(4).normal(size=3000))
+    for X in (np.where(missing, np.nan, WAVES[:, 0]), np.column_stack([WAVES, slow])):
+        found = fitted(X.reshape(3000, -1))
+        assert found.features_ is not None
+        assert found.n_active_components_ == 2
+        assert abs(found.change_points_ - [1000, 2000]).max() <= found.features_.hop_
+
+
+def test_too_few_values_for_windows():
+    """ "auto" then takes values, and warns."""
+    X = np.where((T % 7 == 0)[:, np.newaxis], WAVES, np.nan)
+    with pytest.warns(UserWarning, match="seems to have waves, but too few values"):
+        assert fitted(X).features_ is None
+    with pytest.raises(ValueError, match="too many missing values"):
+        fitted(X, features="windows")
+
+
 def test_probabilities(detector):
     proba, changes = detector.predict_proba(WAVES), detector.predict_change_proba(WAVES)
     assert proba.shape == (3000, 20)
