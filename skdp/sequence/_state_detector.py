@@ -44,6 +44,10 @@ _EVIDENCE = 0.25
 """Share of the evidence of an observation, divided by the step, that predictions use: overlapping
 windows and successive values repeat each other."""
 
+_LEAST_OF_A_WINDOW = 0.9
+"""Share of a window that a sequence holds at least. Part of a wave would resemble another wave, as
+at the edge of a gap."""
+
 _EVIDENCE_OF_CHANGES = 0.1
 """The same for probabilities of changes."""
 
@@ -171,6 +175,9 @@ class StateDetector(
     The constants (two periods in a window, half a window as its hop, five components, the
     stickiness, at least 100 observations, the shares of the evidence, the penalties) were chosen on
     one half of a published benchmark.
+
+    A sequence shorter than 90 % of a window has too little of a wave to recognize it: its steps
+    have the state with the highest prior probability, and it changes nothing in `fit`.
 
     Probabilities are those of the model and take the states of stored samples into account, but not
     the choices of window and step. A probable change is a change of the signal, which a user may
@@ -433,7 +440,11 @@ class StateDetector(
                 panel = SequencePanel(panel.values[:, self._columns], panel.ptr)
                 memory = memory[self._columns]
             return forget(panel, memory), layout
-        return self.features_.transform(panel), self.features_._lay(panel)
+        windows, layout = self.features_.transform(panel), self.features_._lay(panel)
+        is_short = layout.ends - layout.starts < _LEAST_OF_A_WINDOW * self.features_.window_
+        if is_short.any():
+            windows = SequencePanel(np.where(is_short[:, None], np.nan, windows.values), layout.ptr)
+        return windows, layout
 
     def _choose_model(
         self,

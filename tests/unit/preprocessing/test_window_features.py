@@ -278,7 +278,7 @@ def test_observed_windows():
 def test_too_few_values_for_windows():
     X = np.full((600, 1), np.nan)
     X[::5] = WAVES[::5]
-    with pytest.raises(ValueError, match="next to each other. Fill short gaps in"):
+    with pytest.raises(ValueError, match=r"next to each other\. Fill short gaps in"):
         fitted(X[1:-1], features="spectrum")
     with pytest.warns(UserWarning, match="most windows have too many missing values"):
         fitted(X, features="spectrum", n_components=None)

@@ -184,6 +184,19 @@ def test_frames(detector, library):
     assert list(output.columns[:2]) == ["statedetector0", "statedetector1"]
 
 
+def test_sequences_shorter_than_a_window(detector):
+    """They hold no whole wave, so the prior decides: no state without training steps."""
+    n_least = int(np.ceil(0.9 * detector.features_.window_))
+    expected = detector.model_.predict_proba([np.full((1, 5), np.nan)])[0]
+    for n in (1, 3, 20, 40, 60, n_least - 1):
+        proba = detector.predict_proba([WAVES[:n], WAVES[1500 : 1500 + n]])
+        np.testing.assert_allclose(proba, np.tile(expected, (2, n, 1)), rtol=1e-12)
+        assert set(detector.predict(WAVES[1500 : 1500 + n])) <= set(detector.labels_)
+    long = detector.predict([WAVES[200 : 200 + n_least], WAVES[1500 : 1500 + n_least]])
+    assert long[0][0] != long[1][0]
+    assert not np.allclose(detector.predict_proba(WAVES[:n_least])[0], expected[0])
+
+
 def test_seeds_agree(detector):
     assert adjusted_rand_score(fitted(random_state=1).labels_, detector.labels_) > 0.9
 
