@@ -73,7 +73,8 @@ class WindowFeatures(
         What to compute for a window. "convolutions": the shares of its steps at which `n_kernels`
         random dilated filters exceed thresholds, as in ROCKET; four of five filters ignore the
         level of the series. "spectrum": for each column the mean, the logarithm of the standard
-        deviation, and the square roots of the shares of power in bands of frequencies. A callable
+        deviation, both in units of the standard deviation of the whole column in `fit`, and the
+        square roots of the shares of power in bands of frequencies. A callable
         takes the (T, D) values of a window and returns a number or a one-dimensional array.
     n_kernels : int, default=200
         Number of random filters, which take turns in reading the columns that vary. Only for

@@ -147,6 +147,8 @@ class StateDetector(
         Number of states in `labels_`.
     n_iter_ : int
         Number of sweeps of this model.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of this model, by kind; empty without a warning.
     n_features_in_ : int
         Number D of columns of an observation.
     feature_names_in_ : (D,) array
@@ -267,7 +269,7 @@ class StateDetector(
             known steps keep their states in `labels_`. A window has a known state if one of the
             steps to which its center is nearest is known and no known step in the window has
             another state. One number or string per sequence is a class, not a state, and is
-            ignored. Lengths of sequences are refused.
+            ignored. Lengths of the parts of a single array are refused.
 
         Returns
         -------
@@ -399,6 +401,11 @@ class StateDetector(
     def n_iter_(self) -> int:
         """Number of sweeps of the model."""
         return self.model_.n_iter_
+
+    @property
+    def convergence_(self) -> dict[str, dict[str, Any]]:
+        """The numbers behind the ConvergenceWarnings of the model."""
+        return self.model_.convergence_
 
     @property
     def _n_features_out(self) -> int:

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 
@@ -208,6 +209,32 @@ def test_again(detector):
     assert np.array_equal(copy.predict(WAVES), detector.labels_)
 
 
+def test_convergence(detector):
+    """The warnings of the fit name the attribute; it is that of the model."""
+    with pytest.warns(ConvergenceWarning, match=r"See convergence_\['few_sweeps'\]"):
+        found = fitted(LEVELS, max_iter=2)
+    assert found.convergence_ is found.model_.convergence_
+    assert "few_sweeps" in found.convergence_
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "refused"),
+    [
+        (LEVELS, [200, 400], True),
+        ([LEVELS[:200], LEVELS[200:]], [100, 100, 400], True),
+        ([LEVELS[:200], LEVELS[200:]], [0, 1], False),
+    ],
+)
+def test_lengths(X, y, refused):
+    """Numbers of sequences in a list are classes, as the lists hold their own lengths."""
+    detector = StateDetector(max_iter=20, random_state=0)
+    if refused:
+        with pytest.raises(ValueError, match="what look like the lengths of sequences"):
+            detector.fit(X, y)
+    else:
+        assert len(detector.fit(X, y).labels_) == len(X)
+
+
 def test_steps(detector):
     assert list(detector.criteria_) == [1]
     long = fitted(LEVELS, step="auto")
@@ -290,6 +317,7 @@ def test_memory_of_columns_that_vary():
         ({"features": WindowFeatures(4000)}, WAVES, "window=4000 exceeds the longest sequence"),
         ({}, WAVES * np.nan, "nothing but missing values"),
         ({}, WAVES * [1.0, np.nan], "column 1 holds nothing but missing values"),
+        ({}, WAVES + 1j, "Complex data not supported: X must hold real.*complex128.$"),
         ({}, WAVES[:, 0], "Expected 2D array, got 1D array"),
     ],
 )
