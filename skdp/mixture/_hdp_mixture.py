@@ -189,8 +189,9 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     components. The random numbers of a group depend on its rows and on a seed that is drawn in the
     fit, so the results for a group do not depend on other groups.
 
-    Columns that do not vary are given a variance of 1 in the prior of `GaussianEmission`. One row
-    is enough for a fit, and there may be fewer rows than columns. A group has at least one row.
+    Columns of a `GaussianEmission` that are constant in the training data have no influence on the
+    components. One row is enough for a fit, and there may be fewer rows than columns. A
+    group has at least one row.
 
     References
     ----------

@@ -364,7 +364,7 @@ class HMMPredictions(SequenceEstimator):
         is_categorical = isinstance(emissions[0], CategoricalModel)
         is_lagged = looks_back(emissions[0])
         if is_lagged:
-            self._require(emissions[0], "steps_about", "forecast")
+            self._require(getattr(emissions[0], "varying", emissions[0]), "steps_about", "forecast")
         elif not is_categorical:
             self._require(emissions[0], "marginals", "forecast")
         panel, is_single = self._check_panel(X, reset=False, continues=True)
