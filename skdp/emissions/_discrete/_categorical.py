@@ -89,9 +89,10 @@ class CategoricalEmission(PartedEmission):
     such columns is uniform a priori, and given their number, all choices of columns are equally
     probable. Whether a column differs between clusters is drawn together with A by
     Metropolis-Hastings moves, with theta integrated out. `trace_` has it as ``name__differs``, 1 or
-    0; if it is 0, A is 1e10. A single column of categories does not identify clusters. So if fewer
-    than two differ, the table has no other columns, and no labels are known, a stored sample has a
-    single cluster.
+    0; if it is 0, A is 1e10. A column in which a single symbol occurs shows no clusters: it never
+    differs, and the prior does not count it. A single column of categories does not identify
+    clusters. So if fewer than two differ, the table has no other columns, and no labels are known,
+    a stored sample has a single cluster.
 
     A stored sample holds A and the posterior means of theta given A and the states, which are the
     probabilities of the next symbol. With the base "empirical", symbols that occur only in held-out
@@ -230,6 +231,8 @@ class CategoricalSampler(DiscreteSampler):
         Whether `draw` leaves the concentration unchanged.
     may_be_alike : bool
         Whether all states may have the same distribution: see `draw_shared_given`.
+    is_constant : bool
+        Whether they must have it, since no two symbols occur: see `hold_if_constant`.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols",)
@@ -243,7 +246,7 @@ class CategoricalSampler(DiscreteSampler):
     ):
         self.prior = prior
         self.concentration_prior = concentration_prior
-        self.held = self.may_be_alike = False
+        self.held = self.may_be_alike = self.is_constant = False
         self.counts: NDArray[Any] = np.zeros((len(prior), n_states), dtype=np.int64)
         self.log_probs = np.empty(self.counts.shape)
         if concentration_prior is not None:
@@ -258,6 +261,21 @@ class CategoricalSampler(DiscreteSampler):
     def attach(self, values: NDArray[np.float64]) -> None:
         """Store the observations."""
         self._symbols = as_symbols(values, len(self.prior))
+
+    def hold_if_constant(self, powers: NDArray[np.float64] | None) -> None:
+        """Set the same distribution in all states for good if no two different symbols occur.
+
+        Parameters
+        ----------
+        powers : (N,) array or None
+            Powers of the likelihoods of the observations (None: all are 1).
+        """
+        known = self._symbols >= 0
+        powers = None if powers is None else powers[known]
+        totals = np.bincount(self._symbols[known], powers, len(self.prior))
+        self.is_constant = np.count_nonzero(totals) < 2
+        if self.is_constant:
+            self.prior = _ALIKE * find_common(totals)
 
     def of_states(self, n_states: int) -> CategoricalSampler:
         """Return a sampler without observations, whose prior is fixed at the current one."""
@@ -307,7 +325,7 @@ class CategoricalSampler(DiscreteSampler):
         shape, rate = self.concentration_prior
         log_evidence = self._find_log_evidence()
         totals = self.counts.sum(axis=1)
-        common = (totals + 1.0) / (totals.sum() + len(totals))
+        common = find_common(totals)
         log_alike = float(totals @ np.log(common))
         low, high = self._bounds()
         proposed = self.concentration if self.differs else math.nan
@@ -478,6 +496,18 @@ class CategoricalSampler(DiscreteSampler):
     def restore_shared(self, before: NDArray[np.float64]) -> None:
         """Restore the prior that `move_shared` returned."""
         self.prior = before
+
+
+def find_common(totals: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the distribution of a column that does not differ between states, (V,).
+
+    Parameters
+    ----------
+    totals : (V,) array
+        Number of occurrences of each symbol in all states together.
+    """
+    common: NDArray[np.float64] = (totals + 1.0) / (totals.sum() + len(totals))
+    return common
 
 
 def log_evidence_of_base(

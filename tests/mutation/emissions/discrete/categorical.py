@@ -83,6 +83,15 @@ MUTATIONS = [
         "tests/unit/mixture/test_mixed_columns.py::test_categories_with_nothing_to_find[4]",
     ),
     Mutation(
+        "alike-columns-constant-by-all-rows",
+        SYMBOLS,
+        "powers = None if powers is None else powers[known]",
+        "powers = None",
+        "The frequencies of a constant column count rows with their powers.",
+        "tests/exact/mixture/test_alike_columns.py::test_columns_of_few_symbols"
+        "[powers-MixtureSampler]",
+    ),
+    Mutation(
         "alike-columns-by-a-huge-concentration",
         SYMBOLS,
         "most = min(largest, _ALIKE / 4.0) if self.may_be_alike else largest",
