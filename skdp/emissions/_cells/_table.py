@@ -67,7 +67,7 @@ class TableEmissionSampler(Part):
             if _read_columns(leaf) is None:
                 _check_whole(leaf, powers)
         for leaf in self._list_comparing():
-            leaf.hold_if_constant(powers)
+            leaf.suit_symbols(powers)
         self._take_priors()
 
     def cluster_terms(self) -> ClusterTerms:

@@ -3,8 +3,10 @@
 Column j differs between clusters with d_j = 1. The number of such columns is uniform, and the
 columns are uniform given their number. If d_j = 0, the probabilities of the cells are the
 frequencies in the whole column, with 1 added to each count; otherwise those of each cluster are
-Dirichlet(A_j b_j), with a Gamma prior of A_j. NaN marks a missing cell. A column in which a single
-symbol occurs has d_j = 0 and is left out of the choice. Cells enter with the power of their row.
+Dirichlet(A_j b_j), with a Gamma prior of A_j. All symbols that do not occur in the column share the
+1 of one symbol, and its weight in b_j if that is uniform. NaN marks a missing cell. A column in
+which a single symbol occurs has d_j = 0 and is left out of the choice. Cells enter with the power
+of their row.
 """
 
 from itertools import product
@@ -54,7 +56,11 @@ def weigh_column(rows, powers, labels, j, base, prior):
         if not isnan(row[j])
     ]
     totals = [sum(w for x, w, _ in cells if x == v) for v in range(len(base))]
-    common = [(n + 1) / (sum(totals) + len(base)) for n in totals]
+    n_unused = totals.count(0)
+    weights = [1.0 if n > 0 else 1.0 / n_unused for n in totals]
+    common = [(n + w) / (sum(totals) + sum(weights)) for n, w in zip(totals, weights, strict=True)]
+    if max(base) == min(base):
+        base = [w / sum(weights) for w in weights]
     alike = sum(w * log(common[x]) for x, w, _ in cells)
     total = 0.0
     for concentration, weight in zip(*gamma_quadrature(*prior), strict=True):

@@ -158,7 +158,8 @@ def test_a_single_column_of_categories_always_differs():
 @pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
 def test_constant_columns_show_no_clusters(sampler):
     """They never differ and are not counted as columns that could."""
-    X = np.hstack([draw_symbols(200, 1, 2), np.repeat([[0, 0, 1, 0, 0, 0]], 200, axis=0)]).astype(float)
+    constant = np.repeat([[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]], 200, axis=0)
+    X = np.hstack([draw_symbols(200, 1, 2), constant])
     X[:50, 3] = np.nan
     model = DPMixture("categorical", max_iter=30, sampler=sampler, random_state=0).fit(X)
     assert set(model.trace_["n_components"].ravel()) == {1.0}
@@ -166,6 +167,22 @@ def test_constant_columns_show_no_clusters(sampler):
     groups = [X[:100], X[100:]]
     model = HDPMixture("categorical", max_iter=30, random_state=0).fit(groups)
     assert set(model.trace_["n_components"].ravel()) == {1.0}
+
+
+@pytest.mark.parametrize("n_rows", [200, 1200])
+def test_unused_symbols_do_not_hide_clusters(n_rows):
+    """Hundreds of them weigh as much as a few."""
+    kind = np.random.default_rng(1).integers(3, size=n_rows)
+    noisy = np.where(draw_symbols(n_rows, 4, 5) < 4, kind[:, np.newaxis], 3)
+    X = np.column_stack([noisy, draw_symbols(n_rows, 12)])
+    model = DPMixture("categorical", max_iter=30, random_state=0).fit(100 * X)
+    assert model.n_components_ == 3
+    assert adjusted_rand_score(kind, model.labels_) > 0.9
+    differs = [model.trace_[f"column{d}__differs"].mean() for d in range(16)]
+    assert min(differs[:4]) == 1.0
+    assert max(differs[4:]) < 0.2
+    fewer = DPMixture("categorical", max_iter=30, random_state=0).fit(10 * X)
+    np.testing.assert_array_equal(model.labels_, fewer.labels_)
 
 
 def test_weights_that_leave_one_symbol():
