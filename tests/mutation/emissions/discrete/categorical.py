@@ -92,15 +92,6 @@ MUTATIONS = [
         "[unused-MixtureSampler]",
     ),
     Mutation(
-        "alike-columns-constant-by-all-rows",
-        SYMBOLS,
-        "powers = None if powers is None else powers[known]",
-        "powers = None",
-        "The frequencies of a constant column count rows with their powers.",
-        "tests/exact/mixture/test_alike_columns.py::test_columns_of_few_symbols"
-        "[powers-MixtureSampler]",
-    ),
-    Mutation(
         "alike-columns-by-a-huge-concentration",
         SYMBOLS,
         "most = min(largest, _ALIKE / 4.0) if self.may_be_alike else largest",
