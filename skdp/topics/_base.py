@@ -83,7 +83,9 @@ class BaseTopicModel(
     _free_in_checkpoints = ChainEstimator._free_in_checkpoints | _of_fold_in
 
     _optional_attributes = (
-        ChainEstimator._optional_attributes | OF_PARTITIONS | {"_topic_names", "topic_names_"}
+        ChainEstimator._optional_attributes
+        | OF_PARTITIONS
+        | {"_topic_names", "topic_names_", "_rest_of_tree"}
     )
 
     _feature_attributes = (*ChainEstimator._feature_attributes, "_seeds")
@@ -250,6 +252,7 @@ class BaseTopicModel(
             attributes["topic_names_"] = names
         if (fixed := self._fixed_topics()) is not None:  # exactly: means have rounding errors
             means["components_"][: len(fixed.phi)] = fixed.phi
+        attributes["_n_fixed_in_fit"] = 0 if fixed is None else len(fixed.phi)
         if "segment_topic_" in means and "_topic_tokens" not in means:
             means["_topic_tokens"] = best.sampler.segment_lengths @ means["segment_topic_"]
         if is_over_partitions(state):

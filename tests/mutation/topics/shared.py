@@ -300,10 +300,20 @@ MUTATIONS = [
     Mutation(
         "merges-of-prior-words",
         TREE,
-        "    counts = components - components.min(axis=1, keepdims=True)",
-        "    counts = components.copy()",
+        "    counts = np.maximum(components * totals[:, np.newaxis] - pseudo_counts, 0.0)",
+        "    counts = components * tokens[:, np.newaxis]",
         "Words that a topic does not have are no counts.",
-        f"{COARSE_VIEWS}::test_merges_are_those_by_hand[2]",
+        f"{COARSE_VIEWS}::test_merges_are_those_by_hand[2-0.6]",
+    ),
+    Mutation(
+        "merges-without-words-that-all-topics-have",
+        TREE,
+        "    totals = tokens + pseudo_counts.sum(axis=1)\n"
+        "    counts = np.maximum(components * totals[:, np.newaxis] - pseudo_counts, 0.0)",
+        "    counts = components - components.min(axis=1, keepdims=True)\n"
+        "    counts *= (tokens / counts.sum(axis=1))[:, np.newaxis]",
+        "The least probability of a dense topic is not the prior's.",
+        f"{COARSE_VIEWS}::test_merges_are_those_by_hand[2-1.0]",
     ),
     Mutation(
         "pilots-see-all-words",
