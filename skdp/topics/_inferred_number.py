@@ -61,6 +61,10 @@ class InferredNumberModel(BaseTopicModel):
         """
         raise NotImplementedError
 
+    @property
+    def _averages_samples(self) -> bool:
+        return not self._is_open
+
     # Validation
 
     def _validate_parameters(self) -> None:
