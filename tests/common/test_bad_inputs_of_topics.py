@@ -282,7 +282,7 @@ from skdp.topics import (
         "sets for any number of topics",
         lambda: HDPTopicModel().fit(DOCUMENTS, [{0}, {1}]),
         ValueError,
-        r"y\[0\].*below the number of topics with seed words or given words, 0; got 0",
+        r"y\[0\] has the topic 0, but no topics have numbers.*give seed_words or fixed_components",
     ),
     (
         "sets for any number of topics",
