@@ -305,8 +305,7 @@ MUTATIONS = [
         "merges-without-words-that-all-topics-have",
         TREE,
         "    counts = np.maximum(components * totals[:, np.newaxis] - pseudo_counts, 0.0)",
-        "    counts = components - components.min(axis=1, keepdims=True)\n"
-        "    counts *= (tokens / counts.sum(axis=1))[:, np.newaxis]",
+        "    counts = (components - components.min(1, keepdims=True)) * tokens[:, np.newaxis]",
         "The least probability of a dense topic is not the prior's.",
         f"{COARSE_VIEWS}::test_merges_are_those_by_hand[2-1.0]",
     ),
