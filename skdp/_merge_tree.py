@@ -37,7 +37,8 @@ class MergeTree:
     def linkage(self) -> NDArray[np.float64]:
         """Linkage matrix (K - 1, 4) for `scipy.cluster.hierarchy`.
 
-        The height of a merge is the largest sum of losses up to there: a few merges may gain.
+        The height of a merge is the largest sum of losses up to there: a few merges of clusters may
+        gain evidence. Merges of topics never gain.
         """
         n = self.n_components
         counts = np.ones(2 * n - 1)

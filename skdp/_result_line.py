@@ -121,6 +121,7 @@ _FACTS: dict[str, tuple[Fact, ...]] = {
         lambda e: _count(e.n_active_components_, "state"),
         _changes,
         lambda e: _count(e.n_iter_, "sweep"),
+        _warnings,
     ),
     "BaseMixture": (_CLUSTERS, *_CHAIN),
     "HDPMixture": (

@@ -51,8 +51,10 @@ class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     classifiers_ : dict of str to classifier
         Fitted clones by the name of the event. If all events of a kind have the same outcome, it is
-        scikit-learn's ``DummyClassifier``, which gives this outcome the probability 1. A kind of
-        event that does not occur in the training trees has none.
+        scikit-learn's ``DummyClassifier``, because many classifiers refuse a single class. It gives
+        this outcome the probability 1, and has `classes_` and ``predict_proba``, but no other
+        attributes and methods of `classifier`, such as ``score_samples``. A kind of event that does
+        not occur in the training trees has none.
 
     See Also
     --------

@@ -43,6 +43,10 @@ def with_numbers(X: Any, name: str = "X") -> Any:
             ) from None
     if isinstance(X, np.ndarray):
         _check_no_dates(X.dtype, name)
+        if X.dtype.kind == "c":  # scikit-learn's message shows the whole array
+            raise ValueError(
+                f"Complex data not supported: {name} must hold real numbers, got {X.dtype}."
+            )
     return to_numbers(X, name) if isinstance(X, np.ndarray) and X.dtype == object else X
 
 

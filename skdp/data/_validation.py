@@ -58,7 +58,7 @@ def check_corpus(
         If scikit-learn's ``check_array`` raises it.
     """
     _check_kind(estimator, X)
-    if _is_column_of_lists(X):
+    if is_column_of_lists(X):
         X = list(X)
     if _holds_text(X):
         how = _vectorizing(X) if reset else "pass transform(X) of the vectorizer of the fit"
@@ -69,7 +69,7 @@ def check_corpus(
     is_listed = False
     if isinstance(X, SegmentedCorpus):
         corpus = X
-    elif _holds_documents(X):
+    elif holds_documents(X):
         is_listed = True
         corpus = SegmentedCorpus.from_documents(X, None if reset else estimator.n_features_in_)
     else:
@@ -144,7 +144,7 @@ def check_panel(
     _check_no_text(X)
     _check_not_empty_list(estimator, X)
     is_single = False
-    if _is_column_of_lists(X):
+    if is_column_of_lists(X):
         X = list(X)
     source = X
     if isinstance(X, SequencePanel):
@@ -227,7 +227,7 @@ def check_sentences(
         If scikit-learn's ``check_array`` raises it.
     """
     _check_kind(estimator, X)
-    if _is_column_of_lists(X):
+    if is_column_of_lists(X):
         X = list(X)
     if isinstance(X, (list, tuple)) and any(isinstance(part, ParseTree) for part in X):
         raise ValueError(
@@ -334,7 +334,7 @@ def _naming_the_cure(n_words: int | None) -> Iterator[None]:
         if n_words is None or "out of range" not in str(error):
             raise
         raise ValueError(
-            f"{error} It is not in the vocabulary of the fit: "
+            f"{error} It is not in the vocabulary, which has {n_words} words: "
             "skdp.feature_extraction.TokenVectorizer has ids for unknown words."
         ) from None
 
@@ -491,7 +491,7 @@ def _is_list_of_lists(X: Any) -> bool:
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(map(_is_list, X))
 
 
-def _is_column_of_lists(X: Any) -> bool:
+def is_column_of_lists(X: Any) -> bool:
     """Return whether X is a data frame column, or an array of objects, that holds only lists."""
     is_column = (
         len(getattr(X, "shape", ())) == 1 and getattr(getattr(X, "dtype", None), "kind", "") == "O"
@@ -503,7 +503,7 @@ def _differ_in_length(rows: Any) -> bool:
     return len({len(row) for row in rows}) > 1
 
 
-def _holds_documents(X: Any) -> bool:
+def holds_documents(X: Any) -> bool:
     """Return whether X is a list of documents rather than a count matrix."""
     if not _is_list_of_lists(X):
         return False

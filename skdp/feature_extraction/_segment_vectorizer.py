@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import shorten
 from skdp._sklearn_compat import StrOptions, get_parameter_constraints, validate_parameters
@@ -94,8 +93,9 @@ class SegmentVectorizer(TextVectorizer):
         share.
     max_features : int or None, default=None
         Keep only the most frequent words.
-    vocabulary : mapping, iterable or None, default=None
-        The words, or a mapping from words to ids. None: learned in `fit`.
+    vocabulary : mapping, iterable of str or None, default=None
+        The words, in the order of their ids (a set: in alphabetical order), or a mapping from words
+        to ids: the integers from 0, each once. A fit is then not needed. None: learned in `fit`.
 
     Attributes
     ----------
@@ -227,12 +227,28 @@ class SegmentVectorizer(TextVectorizer):
         -------
         SegmentedCorpus or PartitionedCorpus
         """
-        validate_parameters(self)
+        given = self._check_parameters()
         if is_bag(X):
             self.fit_transform(read_bag(X))
             return self.transform(X)
-        if self.vocabulary is not None:
-            check_vocabulary(self.vocabulary)
+        numbers, sizes, listed = WordNumbers(), list[int](), list[int]()
+        counter = _WordCounter(**{**self._chosen(_ANALYSIS), "vocabulary": given})
+        counter.fit(self._read(X, numbers, sizes, listed))
+        self.vocabulary_ = {word: int(i) for word, i in counter.vocabulary_.items()}
+        are_many = 0 < len(listed) == len(sizes) and sum(sizes) >= 5 * len(sizes)
+        if are_many and numbers.lengths().max() == 1:
+            warnings.warn(
+                "No segment has more than one word: a document that is a list of strings is a list "
+                "of segments. If yours are lists of words, pass [' '.join(words) for words in X] "
+                "to SegmentVectorizer(analyzer=str.split).",
+                stacklevel=2,
+            )
+        return self._corpus(numbers, sizes)
+
+    def _check_parameters(self) -> dict[str, int] | None:
+        """Return the words that are given, if any, with their ids."""
+        validate_parameters(self)
+        given = None if self.vocabulary is None else check_vocabulary(self.vocabulary)
         sizes_of_grams = self.ngram_range
         if (
             len(sizes_of_grams) != 2
@@ -245,18 +261,10 @@ class SegmentVectorizer(TextVectorizer):
             )
         if isinstance(self.stop_words, list):
             check_words(self.stop_words, "stop_words")
-        numbers, sizes, listed = WordNumbers(), list[int](), list[int]()
-        counter = _WordCounter(**self._chosen(_ANALYSIS)).fit(self._read(X, numbers, sizes, listed))
-        self.vocabulary_ = {word: int(i) for word, i in counter.vocabulary_.items()}
-        are_many = 0 < len(listed) == len(sizes) and sum(sizes) >= 5 * len(sizes)
-        if are_many and numbers.lengths().max() == 1:
-            warnings.warn(
-                "No segment has more than one word: a document that is a list of strings is a list "
-                "of segments. If yours are lists of words, pass [' '.join(words) for words in X] "
-                "to SegmentVectorizer(analyzer=str.split).",
-                stacklevel=2,
-            )
-        return self._corpus(numbers, sizes)
+        return given
+
+    def _take_vocabulary(self) -> None:
+        self.vocabulary_ = self._check_parameters() or {}
 
     def transform(self, X: Iterable[Any]) -> SegmentedCorpus | PartitionedCorpus:
         """Return documents as a corpus, without words outside the vocabulary.
@@ -278,7 +286,7 @@ class SegmentVectorizer(TextVectorizer):
         ValueError
             If a document is not text; the message names it.
         """
-        check_is_fitted(self, "vocabulary_")
+        self._check_fitted()
         if is_bag(X):
             return PartitionedCorpus.from_delayed(transform_bag(self, X), len(self.vocabulary_))
         numbers, sizes = WordNumbers(), list[int]()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from abc import abstractmethod
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -71,6 +72,7 @@ class WordNumbers:
 class TextVectorizer(EstimatorMixin, TransformerMixin, BaseEstimator):
     """Base of the vectorizers: raw text in, a container of word ids out."""
 
+    vocabulary: Any
     vocabulary_: dict[str, int]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -98,6 +100,20 @@ class TextVectorizer(EstimatorMixin, TransformerMixin, BaseEstimator):
         self.fit_transform(X)
         return self
 
+    @abstractmethod
+    def fit_transform(self, X: Iterable[Any], y: Any = None) -> Any:
+        """Learn the vocabulary and return the container."""
+
+    @abstractmethod
+    def _take_vocabulary(self) -> None:
+        """Set what `fit` learns to what it would learn of `vocabulary` from no texts."""
+
+    def _check_fitted(self) -> None:
+        """Raise if there is no vocabulary, neither from `fit` nor from the parameter."""
+        if self.vocabulary is not None and not hasattr(self, "vocabulary_"):
+            self._take_vocabulary()
+        check_is_fitted(self, "vocabulary_")
+
     def set_output(self, *, transform: str | None = None) -> Self:
         """Do nothing: the output is always a container.
 
@@ -124,7 +140,7 @@ class TextVectorizer(EstimatorMixin, TransformerMixin, BaseEstimator):
         -------
         (n_features,) array of str objects
         """
-        check_is_fitted(self, "vocabulary_")
+        self._check_fitted()
         return np.array(sorted(self.vocabulary_, key=self.vocabulary_.__getitem__), dtype=object)
 
 
@@ -197,8 +213,8 @@ def check_words(words: Iterable[Any], name: str) -> None:
             raise ValueError(f"{name} must hold str, got {shorten(word)}.")
 
 
-def check_vocabulary(vocabulary: Any) -> list[str]:
-    """Return the words of a vocabulary, which must be different, as must be their ids."""
+def check_vocabulary(vocabulary: Any) -> dict[str, int]:
+    """Return the ids of a vocabulary's words, which must be different, as must be their ids."""
     if isinstance(vocabulary, str | bytes):
         raise ValueError(f"vocabulary must be words, got the text {shorten(vocabulary)}.")
     if hasattr(vocabulary, "__next__"):
@@ -220,7 +236,10 @@ def check_vocabulary(vocabulary: Any) -> list[str]:
                 f"vocabulary must map words to ids from 0 to {len(ids) - 1}, each once, got "
                 f"{shorten(vocabulary)}."
             )
-    return words
+        return dict(zip(words, map(int, ids), strict=True))
+    if isinstance(vocabulary, set | frozenset):  # has no order, or another one in each process
+        words.sort()
+    return {word: i for i, word in enumerate(words)}
 
 
 def check_known(X: SegmentedCorpus | TokenSequences, n_words: int) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import shorten
 from skdp._sklearn_compat import (
@@ -79,14 +78,16 @@ class TokenVectorizer(TextVectorizer):
         Regular expression that matches a word. Unlike in `re`, ``\w`` also matches combining marks
         and zero-width joiners, and ``\b`` agrees with that. Marks behind a match belong to it.
     vocabulary : mapping, iterable of str or None, default=None
-        The known words, or a mapping from known words to ids: the integers from 0, each once. None:
-        all words that occur at least `min_count` times in the training data.
+        The known words, in the order of their ids (a set: in alphabetical order), or a mapping from
+        known words to ids: the integers from 0, each once. A fit is then not needed; without it,
+        "UNK" is the only class of unknown words. None: all words that occur at least `min_count`
+        times in the training data.
 
     Attributes
     ----------
     vocabulary_ : dict
-        Mapping from words and names of classes to ids, in alphabetical order; if `vocabulary` gives
-        ids, these come first, then the classes.
+        Mapping from words and names of classes to ids, in alphabetical order; if `vocabulary` is
+        given, its words come first, with their ids, then the classes.
 
     See Also
     --------
@@ -202,32 +203,39 @@ class TokenVectorizer(TextVectorizer):
         -------
         TokenSequences or PartitionedSentences
         """
-        validate_parameters(self)
+        given = self._check_parameters()
         if is_bag(X):
             self.fit_transform(read_bag(X))
             return self.transform(X)
+        numbers = self._read(X)
+        self._learn(given, zip(numbers.types, numbers.count().tolist(), strict=True))
+        return self._ids(numbers)
+
+    def _check_parameters(self) -> dict[str, int]:
+        """Return the words that are given, if any, with their ids."""
+        validate_parameters(self)
         for name in ("prefixes", "suffixes"):
             affixes = getattr(self, name)
             if not all(isinstance(affix, str) and affix for affix in affixes):
                 raise ValueError(
                     f"{name} must hold str that are not empty, got {shorten(affixes)}."
                 )
-        numbers = self._read(X)
-        counts = list(zip(numbers.types, numbers.count().tolist(), strict=True))
-        if self.vocabulary is None:
-            known = {word for word, count in counts if count >= self.min_count}
-        else:
-            known = set(check_vocabulary(self.vocabulary))
+        return {} if self.vocabulary is None else check_vocabulary(self.vocabulary)
+
+    def _take_vocabulary(self) -> None:
+        self._learn(self._check_parameters(), [])
+
+    def _learn(self, given: dict[str, int], counted: Iterable[tuple[str, int]]) -> None:
+        """Set the vocabulary and the classes of unknown words, by the counts of all words."""
+        counts = list(counted)
+        known = set(given) or {word for word, count in counts if count >= self.min_count}
         self._unknown = self._learn_unknown([item for item in counts if item[0] not in known])
         if self._unknown is not None:
             known.update(self._unknown.names)
-        if not counts or not known:
+        if not known or not (given or counts):
             raise ValueError("empty vocabulary; no word occurs min_count times in the sentences")
-        given = dict(self.vocabulary) if isinstance(self.vocabulary, Mapping) else {}
         rest = enumerate(sorted(known.difference(given)), len(given))
-        self.vocabulary_ = {word: int(i) for word, i in given.items()}
-        self.vocabulary_.update({word: i for i, word in rest})
-        return self._ids(numbers)
+        self.vocabulary_ = given | {word: i for i, word in rest}
 
     def _learn_unknown(self, rare: list[tuple[str, int]]) -> UnknownWords | None:
         if self.unknown_words == "drop":
@@ -255,7 +263,7 @@ class TokenVectorizer(TextVectorizer):
         ValueError
             If a sentence is not text; the message names it.
         """
-        check_is_fitted(self, "vocabulary_")
+        self._check_fitted()
         if is_bag(X):
             return PartitionedSentences.from_delayed(transform_bag(self, X), len(self.vocabulary_))
         return self._ids(self._read(X))

@@ -234,17 +234,34 @@ def _is_under_way(trace: Trace, name: str) -> bool:
     return find(trace[name]) is not None
 
 
-def warn_of_truncation(estimator: Any, n_active: NDArray[np.integer] | list[int]) -> None:
-    """Warn if at least half of the stored samples use all available states."""
+def warn_of_truncation(
+    estimator: Any, n_active: NDArray[np.integer] | list[int], by_matrix: bool = False
+) -> None:
+    """Warn if at least half of the stored samples use all available states, three or more.
+
+    Parameters
+    ----------
+    estimator : object
+    n_active : list of int
+        Number of active states in each stored sample.
+    by_matrix : bool, default=False
+        Whether a given matrix of similarities has a row for each state.
+    """
     bound = estimator.n_components
     if bound <= _FEW:
         return
     n_full = int(np.count_nonzero(np.asarray(n_active) >= bound))
     if 2 * n_full >= len(n_active):
+        cure = "Raise n_components."
+        if by_matrix:
+            cure = (
+                "The given similarity has a row for each of them. If there may be other states, "
+                "give a larger matrix and raise n_components."
+            )
         warn_unconverged(
             estimator,
             "n_active_components",
-            "at least half of the stored samples use all available states. Raise n_components.",
+            f"at least half of the stored samples use all available states. {cure}",
             n_full=n_full,
             n_samples=len(n_active),
         )

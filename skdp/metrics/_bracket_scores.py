@@ -96,8 +96,8 @@ def bracket_scores(
     Raises
     ------
     TypeError
-        If the trees include anything but ParseTree or None, if `deleted_labels` is a str, or if
-        `same_labels` includes anything but pairs of str.
+        If `true` or `predicted` is one tree, if the trees include anything but ParseTree or None,
+        if `deleted_labels` is a str, or if `same_labels` includes anything but pairs of str.
     ValueError
         If there are no trees or their numbers differ, if an item of `same_labels` does not hold two
         labels, or if the words of two trees differ; the message then names the sentence.
@@ -135,6 +135,12 @@ def bracket_scores(
     >>> scores.precision, round(scores.recall, 3), scores.f1
     (0.5, 0.333, 0.4)
     """
+    for name, trees in (("true", true), ("predicted", predicted)):
+        if trees is None or isinstance(trees, ParseTree | str):
+            raise TypeError(
+                f"{name} must be a sequence of trees, got one {type(trees).__name__}: wrap a tree "
+                "in a list."
+            )
     true, predicted = list(true), list(predicted)
     if not true or len(true) != len(predicted):
         raise ValueError(

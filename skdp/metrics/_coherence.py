@@ -13,12 +13,15 @@ from sklearn.utils.validation import check_array
 
 from skdp._checks import as_array, check_count, check_memory, check_unmasked
 from skdp.data import SegmentedCorpus, check_corpus
+from skdp.data._validation import holds_documents, is_column_of_lists
 from skdp.metrics._kernels_coherence import count_windows
 
 _WINDOWS: dict[str, int | str] = {"c_v": 110, "npmi": 10, "u_mass": "document"}
 """Default window of each measure."""
 _EPSILON = 1e-12
 """Constant of Röder et al., section 3.3, for finite logarithms of words that never meet."""
+_SUSPICIOUS = 20
+"""Steps to another word after which text without a step to a lower id is no accident."""
 
 
 def topic_coherence(
@@ -63,6 +66,8 @@ def topic_coherence(
     X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
         The corpus to count in, as for the topic models. Training documents show whether topics are
         more than accidental combinations of words; other documents show whether they generalize.
+        The words of a row of counts have no order, so such a matrix can only be counted in whole
+        documents.
     measure : {"c_v", "npmi", "u_mass"}, default="c_v"
         See above.
     n_words : int, default=10
@@ -70,8 +75,8 @@ def topic_coherence(
     window : int, "segment", "document" or None, default=None
         The windows in which words occur together. A number s of tokens: a window that slides
         through each segment, word by word; a segment of at most s tokens is one window. "segment",
-        "document": each of these is a window. None: 110 for "c_v", 10 for "npmi", "document" for
-        "u_mass".
+        "document": each of these is a window. None: "document" for "u_mass" and for all measures of
+        a count matrix; otherwise 110 for "c_v" and 10 for "npmi".
 
     Returns
     -------
@@ -81,18 +86,23 @@ def topic_coherence(
     ------
     ValueError
         If `topics` has NaN, repeats words or has words that are not in the vocabulary of X, if
-        `n_words`, `measure` or `window` is out of range, or if X is invalid or has no tokens.
+        `n_words`, `measure` or `window` is out of range, if X is invalid or has no tokens, or if it
+        is a count matrix and a row has more than `window` tokens.
 
     Warns
     -----
+    UserWarning
+        If windows of fewer tokens slide through segments whose words are all in the order of their
+        ids, as in a corpus from counts.
     UndefinedMetricWarning
         If a word does not occur in X. Terms that are undefined without it count as 0: its npmi, its
         cosine, logarithms with D(v_l) = 0.
 
     Notes
     -----
-    - Windows never cross the boundaries of segments. In a count matrix, the words of a document are
-      in column order, so sliding windows are meaningless: use ``window="document"``.
+    - Windows never cross the boundaries of segments. In a corpus that
+      :meth:`~skdp.data.SegmentedCorpus.from_counts` made, the words of a segment are in column
+      order, so sliding windows are meaningless: use ``window="segment"`` or ``"document"``.
     - Words that a vectorizer dropped are missing, so a window of 10 tokens spans more of the text.
     - Two words that are in all windows have an npmi of 1, the limit for words that always occur
       together, not the -1 of the formula.
@@ -123,7 +133,6 @@ def topic_coherence(
     if not isinstance(measure, str) or measure not in _WINDOWS:
         raise ValueError(f"measure must be one of {tuple(_WINDOWS)}, got {measure!r}.")
     n_words = check_count(n_words, "n_words", at_least=2)
-    window = _WINDOWS[measure] if window is None else window
     words, n_features = _check_topics(topics, n_words)
     corpus = _check_corpus(X, n_features)
     if words.max() >= corpus.n_features:
@@ -131,6 +140,11 @@ def topic_coherence(
             f"topics must hold word ids below the number of features of X, {corpus.n_features}, "
             f"got {words.max()}."
         )
+    if window is None:
+        window = "document" if _holds_counts(X) else _WINDOWS[measure]
+    if not isinstance(window, str):
+        window = check_count(window, "window", at_least=1)
+        _check_order(X, corpus, window)
     n_windows, n_kr, n_krq = _count(words, corpus, window)
     if not n_kr.all():
         absent = np.flatnonzero(~n_kr.all(axis=1))
@@ -166,6 +180,36 @@ def _check_corpus(X: Any, n_features: int | None) -> SegmentedCorpus:
     if n_features is not None:
         coherence.n_features_in_ = n_features
     return check_corpus(coherence, X, reset=n_features is None, require_tokens=True)
+
+
+def _holds_counts(X: Any) -> bool:
+    """Return whether X, which is valid, is a matrix of counts."""
+    if isinstance(X, SegmentedCorpus) or is_column_of_lists(X):
+        return False
+    return not holds_documents(X)
+
+
+def _check_order(X: Any, corpus: SegmentedCorpus, window: int) -> None:
+    """Raise, or warn if it is only probable, that windows slide over words without an order."""
+    sizes = np.diff(corpus.segment_ptr)
+    if sizes.max() <= window:
+        return
+    if _holds_counts(X):
+        d = int(sizes.argmax())
+        raise ValueError(
+            f"window={window} is smaller than a document of X: row {d} has {sizes[d]} tokens. X is "
+            "a matrix of counts, whose words have no order to slide a window over. Use "
+            "window='document', or give X as a SegmentedCorpus or lists of word ids."
+        )
+    segment_of = np.repeat(np.arange(len(sizes)), sizes)
+    steps = np.diff(corpus.tokens)[np.diff(segment_of) == 0]
+    if not np.any(steps < 0) and np.count_nonzero(steps) >= _SUSPICIOUS:
+        warnings.warn(
+            "The words of each segment of X are in the order of their ids, as SegmentedCorpus."
+            f"from_counts leaves them: windows of {window} tokens are arbitrary. Use "
+            "window='segment' or 'document'.",
+            stacklevel=3,
+        )
 
 
 def _check_topics(topics: Any, n_words: int) -> tuple[NDArray[np.int64], int | None]:
@@ -218,7 +262,7 @@ def _count(
             )
         size = len(corpus.tokens)
     else:
-        size = min(check_count(window, "window", at_least=1), len(corpus.tokens))
+        size = min(window, len(corpus.tokens))
     check_memory(40.0 * corpus.n_features, f"X of {corpus.n_features} words: counts")
     places = np.argsort(words, axis=None, kind="stable")
     place_ptr = np.searchsorted(words.ravel()[places], np.arange(corpus.n_features + 1))

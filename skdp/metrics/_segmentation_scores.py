@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from skdp._checks import shorten
+
 
 class SegmentationScores(NamedTuple):
     """Precision, recall and F of words, boundaries and word types: see `segmentation_scores`."""
@@ -45,6 +47,8 @@ def segmentation_scores(
 
     Raises
     ------
+    TypeError
+        If an item is a text instead of the list of its words.
     ValueError
         If there are not as many strings, or the letters of a string differ.
 
@@ -60,6 +64,13 @@ def segmentation_scores(
     (0.4, 1.0, 0.5)
     """
     true, predicted = list(true), list(predicted)
+    for name, strings in (("true", true), ("predicted", predicted)):
+        for i, words in enumerate(strings):
+            if isinstance(words, str | bytes):
+                raise TypeError(
+                    f"{name}[{i}] must be the list of its words, got the text {shorten(words)}: "
+                    "split it first."
+                )
     if len(true) != len(predicted):
         raise ValueError(
             f"true and predicted must have as many strings, got {len(true)} and {len(predicted)}."

@@ -34,7 +34,7 @@ from skdp.emissions._independent import IndependentEmissions
 from skdp.emissions._parts import check_part, make_part_for, resolve_part
 from skdp.emissions._protocol import CollapsedEmission, EmissionSampler
 from skdp.emissions._student_t._emission import StudentTEmission
-from skdp.inference._convergence import warn_of_drifts
+from skdp.inference._convergence import warn_of_drifts, warn_user
 from skdp.inference._trace import Trace
 from skdp.mixture._cluster_tree import Summary, make_cluster_tree
 from skdp.mixture._labels import LabeledRows
@@ -51,6 +51,9 @@ EMISSIONS: Mapping[str, Callable[[], Any]] = {
     "student_t": partial(StudentTEmission, "auto", covariance_prior="auto"),
 }
 """Emissions by name."""
+
+_MANY = 1000
+"""Smallest largest code of a column that may be too large for its number of symbols."""
 
 _SUPPORTED = (
     "emission must be a GaussianEmission, StudentTEmission, CategoricalEmission, "
@@ -108,13 +111,54 @@ def fit_for_table(
 
 def check_observed(emission: Any, values: Floats, names: list[str] | None, places: Places) -> None:
     """Raise ValueError if a column of categories, among those at `places`, has only gaps."""
+    for _, d in _find_category_columns(emission, names, places):
+        if np.isnan(values[:, d]).all():
+            raise ValueError(
+                f"X, column {d if names is None else repr(names[d])}, has no observed value "
+                "(in a row with weight): a column of categories needs one. Leave it out."
+            )
+
+
+def warn_of_codes(
+    emission: Any, values: Floats, names: list[str] | None, categories: Categories | None
+) -> None:
+    """Warn if most symbols of a column do not occur, because its labels are taken for codes.
+
+    Parameters
+    ----------
+    emission : object
+    values : (N, D) array
+    names, categories : as in `fit_for_table`
+    """
+    found = []
+    for own, d in _find_category_columns(emission, names, np.arange(values.shape[1])):
+        observed = values[~np.isnan(values[:, d]), d]
+        largest = observed.max(initial=0.0)
+        are_labels = categories is not None and categories[d] is not None
+        if are_labels or own.n_symbols is not None or not _MANY <= largest < np.inf:
+            continue
+        n_different = len(np.unique(observed))
+        if largest >= 10 * n_different:
+            found.append((d if names is None else repr(names[d]), n_different, largest))
+    if not found:
+        return
+    name, n_different, largest = found[0]
+    others = f" (of {len(found)} such columns)" if len(found) > 1 else ""
+    warn_user(
+        f"X, column {name}{others}: its {n_different} different numbers are taken for codes of "
+        f"{largest + 1:.0f} symbols, from 0 to the largest. Such a fit is slow, and each symbol "
+        "improbable. If the numbers are labels, such as zip codes, convert the column to text or "
+        "to a pandas Categorical; if they are codes, give n_symbols.",
+        UserWarning,
+    )
+
+
+def _find_category_columns(
+    emission: Any, names: list[str] | None, places: Places
+) -> Iterator[tuple[CategoricalEmission, int]]:
+    """Yield the columns of categories, among those at `places`, with their emissions."""
     if isinstance(emission, CategoricalEmission):
-        for d in places:
-            if np.isnan(values[:, d]).all():
-                raise ValueError(
-                    f"X, column {d if names is None else repr(names[d])}, has no observed value "
-                    "(in a row with weight): a column of categories needs one. Leave it out."
-                )
+        yield from ((emission, int(d)) for d in places)
     elif isinstance(emission, IndependentEmissions) and isinstance(
         emission.emissions, list | tuple
     ):
@@ -127,7 +171,7 @@ def check_observed(emission: Any, values: Floats, names: list[str] | None, place
             if isinstance(own, CategoricalEmission | IndependentEmissions):
                 where = f"IndependentEmissions: emission {name!r}"
                 found = find_columns(columns, len(places), own_names, where)
-                check_observed(own, values, names, places[found])
+                yield from _find_category_columns(own, names, places[found])
 
 
 def _with_symbols(emission: CategoricalEmission, labels: Any) -> CategoricalEmission:
@@ -206,6 +250,16 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         super()._validate_parameters()
         self._check_hyper()
 
+    @property
+    def _names(self) -> list[str] | None:
+        """Names of the columns, if they have any."""
+        names = vars(self).get("feature_names_in_")
+        return None if names is None else [str(name) for name in names]
+
+    def _warn_of_codes(self, values: Floats) -> None:
+        categories = vars(self).get("categories_")
+        warn_of_codes(self._part("emission"), values, self._names, categories)
+
     def _make_emission(self, values: Floats, powers: Floats | None = None) -> Any:
         """Return the emission's sampler, which holds its prior.
 
@@ -215,8 +269,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         powers : (N,) array or None
             Powers of the likelihoods of rows, if any is not 1.
         """
-        names = vars(self).get("feature_names_in_")
-        names = None if names is None else [str(name) for name in names]
+        names = self._names
         check_observed(self._part("emission"), values, names, np.arange(values.shape[1]))
         known = vars(self).get("categories_")
         emission = fit_for_table(self._part("emission"), values.shape[1], names, known)

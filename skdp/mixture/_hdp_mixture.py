@@ -189,8 +189,9 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     components. The random numbers of a group depend on its rows and on a seed that is drawn in the
     fit, so the results for a group do not depend on other groups.
 
-    Columns that do not vary are given a variance of 1 in the prior of `GaussianEmission`. One row
-    is enough for a fit, and there may be fewer rows than columns. A group has at least one row.
+    Columns of a `GaussianEmission` that are constant in the training data have no influence on the
+    components. One row is enough for a fit, and there may be fewer rows than columns. A
+    group has at least one row.
 
     References
     ----------
@@ -289,6 +290,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         coded = self._with_codes(X, reset=True)
         panel, is_single = check_panel(self, coded, reset=True, ensure_all_finite=self._finite)
         check_no_lengths(y, panel, is_single, "group")
+        self._warn_of_codes(panel.values)
         rows = check_labels_of_groups(panel, is_single, y if self.use_y else None)
         self._is_single = is_single
         is_whole = is_single or isinstance(X, SequencePanel)
@@ -388,10 +390,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
 
         Warns
         -----
-        ConvergenceWarning
-            If the log joint of a chain still climbs, the number of components still grows or falls,
-            or there are fewer than 12 sweeps after the burn-in; raise `max_iter` then.
-            If chains plainly disagree; compare them in `trace_` then.
+        ConvergenceWarning, UserWarning
+            As in `DPMixture.fit`.
         """
         return self._fit(X, y, sample_weight=sample_weight)
 

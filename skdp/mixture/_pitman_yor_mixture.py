@@ -190,8 +190,8 @@ class PitmanYorMixture(RowMixture):
     parameters are drawn, then the degrees of freedom and all weights given these, and the
     parameters are dropped. Blocked sweeps draw missing values and weights given the parameters.
 
-    Columns that do not vary are given a variance of 1 in the prior of `GaussianEmission`. One row
-    is enough for a fit, and there may be fewer rows than columns.
+    Columns of a `GaussianEmission` that are constant in the training data have no influence on the
+    components. One row is enough for a fit, and there may be fewer rows than columns.
 
     References
     ----------

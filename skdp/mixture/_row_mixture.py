@@ -75,6 +75,7 @@ class RowMixture(BaseMixture):
     def _check_input(self, X: Any, y: Any = None, sample_weight: Any = None) -> LabeledRows:
         coded = self._with_codes(X, reset=True)
         values = check_rows(self, coded, reset=True, ensure_all_finite=self._finite)
+        self._warn_of_codes(values)
         self._format, self._checksum = TableFormat.of(X), checksum(values)
         rows = check_labels(values, y if self.use_y else None)
         if sample_weight is None:
@@ -181,6 +182,9 @@ class RowMixture(BaseMixture):
             If the log joint of a chain still climbs, the number of components still grows or falls,
             or there are fewer than 12 sweeps after the burn-in; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
+        UserWarning
+            If a column of codes from 0 has far fewer different ones than its largest: labels, such
+            as zip codes, have to be text or a pandas Categorical.
         """
         return self._fit(X, y, sample_weight=sample_weight)
 

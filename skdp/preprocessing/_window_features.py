@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -16,12 +17,18 @@ from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import split
+from skdp.preprocessing._windows._columns import find_varying
 from skdp.preprocessing._windows._features import (
     Convolutions,
     Features,
     Function,
     Spectrum,
     Steps,
+)
+from skdp.preprocessing._windows._known_features import (
+    TooFewValuesError,
+    choose_features,
+    find_observed,
 )
 from skdp.preprocessing._windows._layout import WindowLayout
 from skdp.preprocessing._windows._period import find_periods
@@ -31,6 +38,11 @@ _SHORTEST = 40
 _LARGEST_SHARE = 6
 """A window chosen by "auto" holds two periods, at least 40 steps, and at most a sixth of the
 longest sequence."""
+
+_ADVICE = (
+    "Fill short gaps in, for example by interpolation, or leave out columns and steps that are "
+    "hardly ever observed."
+)
 
 
 class WindowFeatures(
@@ -61,10 +73,12 @@ class WindowFeatures(
         What to compute for a window. "convolutions": the shares of its steps at which `n_kernels`
         random dilated filters exceed thresholds, as in ROCKET; four of five filters ignore the
         level of the series. "spectrum": for each column the mean, the logarithm of the standard
-        deviation, and the square roots of the shares of power in bands of frequencies. A callable
+        deviation, both in units of the standard deviation of the whole column in `fit`, and the
+        square roots of the shares of power in bands of frequencies. A callable
         takes the (T, D) values of a window and returns a number or a one-dimensional array.
     n_kernels : int, default=200
-        Number of random filters, which take turns in reading the columns. Only for "convolutions".
+        Number of random filters, which take turns in reading the columns that vary. Only for
+        "convolutions".
     n_components : int or None, default=5
         Number of principal components of the features to keep, fewer if there are fewer windows or
         features. None: keep all features as they are.
@@ -88,11 +102,17 @@ class WindowFeatures(
     Notes
     -----
     Every convolution is compared with a quantile of itself, so units and offsets of the columns
-    do not matter. Missing values (NaN) are interpolated within their sequence before filters and
-    spectra are computed; the shares count only steps at which seven of the nine values of the
-    filter were observed. A window with fewer such steps than 90 % of what most windows have (for
-    other features: with less than 80 % of its values) gets a row of NaN, which models with missing
-    values accept.
+    do not matter. Columns that are constant in `fit` have no features and do not count, now or in
+    `transform`; only a callable sees them. Missing values (NaN) are interpolated within their
+    sequence before filters and spectra are computed; the shares count only steps at which seven of
+    the nine values of the filter were observed. A window with fewer such steps than 90 % of what
+    most windows have (for other features: with less than 80 % of its values) gets a row of NaN,
+    which models with missing values accept.
+
+    A filter cannot read a column with regular gaps, such as a sensor at half the rate of the
+    others, unless its taps fall on observed steps. If fewer than a tenth of the windows have all
+    features, the features that are missing most often are left out of the principal components,
+    until half of the windows have all others.
 
     Transform takes time and memory proportional to the number of steps: about 1 s for 200 filters
     and a million steps.
@@ -167,8 +187,13 @@ class WindowFeatures(
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid, X holds nothing but missing values, or `window` exceeds
-            the longest sequence. The estimator is left unchanged.
+            If X or a parameter is invalid, X holds nothing but missing values or too few values in
+            every window, or `window` exceeds the longest sequence. The estimator is left unchanged.
+
+        Warns
+        -----
+        UserWarning
+            If most windows get rows of NaN, although they are observed as usual.
         """
         self._fit(X)
         return self
@@ -184,8 +209,8 @@ class WindowFeatures(
         -------
         As `transform`.
         """
-        panel, is_single, raw, layout = self._fit(X)
-        return self._like(X, panel, is_single, self._reduce(raw), layout)
+        panel, is_single, rows, layout = self._fit(X)
+        return self._like(X, panel, is_single, rows, layout)
 
     def transform(self, X: Any) -> Any:
         """Return the features of the windows of each sequence.
@@ -259,23 +284,39 @@ class WindowFeatures(
         return self._n_out
 
     def _fit(self, X: Any) -> tuple[SequencePanel, bool, NDArray[np.float64], WindowLayout]:
-        """Learn from X; return it as a panel, and the features of its windows before reduction."""
+        """Learn from X; return it as a panel, and the features of its windows."""
         validate_parameters(self)
         reader = clone(self)
         panel, is_single = check_panel(reader, X, reset=True, ensure_all_finite="allow-nan")
         if np.isnan(panel.values).all():
             raise ValueError("X holds nothing but missing values (NaN): there is nothing to learn.")
-        steps = Steps.of(panel.values, panel.ptr)
+        reader._columns = None if callable(self.features) else find_varying(panel.values)
+        steps = reader._read_steps(panel)
         reader.window_ = self._choose_window(steps)
         reader.hop_ = max(reader.window_ // 2, 1) if self.hop == "auto" else int(self.hop)
         reader._features = self._learn_features(steps, reader._lay(panel), reader.window_)
         raw, layout = reader._measure(panel, steps)
-        reader._learn_components(raw)
+        is_observed = find_observed(steps, layout)
+        reader._learn_components(raw, is_observed)
+        rows = reader._reduce(raw)
+        n_known = np.count_nonzero(~np.isnan(rows[is_observed]).all(axis=1))
+        reader._works = bool(2 * n_known >= np.count_nonzero(is_observed))
         for name in ("feature_names_in_", "_pca"):
             self.__dict__.pop(name, None)
         fitted = vars(reader).keys() - vars(clone(self)).keys()
         self.__dict__.update({name: vars(reader)[name] for name in fitted})
-        return panel, is_single, raw, layout
+        if not self._works:
+            warnings.warn(
+                "WindowFeatures: most windows have too many missing values (NaN) between those "
+                f"observed, and get rows of NaN. {_ADVICE}",
+                stacklevel=3,
+            )
+        return panel, is_single, rows, layout
+
+    def _read_steps(self, panel: SequencePanel) -> Steps:
+        """Return the columns that varied in `fit`, or all of them for a callable."""
+        values = panel.values if self._columns is None else panel.values[:, self._columns]
+        return Steps.of(values, panel.ptr)
 
     def _choose_window(self, steps: Steps) -> int:
         longest = int(np.diff(steps.ptr).max())
@@ -309,7 +350,7 @@ class WindowFeatures(
         layout = self._lay(panel)
         n_features = len(getattr(self._features, "weights", ()))
         check_memory(8 * len(layout.starts) * n_features, "the features of the windows", "hop")
-        steps = Steps.of(panel.values, panel.ptr) if steps is None else steps
+        steps = self._read_steps(panel) if steps is None else steps
         raw = self._features.measure(steps, layout)
         if "_n_raw" not in vars(self):
             self._n_raw = raw.shape[1]
@@ -322,15 +363,18 @@ class WindowFeatures(
             )
         return raw, layout
 
-    def _learn_components(self, raw: NDArray[np.float64]) -> None:
+    def _learn_components(self, raw: NDArray[np.float64], is_observed: NDArray[np.bool_]) -> None:
         """Learn the principal components from the windows whose features are all known."""
         self._n_out = raw.shape[1]
         if self.n_components is not None:
+            self._kept = choose_features(raw, is_observed)
+            if self._kept is not None:
+                raw = raw[:, self._kept]
             complete = raw[~np.isnan(raw).any(axis=1)]
             if len(complete) == 0:
-                raise ValueError(
-                    "X has too many missing values (NaN): in no window was enough of every column "
-                    "observed. Choose another window."
+                raise TooFewValuesError(
+                    "X has too many missing values (NaN): in no window are enough values observed "
+                    f"next to each other. {_ADVICE}"
                 )
             self._n_out = min(self.n_components, *complete.shape)
             with np.errstate(divide="ignore", invalid="ignore"):  # shares of a total of 0
@@ -344,6 +388,8 @@ class WindowFeatures(
         """
         if self.n_components is None:
             return raw
+        if self._kept is not None:
+            raw = raw[:, self._kept]
         known = ~np.isnan(raw)
         rows = np.full((len(raw), self._n_out), np.nan)
         complete = known.all(axis=1)

@@ -156,8 +156,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             of all of them; -1 (or None, or NaN) is unknown. The fit never changes a known state,
             and known states keep their numbers in the results. Steps with unknown states may also
             be in other states, unless `n_components` is the number of known states. One number or
-            string per sequence is a class, not a state, and is ignored. Lengths of sequences are
-            refused.
+            string per sequence is a class, not a state, and is ignored. Lengths of the parts of a
+            single array are refused.
 
             For `FactorialHMM`, known bits of factors: an array of T rows and `n_factors` columns
             for a single sequence, a list with such an array or None for each of several, or one
@@ -247,7 +247,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         ----------
         X : as in `fit`, or PartitionedPanel
         y : ignored
-            Lengths of sequences are refused, as in `fit`.
+            Lengths of the parts of a single array are refused, as in `fit`.
 
         Returns
         -------

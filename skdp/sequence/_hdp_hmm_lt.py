@@ -86,7 +86,7 @@ class HDPHMMLT(HMMPredictions):
     ----------
     n_components : int, default=20
         Upper bound J on the number of states (weak limit, beta ~ Dirichlet(gamma / J)). If at least
-        half of `samples_` use all of them, `fit` warns that it is too low.
+        half of `samples_` use all of three or more, `fit` warns that it is too low.
     emission : str or emission object, default="gaussian"
         Distribution of the observations given the state: an object, such as `GaussianEmission`, or
         its name: "gaussian", "student_t", "autoregressive", "categorical", "poisson", "bernoulli"
@@ -592,7 +592,8 @@ class HDPHMMLT(HMMPredictions):
     def _warn_of_trace(self, trace: Trace) -> None:
         super()._warn_of_trace(trace)
         samples: list[Any] = self.samples_
-        warn_of_truncation(self, [sample.n_active_components for sample in samples])
+        by_matrix = isinstance(self._part("similarity"), FixedSimilarity)
+        warn_of_truncation(self, [sample.n_active_components for sample in samples], by_matrix)
         if self._most_factors is not None:
             numbers = [len(sample.emission.factors.T) for sample in samples]
             warn_of_bound(self, numbers, self._most_factors, "factors")

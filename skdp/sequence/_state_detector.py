@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -26,7 +27,9 @@ from skdp._sklearn_compat import (
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import check_no_lengths, split
 from skdp.preprocessing._window_features import WindowFeatures
+from skdp.preprocessing._windows._columns import find_varying
 from skdp.preprocessing._windows._features import Steps
+from skdp.preprocessing._windows._known_features import TooFewValuesError
 from skdp.preprocessing._windows._layout import WindowLayout
 from skdp.preprocessing._windows._period import has_waves
 from skdp.sequence._base import check_columns_observed
@@ -40,6 +43,10 @@ from skdp.sequence._hmm._hints import check_known_states
 _EVIDENCE = 0.25
 """Share of the evidence of an observation, divided by the step, that predictions use: overlapping
 windows and successive values repeat each other."""
+
+_LEAST_OF_A_WINDOW = 0.9
+"""Share of a window that a sequence holds at least. Part of a wave would resemble another wave, as
+at the edge of a gap."""
 
 _EVIDENCE_OF_CHANGES = 0.1
 """The same for probabilities of changes."""
@@ -78,18 +85,20 @@ class StateDetector(
     observes features of windows (`WindowFeatures`) if X has waves that are short against their
     states, and the values themselves if X has levels. With ``features="auto"``, a column that jumps
     between long levels is judged by the noise around them: a machine that is switched on and off
-    regularly has levels, not waves.
+    regularly has levels, not waves. A column that is constant in `fit` has no influence, not even
+    on predictions for data in which it varies.
 
     Parameters
     ----------
     n_components : int, default=20
         Upper bound on the number of states. If at least half of the samples of `model_` use all of
-        them, `fit` warns that it is too low.
+        three or more, `fit` warns that it is too low.
     features : {"auto", "windows", "values"} or WindowFeatures, default="auto"
         What the states explain. "windows": features of windows by `WindowFeatures`, or by your own
         object of this class. "values": the values of each step. "auto": windows if at least half of
         the columns have a dominant period, or if successive values depend on each other; values if
-        they are noise around levels.
+        they are noise around levels, or if windows hold too few of the values between gaps, of
+        which `fit` warns.
     stickiness : float, default=1e5
         kappa, the extra rate of staying in a state, from 0 to 1e8: a change lowers the log
         probability by about log(kappa).
@@ -128,7 +137,7 @@ class StateDetector(
         value, for each column, from 0 to .999; `model_` explains x_t - a x_t-1. None if they
         explain windows.
     model_ : HDPHMMLT
-        The fitted model of the windows or values.
+        The fitted model of the windows, or of the values of the columns that vary.
     step_ : int
         The step, as chosen.
     criteria_ : dict of int to float
@@ -138,6 +147,8 @@ class StateDetector(
         Number of states in `labels_`.
     n_iter_ : int
         Number of sweeps of this model.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of this model, by kind; empty without a warning.
     n_features_in_ : int
         Number D of columns of an observation.
     feature_names_in_ : (D,) array
@@ -166,6 +177,9 @@ class StateDetector(
     The constants (two periods in a window, half a window as its hop, five components, the
     stickiness, at least 100 observations, the shares of the evidence, the penalties) were chosen on
     one half of a published benchmark.
+
+    A sequence shorter than 90 % of a window has too little of a wave to recognize it: its steps
+    have the state with the highest prior probability, and it changes nothing in `fit`.
 
     Probabilities are those of the model and take the states of stored samples into account, but not
     the choices of window and step. A probable change is a change of the signal, which a user may
@@ -255,7 +269,7 @@ class StateDetector(
             known steps keep their states in `labels_`. A window has a known state if one of the
             steps to which its center is nearest is known and no known step in the window has
             another state. One number or string per sequence is a class, not a state, and is
-            ignored. Lengths of sequences are refused.
+            ignored. Lengths of the parts of a single array are refused.
 
         Returns
         -------
@@ -272,6 +286,8 @@ class StateDetector(
         -----
         ConvergenceWarning
             As `HDPHMMLT.fit`.
+        UserWarning
+            If X has waves, but too many gaps for windows: then the states explain values.
         """
         validate_parameters(self)
         reader = clone(self)
@@ -280,9 +296,8 @@ class StateDetector(
         empty = np.asarray(np.isnan(panel.values).all(axis=0))
         check_columns_observed(empty, vars(reader).get("feature_names_in_"))
         seeds = make_seed_sequence(self.random_state).generate_state(2).tolist()
-        reader.features_ = self._make_features(panel, seeds[0])
-        if reader.features_ is not None:
-            reader.features_.fit(panel)
+        reader._columns = find_varying(panel.values)
+        reader.features_ = self._fit_features(panel, seeds[0])
         reader.memory_ = np.zeros(panel.n_features) if reader.features_ is None else None
         known = check_known_states(y if self.use_y else None, panel.ptr, self.n_components)
         observations, layout = reader._observe(panel)
@@ -388,27 +403,55 @@ class StateDetector(
         return self.model_.n_iter_
 
     @property
+    def convergence_(self) -> dict[str, dict[str, Any]]:
+        """The numbers behind the ConvergenceWarnings of the model."""
+        return self.model_.convergence_
+
+    @property
     def _n_features_out(self) -> int:
         return self.n_components
 
     def _check_panel(self, X: Any) -> tuple[SequencePanel, bool]:
         return check_panel(self, X, reset=False, ensure_all_finite="allow-nan")
 
-    def _make_features(self, panel: SequencePanel, seed: int) -> WindowFeatures | None:
-        """Return the unfitted features that the panel needs."""
+    def _fit_features(self, panel: SequencePanel, seed: int) -> WindowFeatures | None:
+        """Return the features that the panel needs, fitted, or None if it needs none."""
         if not isinstance(self.features, str):
-            return clone(self.features)
-        takes_windows = self.features == "windows" or (
-            self.features == "auto"
-            and has_waves(Steps.of(panel.values, panel.ptr).values, panel.ptr)
+            return clone(self.features).fit(panel)
+        features = WindowFeatures(random_state=seed)
+        if self.features == "windows":
+            return features.fit(panel)
+        if self.features == "values" or not has_waves(
+            Steps.of(panel.values, panel.ptr).values, panel.ptr
+        ):
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            with suppress(TooFewValuesError):
+                features.fit(panel)
+        if getattr(features, "_works", False):
+            return features
+        warnings.warn(
+            "StateDetector: X seems to have waves, but too few values are observed next to each "
+            "other for features of windows, so the states explain values. Fill short gaps in, for "
+            "example by interpolation, or leave out columns that are hardly ever observed.",
+            stacklevel=3,
         )
-        return WindowFeatures(random_state=seed) if takes_windows else None
+        return None
 
     def _observe(self, panel: SequencePanel) -> tuple[SequencePanel, WindowLayout]:
         """Return the observations of the model, and the steps that each of them represents."""
         if self.memory_ is not None:
-            return forget(panel, self.memory_), WindowLayout.of(panel.ptr, 1, 1)
-        return self.features_.transform(panel), self.features_._lay(panel)
+            layout, memory = WindowLayout.of(panel.ptr, 1, 1), self.memory_
+            if self._columns is not None:
+                panel = SequencePanel(panel.values[:, self._columns], panel.ptr)
+                memory = memory[self._columns]
+            return forget(panel, memory), layout
+        windows, layout = self.features_.transform(panel), self.features_._lay(panel)
+        is_short = layout.ends - layout.starts < _LEAST_OF_A_WINDOW * self.features_.window_
+        if is_short.any():
+            windows = SequencePanel(np.where(is_short[:, None], np.nan, windows.values), layout.ptr)
+        return windows, layout
 
     def _choose_model(
         self,
@@ -442,7 +485,8 @@ class StateDetector(
                 rest = forget(observations, memory)
                 other = self._try_steps(rest, observations.values, layout, seed, known)
                 if other.criterion > best.criterion:
-                    best, self.memory_ = other, memory
+                    best = other
+                    self.memory_[slice(None) if self._columns is None else self._columns] = memory
         self.step_, self.model_ = best.step, best.model
         return best.states, best.caught
 

@@ -83,7 +83,9 @@ class BaseTopicModel(
     _free_in_checkpoints = ChainEstimator._free_in_checkpoints | _of_fold_in
 
     _optional_attributes = (
-        ChainEstimator._optional_attributes | OF_PARTITIONS | {"_topic_names", "topic_names_"}
+        ChainEstimator._optional_attributes
+        | OF_PARTITIONS
+        | {"_topic_names", "topic_names_", "_rest_of_tree"}
     )
 
     _feature_attributes = (*ChainEstimator._feature_attributes, "_seeds")
@@ -176,6 +178,24 @@ class BaseTopicModel(
                 what += f", {name}={getattr(self, name)}"
         check_memory(n_topics * self._size_of_topic(corpus), f"X: {what}: counts")
 
+    @property
+    def _averages_samples(self) -> bool:
+        """Whether attributes are means of samples, whose topics are matched."""
+        return True
+
+    def _check_matching(self, n_topics: int, *, is_labeled: bool) -> None:
+        """Raise if the matrix by which topics of samples are matched would not fit into memory."""
+        prior = getattr(self, "doc_topic_prior", "auto")
+        is_uneven = np.ndim(prior) > 0 and np.ptp(np.asarray(prior, dtype=np.float64)) > 0.0
+        if not (self._averages_samples and not is_labeled and not is_uneven):
+            return
+        n_matched = n_topics - self._n_fixed - len(self._seeded_topics())
+        check_memory(
+            8.0 * n_matched**2,
+            f"{self._first_topics_name}={n_topics} topics: the matrix that matches the topics of "
+            "two samples",
+        )
+
     def _check_partitions(self, X: PartitionedCorpus) -> None:
         """Raise for parameters that partitions do not allow."""
         if self.n_shards not in (1, X.n_partitions):
@@ -190,6 +210,7 @@ class BaseTopicModel(
         labels = self._read_labels(y)
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         self._check_size(corpus)
+        self._check_matching(self._n_first_topics(corpus), is_labeled=labels is not None)
         self._check_init(corpus.n_features)
         self._check_seeds(len(corpus.tokens), self._n_first_topics(corpus), corpus._names)
         corpus = corpus._without_names()  # which files lose: a fit resumes with either
@@ -250,6 +271,7 @@ class BaseTopicModel(
             attributes["topic_names_"] = names
         if (fixed := self._fixed_topics()) is not None:  # exactly: means have rounding errors
             means["components_"][: len(fixed.phi)] = fixed.phi
+        attributes["_n_fixed_in_fit"] = 0 if fixed is None else len(fixed.phi)
         if "segment_topic_" in means and "_topic_tokens" not in means:
             means["_topic_tokens"] = best.sampler.segment_lengths @ means["segment_topic_"]
         if is_over_partitions(state):

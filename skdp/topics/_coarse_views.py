@@ -28,13 +28,23 @@ class CoarseViewsMixin:
 
     components_: NDArray[np.float64]
     _documents_share_topics: bool
+    _rest_of_tree: MergeTree | None = None
+    """Tree of a coarse view; a fit discards it."""
 
     def topic_tree(self) -> MergeTree:
         """Return the tree of the topics: which are merged first if there should be fewer.
 
         Two topics at a time are merged, so that their merge loses the least likelihood of the
         training words given their topics. The loss is the Jensen-Shannon divergence of the two
-        topics, weighted by their numbers of words.
+        topics, weighted by their numbers of words. It is never negative.
+
+        The words of topics are compared without the prior: the counts are `components_` times the
+        number of words, less `topic_word_prior_` and, for seed words, `seed_weight`. They are exact
+        for a model whose attributes are one sample and approximate for means of samples. The words
+        of `fixed_components` are as given. From a topic that is a Pitman-Yor process
+        (`topic_word_discount`) the concentration times the base is subtracted. What the discount
+        takes from the words remains, spread in proportion to the base: the number of tables is not
+        an attribute. The tree of a coarse view is the rest of the tree of its model.
 
         Returns
         -------
@@ -56,8 +66,24 @@ class CoarseViewsMixin:
         check_is_fitted(self)
         if not self._documents_share_topics:
             raise TypeError(f"{type(self).__name__} has two kinds of topics, which have no tree.")
+        if self._rest_of_tree is not None:
+            return self._rest_of_tree
         estimator: Any = self
-        return make_topic_tree(self.components_, estimator._tokens_of_topics("topic_tree"))
+        tokens = estimator._tokens_of_topics("topic_tree")
+        return make_topic_tree(self.components_, tokens, self._pseudo_counts())
+
+    def _pseudo_counts(self) -> NDArray[np.float64]:
+        """Return the part that the prior has in the counts of words, (K, W)."""
+        estimator: Any = self
+        counts = np.empty_like(self.components_)
+        if hasattr(self, "topic_word_base_"):
+            counts[:] = estimator.topic_word_concentration_ * estimator.topic_word_base_
+        else:
+            counts[:] = estimator.topic_word_prior_
+        if (seeds := estimator._seeds) is not None:
+            counts[seeds.topics, seeds.words] += seeds.weight
+        counts[: estimator._n_fixed_in_fit] = 0.0
+        return counts
 
     def reduce_topics(self, n_topics: int) -> Self:
         """Return a coarse view of the model: an estimator with merged topics.
@@ -99,6 +125,7 @@ class CoarseViewsMixin:
         if hasattr(coarse, "weights_"):
             coarse.n_components_ = len(coarse.weights_)
             coarse.n_effective_components_ = effective_number(coarse.weights_)
+        coarse._rest_of_tree = tree.coarse(n_topics)
         coarse._topic_names = None
         vars(coarse).pop("topic_names_", None)
         coarse._models = [coarse._averaged_model()]

@@ -54,6 +54,9 @@ class FixedComponentsMixin:
     fixed_components: Any = None
     """Default for models without this parameter."""
 
+    _n_fixed_in_fit = 0
+    """Number of topics in `components_` whose words were given."""
+
     def _fixed_topics(self, n_words: int | None = None) -> FixedTopics | None:
         """Return the topics whose words are given, or None.
 

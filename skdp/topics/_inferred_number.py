@@ -16,7 +16,7 @@ from skdp.topics._coarse_views import effective_number
 from skdp.topics._given_topics import check_topics
 from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._best_sample import BestSample
-from skdp.topics._shared._pilots import DEFAULT_NUMBER, choose_number_of_topics
+from skdp.topics._shared._pilots import DEFAULT_NUMBER, Choice, choose_number_of_topics
 
 
 class InferredNumberModel(BaseTopicModel):
@@ -60,6 +60,10 @@ class InferredNumberModel(BaseTopicModel):
             "random" or the name of another start, or the word probabilities of the first topics.
         """
         raise NotImplementedError
+
+    @property
+    def _averages_samples(self) -> bool:
+        return not self._is_open
 
     # Validation
 
@@ -174,16 +178,17 @@ class PilotedStart:
 
     def __init__(self, estimator: InferredNumberModel):
         self._estimator = estimator
-        self._number: int | None = None
+        self._choice: Choice | None = None
 
     def __call__(
         self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int
     ) -> Any:
         """Return the sampler of chain `c`. Pilots do not read labels."""
         estimator = self._estimator
-        if self._number is None:
+        n_given = estimator._n_fixed + len(estimator._seeded_topics())
+        if self._choice is None:
             documents = corpus.corpus if isinstance(corpus, LabeledCorpus) else corpus
-            self._number = choose_number_of_topics(
+            self._choice = choose_number_of_topics(
                 documents,
                 estimator._size_of_topic(documents),
                 lambda rest, number: estimator._start_from(
@@ -192,6 +197,10 @@ class PilotedStart:
                 derive_seed(root, Role.PILOT),
                 estimator._most_topics,
                 estimator.n_jobs,
-                max(estimator._n_fixed + len(estimator._seeded_topics()), 1),
+                max(n_given, 1),
             )
-        return estimator._start_from(corpus, root, c, self._number, estimator.init)
+        if n_given or self._choice.finds_topics:
+            return estimator._start_from(corpus, root, c, self._choice.number, estimator.init)
+        sampler = estimator._start_from(corpus, root, c, 1, estimator.init)
+        sampler.learns_topic_word_prior = False  # it stays at its first value
+        return sampler

@@ -211,6 +211,12 @@ class _Topics(NamedTuple):
             is_number = isinstance(topic, Integral) and not isinstance(topic, bool)
             number = int(topic) if is_number else self.names.get(topic, -1)
             if not 0 <= number < self.n_topics:
+                if self.n_topics == 0:
+                    raise ValueError(
+                        f"{place} has the topic {topic!r}, but no topics have numbers: if the "
+                        "number of topics is inferred, sets hold topics with seed words or given "
+                        "words, so give seed_words or fixed_components."
+                    )
                 what = (
                     f"below the number of topics with seed words or given words, {self.n_topics}"
                     if self.is_open

@@ -62,6 +62,7 @@ def distribute_corpus(
             f"X has no tokens at all, while a minimum of 1 is required by "
             f"{type(estimator).__name__}."
         )
+    estimator._check_matching(n_topics, is_labeled=data.is_labeled)
     estimator._check_seeds(data.n_tokens, n_topics)
     return data
 

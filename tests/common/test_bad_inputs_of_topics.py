@@ -69,6 +69,12 @@ from skdp.topics import (
         f"{STRAY}, document 0, segment 1.*GiB, more than the memory",
     ),
     (
+        "topics that cannot be matched",
+        lambda: GibbsLDA(10**6).fit([[[0, 1], [1]]] * 3),
+        ValueError,
+        "n_components=1000000 topics: the matrix that matches the topics.*GiB, more than the",
+    ),
+    (
         "a stray id",
         lambda: LatentDirichletCoClustering(20).fit([[[0, 1]], [[2], [STRAY]]]),
         ValueError,
@@ -276,7 +282,7 @@ from skdp.topics import (
         "sets for any number of topics",
         lambda: HDPTopicModel().fit(DOCUMENTS, [{0}, {1}]),
         ValueError,
-        r"y\[0\].*below the number of topics with seed words or given words, 0; got 0",
+        r"y\[0\] has the topic 0, but no topics have numbers.*give seed_words or fixed_components",
     ),
     (
         "sets for any number of topics",

@@ -24,6 +24,8 @@ from skdp.emissions._autoregressive._lags import (
 from skdp.emissions._autoregressive._model import StartingLags
 from skdp.emissions._autoregressive._regressions import RegressionPrior
 from skdp.emissions._autoregressive._sampler import AutoregressiveSampler, make_rows
+from skdp.emissions._autoregressive._wide import WideAutoregressiveSampler
+from skdp.emissions._constant_columns import ConstantColumns, VaryingColumns
 from skdp.emissions._far_values import PulledIn
 from skdp.emissions._gaussian._kernels import factorize
 from skdp.emissions._gaussian._sums import find_moments
@@ -112,6 +114,12 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
     times as far out as the other values exceed the precision of the products of a regression: then
     the default prior follows them, and a warning recommends replacing them.
 
+    A column that is constant in the training data (over all partitions) has no influence on states
+    or other columns, and D does not count it. In the fitted arrays it has coefficients of 0, the
+    constant as its intercept, and the variance 1. In new data, it has a Student t distribution with
+    3 degrees of freedom, the same in all states and independent of the other columns. If an array
+    of numbers is given for a prior, or no column varies, all columns are modeled.
+
     The posterior is of the same kind as the prior [1]_: with n_j observations in state j,
 
     .. math::
@@ -196,10 +204,13 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
         validate_parameters(self)
         design = LagDesign(read_lags(self.lags), self.trend == "ct")
         check_lags(values, ptr, design.n_lags)
+        constants = self._find_constants(Whole(values))
+        if constants is not None:
+            values = constants.leave_out(values)
         is_incomplete = bool(np.isnan(values).any())
         if is_incomplete:
             values = fill_for_priors(values, ptr, design)
-        return self._make_sampler_of(Whole(values, ptr), n_states, design, is_incomplete)
+        return self._make_sampler_of(Whole(values, ptr), n_states, design, constants, is_incomplete)
 
     def make_sampler_of(self, data: ObservedSequences, n_states: int) -> AutoregressiveSampler:
         """Return the same sampler as `make_sampler`, for observations that may be in parts.
@@ -225,12 +236,39 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
         """
         validate_parameters(self)
         design = LagDesign(read_lags(self.lags), self.trend == "ct")
-        return self._make_sampler_of(data, n_states, design, is_incomplete=False)
+        constants = self._find_constants(data)
+        if constants is not None:
+            data = VaryingColumns(data, constants)
+        return self._make_sampler_of(data, n_states, design, constants, is_incomplete=False)
+
+    def _find_constants(self, data: Observations) -> ConstantColumns | None:
+        """Return the constant columns, or None if there are none or an array of priors is given."""
+        given = self.coef_prior, self.coef_precision_prior, self.covariance_prior
+        if any(prior is not None and not isinstance(prior, Real) for prior in given):
+            return None
+        constants = ConstantColumns.of(data)
+        if constants is not None:
+            self._check_dof(constants.n_features)
+        return constants
+
+    def _check_dof(self, n_dims: int) -> None:
+        """Raise a ValueError if nu is too small."""
+        dof = self.degrees_of_freedom_prior
+        if dof is not None and dof <= n_dims - 1:
+            raise ValueError(
+                "AutoregressiveEmission: degrees_of_freedom_prior must be above the number of "
+                f"features minus 1, {n_dims - 1}; got {self.degrees_of_freedom_prior!r}."
+            )
 
     def _make_sampler_of(
-        self, data: ObservedSequences, n_states: int, design: LagDesign, is_incomplete: bool
+        self,
+        data: ObservedSequences,
+        n_states: int,
+        design: LagDesign,
+        constants: ConstantColumns | None,
+        is_incomplete: bool,
     ) -> AutoregressiveSampler:
-        """Return the sampler; parameters are valid."""
+        """Return the sampler; parameters are valid, and constant columns have been left out."""
         n_dims, n_lags = data.n_features, design.n_lags
         full = design.all_lags()  # the first values of a sequence have all lags
         n_lagged, width = n_dims * n_lags, full.width(n_dims) + n_dims
@@ -240,13 +278,9 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
             8.0 * n_states * 3.0 * own_width**2 + 8.0 * (max(sizes) + 1.0 + width) * (width + 1.0),
             f"lags={shorten(self.lags)} of {n_dims} features in {n_states} states",
         )
+        self._check_dof(n_dims)
         dof = self.degrees_of_freedom_prior
         dof = 2.0 * n_dims + 1.0 if dof is None else float(dof)
-        if dof <= n_dims - 1:
-            raise ValueError(
-                "AutoregressiveEmission: degrees_of_freedom_prior must be above the number of "
-                f"features minus 1, {n_dims - 1}; got {self.degrees_of_freedom_prior!r}."
-            )
         near, nothing = PulledIn(data), np.zeros((n_dims, width - n_dims + 1))
         ranges, means, products = find_moments(Made(near, width, make_rows, full, nothing))
         least = find_least_deviations(data, near)
@@ -291,7 +325,11 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
             dof,
             self._factorize("covariance_prior", scale),
         )
-        return AutoregressiveSampler(n_states, design, prior, start, opening)
+        if constants is None:
+            return AutoregressiveSampler(n_states, design, prior, start, opening)
+        return WideAutoregressiveSampler(
+            n_states, design, prior, start, opening, constants=constants
+        )
 
     def _read_precision(self, mean: Floats, covariance: Floats, n_dims: int) -> Floats:
         """Return the Cholesky factor of C, given moments of the regressors; the intercept first."""

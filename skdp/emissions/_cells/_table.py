@@ -66,6 +66,9 @@ class TableEmissionSampler(Part):
         for leaf in self.leaves():
             if _read_columns(leaf) is None:
                 _check_whole(leaf, powers)
+        for leaf in self._list_comparing():
+            leaf.suit_symbols(powers)
+        self._take_priors()
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior in the format of the cluster kernels."""
@@ -116,9 +119,10 @@ class TableEmissionSampler(Part):
     @prior.setter
     def prior(self, priors: tuple[Any, ...]) -> None:
         for leaf, prior in zip(self.leaves(), priors, strict=True):
-            if prior is not None:
+            # The prior of a constant column depends on the rows attached here.
+            if prior is not None and not getattr(leaf, "is_constant", False):
                 leaf.prior = prior
-        self._prior = priors
+        self._prior = self._gather_priors()
 
     def _gather_priors(self) -> tuple[Any, ...]:
         return tuple(getattr(leaf, "prior", None) for leaf in self.leaves())
@@ -147,13 +151,17 @@ class TableEmissionSampler(Part):
                 leaf.draw_shared_given(own, rng, *log_odds)
         self._take_priors()
 
-    def _list_choosing(self) -> list[Any]:
+    def _list_comparing(self) -> list[Any]:
         """Return the parts of a table that may have the same distribution in all clusters."""
         return [leaf for leaf in self.leaves() if getattr(leaf, "may_be_alike", False)]
 
+    def _list_choosing(self) -> list[Any]:
+        """Return those of them that may also differ between clusters."""
+        return [leaf for leaf in self._list_comparing() if not leaf.is_constant]
+
     @property
     def may_be_alike(self) -> bool:
-        """Whether columns may have the same distribution in all clusters."""
+        """Whether it is drawn which columns have the same distribution in all clusters."""
         return len(self._list_choosing()) > 0
 
     @property
@@ -162,9 +170,9 @@ class TableEmissionSampler(Part):
 
         Mixtures of categories in a single column are not identified.
         """
-        choosing = self._list_choosing()
+        comparing = self._list_comparing()
         n_parts = sum(1 for _ in self.leaves())
-        return len(choosing) < n_parts or sum(leaf.differs for leaf in choosing) > 1
+        return len(comparing) < n_parts or sum(leaf.differs for leaf in comparing) > 1
 
     def _list_drawing_dof(self) -> list[Any]:
         return [leaf for leaf in self.leaves() if getattr(leaf, "draws_dof", False)]

@@ -21,6 +21,7 @@ from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions._cells._terms import SymbolColumns
 from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._discrete import _kernels_counts as kernels
+from skdp.emissions._discrete._frequencies import find_common, weigh_symbols
 from skdp.emissions._discrete._sampler import DiscreteSampler
 from skdp.emissions._whole import Observations, PartedEmission
 
@@ -57,9 +58,9 @@ class CategoricalEmission(PartedEmission):
         total A and does not depend on V. (The prior is truncated so that all parameters A b are
         from 1e-8 to 1e8.)
     base : {"uniform", "empirical"} or (V,) array, default="uniform"
-        b. "uniform": equal weights of all symbols. "empirical": the frequencies of the symbols in
-        `fit`, with 1 added to the count of every symbol. An array of positive numbers is
-        normalized.
+        b. "uniform": equal weights of all symbols (but see the Notes for tables). "empirical": the
+        frequencies of the symbols in `fit`, with 1 added to the count of every symbol. An array of
+        positive numbers is normalized.
 
     See Also
     --------
@@ -77,21 +78,24 @@ class CategoricalEmission(PartedEmission):
     dictionaries of Arrow), and all categories that a pandas Categorical or a polars Enum declares
     are symbols, even if they do not occur in `fit`.
 
-    A drawn A begins at the square root of V. `HDPHMMLT` keeps it there during the sweeps in which
-    its other concentrations are fixed, because random states, all of which contain all symbols,
-    would favor a large A. Then A is drawn once a sweep by slice sampling, with theta integrated
-    out.
+    A drawn A begins at the square root of V (of M + 1 in the tables below, if some symbols do not
+    occur). `HDPHMMLT` keeps it there during the sweeps in which its other concentrations are fixed,
+    because random states, all of which contain all symbols, would favor a large A. Then A is drawn
+    once a sweep by slice sampling, with theta integrated out.
 
     In mixtures of several columns, a column whose A is drawn may have the same distribution in all
     clusters. It then has no influence on the clusters. That distribution is set to the frequencies
-    of the symbols, with 1 added to each count. It is not integrated out, which favors it: compared
-    to a flat prior, by about (V - 1) / 2 times the logarithm of the number of rows. The number of
-    such columns is uniform a priori, and given their number, all choices of columns are equally
-    probable. Whether a column differs between clusters is drawn together with A by
+    of the symbols, with 1 added to each count; all symbols that do not occur in `fit` share the 1
+    of one symbol, and its weight in a uniform b. So unused symbols that a type declares hardly
+    matter. The common distribution is not integrated out, which favors it: compared to a flat prior
+    over the M symbols that occur, by about (M - 1) / 2 times the logarithm of the number of rows.
+    The number of such columns is uniform a priori, and given their number, all choices of columns
+    are equally probable. Whether a column differs between clusters is drawn together with A by
     Metropolis-Hastings moves, with theta integrated out. `trace_` has it as ``name__differs``, 1 or
-    0; if it is 0, A is 1e10. A single column of categories does not identify clusters. So if fewer
-    than two differ, the table has no other columns, and no labels are known, a stored sample has a
-    single cluster.
+    0; if it is 0, A is 1e10. A column in which a single symbol occurs shows no clusters: it never
+    differs, and the prior does not count it. A single column of categories does not identify
+    clusters. So if fewer than two differ, the table has no other columns, and no labels are known,
+    a stored sample has a single cluster.
 
     A stored sample holds A and the posterior means of theta given A and the states, which are the
     probabilities of the next symbol. With the base "empirical", symbols that occur only in held-out
@@ -230,6 +234,8 @@ class CategoricalSampler(DiscreteSampler):
         Whether `draw` leaves the concentration unchanged.
     may_be_alike : bool
         Whether all states may have the same distribution: see `draw_shared_given`.
+    is_constant : bool
+        Whether they must have it, since no two symbols occur: see `suit_symbols`.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols",)
@@ -243,12 +249,12 @@ class CategoricalSampler(DiscreteSampler):
     ):
         self.prior = prior
         self.concentration_prior = concentration_prior
-        self.held = self.may_be_alike = False
+        self.held = self.may_be_alike = self.is_constant = False
         self.counts: NDArray[Any] = np.zeros((len(prior), n_states), dtype=np.int64)
         self.log_probs = np.empty(self.counts.shape)
         if concentration_prior is not None:
-            self._base = prior / prior.sum()
-            self._base_values, self._group = np.unique(self._base, return_inverse=True)
+            self._set_base(prior / prior.sum())
+            self._is_uniform = len(self._base_values) == 1
 
     @property
     def concentration(self) -> float:
@@ -258,6 +264,38 @@ class CategoricalSampler(DiscreteSampler):
     def attach(self, values: NDArray[np.float64]) -> None:
         """Store the observations."""
         self._symbols = as_symbols(values, len(self.prior))
+
+    def suit_symbols(self, powers: NDArray[np.float64] | None) -> None:
+        """Suit the prior to the symbols that occur in a column that may be alike in all states.
+
+        Symbols that do not occur have little weight: see `weigh_symbols`. If no two different
+        symbols occur, all states have the same distribution for good.
+
+        Parameters
+        ----------
+        powers : (N,) array or None
+            Powers of the likelihoods of the observations (None: all are 1).
+        """
+        known = self._symbols >= 0
+        powers = None if powers is None else powers[known]
+        totals = np.bincount(self._symbols[known], powers, len(self.prior))
+        if self._is_uniform and not totals.all():
+            self._weigh_unused(totals)
+        self.is_constant = bool(np.count_nonzero(totals) < 2)
+        if self.is_constant:
+            self.prior = _ALIKE * find_common(totals)
+
+    def _weigh_unused(self, totals: NDArray[Any]) -> None:
+        """Give all symbols that do not occur together the weight of one that occurs, in b."""
+        weights, n_weights = weigh_symbols(totals)
+        base = weights / n_weights
+        if not np.array_equal(base, self._base):  # else A may have been drawn given this base
+            self._set_base(base)
+            self.prior = math.sqrt(n_weights) * base
+
+    def _set_base(self, base: NDArray[np.float64]) -> None:
+        self._base = base
+        self._base_values, self._group = np.unique(base, return_inverse=True)
 
     def of_states(self, n_states: int) -> CategoricalSampler:
         """Return a sampler without observations, whose prior is fixed at the current one."""
@@ -307,7 +345,7 @@ class CategoricalSampler(DiscreteSampler):
         shape, rate = self.concentration_prior
         log_evidence = self._find_log_evidence()
         totals = self.counts.sum(axis=1)
-        common = (totals + 1.0) / (totals.sum() + len(totals))
+        common = find_common(totals)
         log_alike = float(totals @ np.log(common))
         low, high = self._bounds()
         proposed = self.concentration if self.differs else math.nan

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._sklearn_compat import Interval, StrOptions
+from skdp.emissions._constant_columns import ConstantColumns, VaryingColumns
 from skdp.emissions._far_values import PulledIn
 from skdp.emissions._gaussian import _kernels as kernels
 from skdp.emissions._gaussian._drawn_scale import ScalePrior
 from skdp.emissions._gaussian._model import check_numbers
 from skdp.emissions._gaussian._sampler import GaussianPrior, GaussianSampler
 from skdp.emissions._gaussian._sums import find_moments
+from skdp.emissions._gaussian._wide import WideGaussianSampler
 from skdp.emissions._moments import find_varying, moments_of
 from skdp.emissions._prior_arrays import is_symmetric, read_array
 from skdp.emissions._whole import Observations, PartedEmission
@@ -77,9 +79,9 @@ class GaussianEmission(PartedEmission):
         a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: this mean is 0.2^(1 / D) times
         the covariance (or the variances) of the observations, since a state is expected to be
         tighter than all the data; it may be much tighter. (S for nu below D + 2, or 3, is that for
-        D + 2, or 3.) Columns that do not vary are given a variance of 1. Values far from all others
-        hardly count (see Notes). "auto": S is drawn, so that states share information about their
-        covariances; given nu, its prior mean is the S of None.
+        D + 2, or 3.) Values far from all others hardly count (see Notes). "auto": S is drawn, so
+        that states share information about their covariances; given nu, its prior mean is the S of
+        None.
 
     See Also
     --------
@@ -101,7 +103,12 @@ class GaussianEmission(PartedEmission):
     the priors are affected: the data are not changed, and outliers may have their own states.
 
     Columns must be constant or range over at least 1e-150, because squares of smaller numbers
-    underflow.
+    underflow. A column that is constant in the training data (over all partitions) has no influence
+    on states, and D does not count it. It is in the fitted arrays, with the constant as the mean,
+    the variance 1 and the covariance 0. In new data, it has a Student t distribution with 3 degrees
+    of freedom, the same in all states and independent of the other columns: it multiplies each
+    density by the same factor. If an array of numbers is given for `covariance_prior`, or no column
+    varies, all columns are modeled.
 
     A drawn S has a Wishart prior with D degrees of freedom; with "diag", each S_d is Gamma(1 / 2)
     with the same mean. It is drawn once a sweep: first covariances given the states and S, then S
@@ -160,8 +167,19 @@ class GaussianEmission(PartedEmission):
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> GaussianSampler:
         """Return the sampler; parameters are valid."""
-        prior = self._make_prior(data.n_features, lambda: moments_of(data))
-        return GaussianSampler(n_states, prior, self._make_scale_prior(prior, data))
+        n_dims, constants = data.n_features, None
+        if self.covariance_prior is None or isinstance(self.covariance_prior, str):
+            constants = ConstantColumns.of(data)
+        if constants is not None:
+            data = VaryingColumns(data, constants)
+        prior = self._make_prior(n_dims, lambda: moments_of(data), constants)
+        scale_prior = self._make_scale_prior(prior, data)
+        if constants is None:
+            return GaussianSampler(n_states, prior, scale_prior)
+        full = self.covariance_type == "full"
+        return WideGaussianSampler(
+            n_states, prior, scale_prior, None, constants=constants, full=full
+        )
 
     def _make_scale_prior(self, prior: GaussianPrior, data: Observations) -> ScalePrior | None:
         """Return the prior of nu and S if either is drawn; `prior` has the first nu and E[S]."""
@@ -183,18 +201,33 @@ class GaussianEmission(PartedEmission):
         self,
         n_dims: int,
         moments: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]],
+        constants: ConstantColumns | None = None,
     ) -> GaussianPrior:
-        """Return the prior; `moments` returns the mean and covariance of the data if needed."""
+        """Return the prior of the columns that are not left out.
+
+        Parameters
+        ----------
+        n_dims : int
+            Number of all columns.
+        moments : callable
+            Returns the mean and covariance of the columns that are not left out, if needed.
+        constants : ConstantColumns or None, default=None
+            Columns that are left out.
+        """
         width = n_dims if self.covariance_type == "full" else 1
         dof = self.degrees_of_freedom_prior
-        dof = 2.0 * width + 1.0 if dof is None else float(dof)
-        if dof <= width - 1:
+        if dof is not None and dof <= width - 1:
             raise ValueError(
                 f"{type(self).__name__}: degrees_of_freedom_prior must be above the number of "
                 f"features minus 1, {width - 1}; got {self.degrees_of_freedom_prior!r}."
             )
         precision = self.mean_precision_prior
         mean, scale = self._read_arrays(n_dims)
+        if constants is not None:
+            mean = None if mean is None else mean[constants.varying]
+            n_dims = len(constants.varying)
+            width = min(width, n_dims)
+        dof = 2.0 * width + 1.0 if dof is None else float(dof)
         if mean is None or scale is None:
             mean_of_data, covariance = moments()
             mean = mean_of_data if mean is None else mean

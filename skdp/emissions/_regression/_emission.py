@@ -120,8 +120,8 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
 
     Targets cannot be forecast or drawn without inputs: `HDPHMMLT.forecast` and ``sample`` raise a
     TypeError. ``emission_.predict(inputs)`` returns the mean targets of every state, and
-    ``emission_.draw_targets(states, inputs, rng)`` draws targets. ``coefs`` and ``intercepts`` of
-    ``emission_`` are posterior means.
+    ``emission_.draw_targets(states, inputs, random_state)`` draws targets. ``coefs`` and
+    ``intercepts`` of ``emission_`` are posterior means.
 
     References
     ----------

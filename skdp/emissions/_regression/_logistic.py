@@ -219,22 +219,9 @@ class LogisticRegressionModel(CoefModel):
             coef_factors=np.ascontiguousarray(self.coef_factors[:, own]),
         )
 
-    def draw_targets(
+    def _draw_targets(
         self, states: NDArray[np.int64], inputs: Floats, rng: np.random.Generator
     ) -> Floats:
-        """Return targets for states and inputs, (N, D), with the probabilities of `predict`.
-
-        Parameters
-        ----------
-        states : (N,) array of int
-        inputs : (N, P) array
-        rng : numpy.random.Generator
-
-        Raises
-        ------
-        ValueError
-            If inputs are not finite, or the numbers of states and of inputs differ.
-        """
-        inputs = as_inputs(self.roles, inputs, states)
+        """Return targets for states and inputs, (N, D), with the probabilities of `predict`."""
         probs = self.predict(inputs)[np.arange(len(states)), states]
         return (rng.random(probs.shape) < probs).astype(np.float64)

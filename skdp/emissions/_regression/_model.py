@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._random import make_seed_sequence
 from skdp._numeric._typing import Floats, Places
-from skdp.emissions._regression._columns import Roles
+from skdp.emissions._regression._columns import Roles, as_inputs
 
 
 class RegressionModel:
@@ -46,6 +47,30 @@ class RegressionModel:
         out[np.ix_(rows, self.roles.targets)] = np.where(missing[rows], means, targets[rows])
         return out
 
+    def draw_targets(self, states: Any, inputs: Any, random_state: Any = None) -> Floats:
+        """Return targets for states and inputs, (N, D).
+
+        Parameters
+        ----------
+        states : (N,) array of int
+        inputs : (N, P) array
+        random_state : int, RandomState, Generator or None, default=None
+
+        Raises
+        ------
+        ValueError
+            If inputs are not finite, if the numbers of states and of inputs differ, or if
+            `random_state` is none of these.
+        """
+        rng = np.random.default_rng(make_seed_sequence(random_state))
+        inputs = as_inputs(self.roles, inputs, states)
+        return self._draw_targets(np.asarray(states), inputs, rng)
+
+    def _draw_targets(
+        self, states: NDArray[np.int64], inputs: Floats, rng: np.random.Generator
+    ) -> Floats:
+        raise NotImplementedError
+
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the model with its states in another order."""
         names = [field.name for field in fields(self) if field.name != "roles"]  # type: ignore[arg-type]
@@ -55,7 +80,7 @@ class RegressionModel:
         """Raise a TypeError, because inputs of new steps are unknown."""
         raise TypeError(
             "sample has no inputs for new steps: draw targets with emission_.draw_targets(states, "
-            "inputs, rng) of the fitted model."
+            "inputs, random_state) of the fitted model."
         )
 
     def marginals(self) -> Any:

@@ -168,23 +168,9 @@ class NormalRegressionModel(RegressionModel):
         means: Floats = self.intercepts + np.einsum("np,jdp->njd", inputs, self.coefs)
         return means
 
-    def draw_targets(
+    def _draw_targets(
         self, states: NDArray[np.int64], inputs: Floats, rng: np.random.Generator
     ) -> Floats:
-        """Return targets for states and inputs, (N, D).
-
-        Parameters
-        ----------
-        states : (N,) array of int
-        inputs : (N, P) array
-        rng : numpy.random.Generator
-
-        Raises
-        ------
-        ValueError
-            If inputs are not finite, or the numbers of states and of inputs differ.
-        """
-        inputs = as_inputs(self.roles, inputs, states)
         freedoms = self.degrees_of_freedom
         noise = draw_noise(states, inputs, self.coef_factors, self._scales, freedoms, rng)
         means = self.intercepts[states] + np.einsum("ndp,np->nd", self.coefs[states], inputs)

@@ -234,24 +234,10 @@ class PoissonRegressionModel(CoefModel):
         variances: Floats = np.einsum("njde,njde->njd", roots, roots)
         return variances
 
-    def draw_targets(
+    def _draw_targets(
         self, states: NDArray[np.int64], inputs: Floats, rng: np.random.Generator
     ) -> Floats:
-        """Return targets for states and inputs, (N, D).
-
-        Parameters
-        ----------
-        states : (N,) array of int
-        inputs : (N, P) array
-        rng : numpy.random.Generator
-
-        Raises
-        ------
-        ValueError
-            If inputs are not finite, or the numbers of states and of inputs differ.
-        """
-        rows, coefs = self._join(as_inputs(self.roles, inputs, states))
-        states = np.asarray(states)
+        rows, coefs = self._join(inputs)
         roots = np.einsum("ndek,nk->nde", self.coef_factors[states], rows)
         deviations = np.sqrt((roots**2).sum(axis=2))
         logs = np.einsum("nk,ndk->nd", rows, coefs[states])

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import rfft
 
+from skdp._checks import shorten
 from skdp._numeric._numba import as_readonly
 from skdp.preprocessing._windows._kernels_convolutions import (
     convolve,
@@ -213,7 +214,14 @@ class Function:
         return measure_each(self._measure_one, steps, layout)
 
     def _measure_one(self, window: NDArray[np.float64]) -> NDArray[np.float64]:
-        result = np.atleast_1d(np.asarray(self.function(window), dtype=np.float64))
+        returned = self.function(window)
+        try:
+            result = np.atleast_1d(np.asarray(returned, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise ValueError(
+                "features must return a number, or a one-dimensional array of finite numbers, for "
+                f"each window; got {shorten(returned)}."
+            ) from None
         if result.ndim != 1 or not np.isfinite(result).all():
             raise ValueError(
                 "features must return a number, or a one-dimensional array of finite numbers, for "

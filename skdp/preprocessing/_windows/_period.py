@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.ndimage import maximum_filter1d
 
+from skdp.preprocessing._windows._columns import find_varying
+
 SHORTEST = 10
 """Shortest period in steps that is considered."""
 
@@ -39,10 +41,12 @@ def has_waves(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> bool:
 
     That is so if at least half of the columns have a period, or if successive values depend on each
     other in most columns, so that their differences are less rough than those of independent values
-    around a level. A column that jumps between levels is judged by its residuals: an
-    alternation of long levels has a period, but is no wave. Values as in `find_periods`.
+    around a level. Constant columns do not count. A column that jumps between levels is judged by
+    its residuals: an alternation of long levels has a period, but is no wave. Values as in
+    `find_periods`.
     """
-    values = remove_levels(limit(values), ptr)
+    columns = find_varying(values)
+    values = remove_levels(limit(values if columns is None else values[:, columns]), ptr)
     if 2 * np.count_nonzero(find_periods(values, ptr)) >= values.shape[1]:
         return True
     values = limit(values)

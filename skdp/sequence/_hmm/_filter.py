@@ -9,6 +9,7 @@ import numpy as np
 
 from skdp._numeric._typing import Floats
 from skdp.emissions._autoregressive._model import AutoregressiveModel
+from skdp.emissions._autoregressive._wide import WideAutoregressiveModel
 from skdp.emissions._protocol import looks_back, values_for
 from skdp.sequence._hmm._forecast import log_tables_to_leaving
 from skdp.sequence._hmm._model import HMMModel
@@ -101,7 +102,7 @@ def log_density_of_last(emission: Any, values: Floats, n_steps: int) -> Floats:
     if len(values) <= n_lags:
         return np.zeros(1)
     arguments: tuple[Any, ...] = values_for(emission, values, np.array([0, len(values)]))
-    if isinstance(emission, AutoregressiveModel):
+    if isinstance(emission, AutoregressiveModel | WideAutoregressiveModel):
         arguments += (n_steps - len(values),)
     logs: Floats = emission.log_obs(*arguments)[-1]
     return logs

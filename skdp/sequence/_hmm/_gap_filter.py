@@ -2,8 +2,9 @@
 
 A particle holds values in place of the missing ones, and the probabilities of states and ages given
 these values. At a step with missing values, its weight is multiplied by the density of the observed
-columns, with states integrated out; the missing columns are drawn given the observed ones. Weights
-are then those of the exact predictive density, so that their mean is an unbiased estimate of p(x).
+columns, with states integrated out; the missing columns are drawn given the observed ones. At the
+last step of a gap, improbable states are proposed more often, and weights are multiplied by the
+ratio of the densities of the drawn values. The mean of the weights is an unbiased estimate of p(x).
 If the last L steps are complete, all particles have the same lags, and are merged into one without
 error. A run of steps with different particles is a stretch. In the runs between stretches, states
 are filtered and smoothed without particles. Draws of the missing values given the whole sequence
@@ -30,6 +31,9 @@ SMALLEST = 1e-300
 
 N_PARTICLES, N_DRAWS = 200, 50
 """Number of particles of a stretch, and of draws of the missing values given the sequence."""
+
+_FLATTENING = 0.25
+"""Power of the probabilities of states in half of the proposals at the last step of a gap."""
 
 _SAME = 1e-12
 """Probabilities of states that differ by less are equal: draws of later values do not matter."""
@@ -306,10 +310,17 @@ class GapFilter:
         log_obs = self._weigh(t, predictions, x, is_seen)
         seen, densities = _sum_states(prior, log_obs)
         if not is_seen.all():
-            states = _choose(prior * densities, self._rng)
+            chances = prior * densities
+            is_last = t + 1 < len(self._values) and not self._is_missing[t + 1].all()
+            proposed = _spread(chances) if is_last else chances
+            states = _choose(proposed, self._rng)
             x[~is_seen] = self._densities.draw_hidden(predictions, x, is_seen, states, self._rng)
-            log_obs = self._weigh(t, predictions, x, np.ones_like(is_seen))
-            _, densities = _sum_states(prior, log_obs)
+            log_joint = self._weigh(t, predictions, x, np.ones_like(is_seen))
+            total, densities = _sum_states(prior, log_joint)
+            if is_last:
+                with np.errstate(invalid="ignore"):  # impossible states are not proposed
+                    ratios = total - _sum_states(proposed, log_joint - log_obs)[0]
+                seen = np.where(total > -np.inf, ratios, -np.inf)
         return seen, densities
 
     def _weigh(
@@ -518,6 +529,22 @@ def _sum_states(prior: Floats, log_obs: Floats) -> tuple[Floats, Floats]:
     densities = np.exp(log_obs - largest)
     with np.errstate(divide="ignore"):
         return np.log((prior * densities).sum(axis=0)) + largest, densities
+
+
+def _spread(chances: Floats) -> Floats:
+    """Return probabilities of states that propose improbable states more often, (J, M).
+
+    The values after a gap can be evidence for a change of state within it. If states were proposed
+    by their probability before this evidence, hardly any particle would have such a change.
+
+    Parameters
+    ----------
+    chances : (J, M) array
+        Probabilities of the states, up to a factor of each particle.
+    """
+    chances = chances / np.maximum(chances.sum(axis=0), SMALLEST)
+    flat = chances**_FLATTENING
+    return 0.5 * (chances + flat / np.maximum(flat.sum(axis=0), SMALLEST))
 
 
 def _choose(weights: Floats, rng: np.random.Generator) -> NDArray[np.intp]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 from zlib import crc32
@@ -11,6 +12,7 @@ import numpy as np
 
 from skdp._numeric._typing import Floats, Places
 from skdp.emissions._autoregressive._model import AutoregressiveModel
+from skdp.emissions._autoregressive._wide import WideAutoregressiveModel
 from skdp.sequence._hmm._forecast import StateMoves
 from skdp.sequence._hmm._gap_filter import GapFilter, Tail
 from skdp.sequence._hmm._hints import KnownStates
@@ -18,13 +20,15 @@ from skdp.sequence._hmm._hints import KnownStates
 
 def has_gaps(emission: Any, values: Floats) -> bool:
     """Return whether values are missing on which other observations depend."""
-    return isinstance(emission, AutoregressiveModel) and bool(np.isnan(values).any())
+    is_lagged = isinstance(emission, AutoregressiveModel | WideAutoregressiveModel)
+    return is_lagged and bool(np.isnan(values).any())
 
 
 class GappedModel:
     """The methods of a model for panels in which some sequences have missing values.
 
-    Sequences without missing values have the same results as without the others.
+    Sequences without missing values have the same results as without the others. Columns that were
+    constant in the data of the fit are left out, because states do not depend on them.
 
     Parameters
     ----------
@@ -32,7 +36,15 @@ class GappedModel:
     """
 
     def __init__(self, model: Any):
+        self._wide: WideAutoregressiveModel | None = None
+        if isinstance(model.emission, WideAutoregressiveModel):
+            self._wide = model.emission
+            model = replace(model, emission=model.emission.varying)
         self._model = model
+
+    def _leave_out(self, values: Floats) -> Floats:
+        """Return the values without constant columns."""
+        return values if self._wide is None else self._wide.constants.leave_out(values)
 
     def _filter(self, values: Floats, log_known: Floats | None = None) -> GapFilter:
         model = self._model
@@ -43,7 +55,11 @@ class GappedModel:
         return GapFilter(model.startprob, moves, model.emission, values, log_known, seed=seed)
 
     def _sequences(self, ptr: Places, values: Floats) -> Iterator[tuple[int, slice, Floats, bool]]:
-        """Yield the number, the steps and the values of each sequence, and whether it has gaps."""
+        """Yield the number, the steps and the values of each sequence, and whether it has gaps.
+
+        Constant columns are left out.
+        """
+        values = self._leave_out(values)
         for s, (begin, end) in enumerate(pairwise(ptr.tolist())):
             own = values[begin:end]
             yield s, slice(begin, end), own, bool(np.isnan(own).any())
@@ -56,11 +72,21 @@ class GappedModel:
                 out[s] = self._filter(own).log_steps.sum()
             else:
                 out[s] = self._model.log_likelihoods(np.array([0, len(own)]), own)[0]
+        if self._wide is not None:
+            logs = self._wide.log_constants(values, ptr)
+            out += [own.sum() for own in np.split(logs, ptr[1:-1])]
         return out
 
     def log_predictives(self, values: Floats) -> Floats:
         """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
-        return self._filter(values).log_steps
+        own = self._leave_out(values)
+        if not np.isnan(own).any():
+            logs: Floats = self._model.log_predictives(own)
+        else:
+            logs = self._filter(own).log_steps
+        if self._wide is not None:
+            logs = logs + self._wide.log_constants(values, np.array([0, len(values)]))[:, 0]
+        return logs
 
     def filtered(self, ptr: Places, values: Floats) -> Floats:
         """Return p(z_t = j given x_<=t), (N, J)."""
@@ -104,11 +130,14 @@ class GappedModel:
 
     def impute(self, ptr: Places, values: Floats) -> Floats:
         """Return observations with NaN replaced by its mean given all observed values, (N, D)."""
-        out = values.copy()
+        out = self._leave_out(values).copy()
         for s, steps, own, is_gapped in self._sequences(ptr, values):
             if is_gapped:
                 out[steps] = self._filter_possible(own, s).impute()
-        return out
+        if self._wide is None:
+            return out
+        constants = self._wide.constants
+        return np.where(np.isnan(values), constants.insert(out, constants.values), values)
 
     def tails(self, ptr: Places, values: Floats) -> list[Tail]:
         """Return the end of each sequence, from which it continues."""
@@ -120,7 +149,9 @@ class GappedModel:
                 ends = self._model.ends(np.array([0, len(own)]), own)
                 lags = own[::-1][:n_lags].reshape(1, -1)
                 tails.append(Tail(lags, ends[0][:, :, np.newaxis]))
-        return tails
+        if self._wide is None:
+            return tails
+        return [tail._replace(lags=self._wide.widen_lags(tail.lags)) for tail in tails]
 
     def _filter_possible(
         self, values: Floats, s: int, known: KnownStates | None = None

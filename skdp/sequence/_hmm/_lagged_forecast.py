@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from skdp._checks import check_memory
 from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
+from skdp.emissions._autoregressive._wide import WideAutoregressiveModel
 from skdp.sequence._hmm._forecast import Mixture, StateMoves
 from skdp.sequence._hmm._gap_filter import Tail
 from skdp.sequence._hmm._model import HMMModel
@@ -36,6 +38,8 @@ def forecast_lagged(
     levels : (Q,) array
     """
     emission: Any = models[0].emission
+    if isinstance(emission, WideAutoregressiveModel):
+        return _forecast_wide(models, tails, panel, n_steps, levels)
     width = (emission.n_lags * panel.n_features + 1.0) ** 2
     n_ends = tails[0][0].ends[:, :, 0].size
     check_memory(
@@ -48,6 +52,36 @@ def forecast_lagged(
             _forecast(parts, [own[s] for own in tails], len(values), n_steps, levels)
             for s, values in enumerate(panel)
         ]
+
+
+def _forecast_wide(
+    models: list[HMMModel],
+    tails: list[list[Tail]],
+    panel: SequencePanel,
+    n_steps: int,
+    levels: Floats,
+) -> list[tuple[Floats, Floats, Floats]]:
+    """Return forecasts of the columns that vary, together with those of constant columns."""
+    emissions: list[Any] = [model.emission for model in models]
+    constants = emissions[0].constants
+    narrow = [
+        replace(model, emission=emission.varying)
+        for model, emission in zip(models, emissions, strict=True)
+    ]
+    own = [
+        [tail._replace(lags=emission.leave_out_lags(tail.lags)) for tail in each]
+        for emission, each in zip(emissions, tails, strict=True)
+    ]
+    values = SequencePanel(constants.leave_out(panel.values), panel.ptr)
+    quantiles = constants.quantiles(levels)
+    return [
+        (
+            constants.insert(means, constants.values),
+            constants.insert(deviations, 1.0),
+            constants.insert(found.swapaxes(1, 2), quantiles).swapaxes(1, 2),
+        )
+        for means, deviations, found in forecast_lagged(narrow, own, values, n_steps, levels)
+    ]
 
 
 class Continuation:

@@ -333,8 +333,8 @@ class HMMPredictions(SequenceEstimator):
         Notes
         -----
         A Student t distribution with two degrees of freedom or less has no variance, and one with
-        one or less has no mean: `sd` is then infinite, and `mean` is NaN. The default priors
-        exclude this.
+        one or less has no mean: `sd` is then infinite, and `mean` is NaN. With default settings,
+        only a `StudentTEmission` has two: its `sd` is infinite, so use quantiles.
         """
         check_is_fitted(self)
         n_steps = check_count(n_steps, "n_steps", at_least=1)
@@ -364,7 +364,7 @@ class HMMPredictions(SequenceEstimator):
         is_categorical = isinstance(emissions[0], CategoricalModel)
         is_lagged = looks_back(emissions[0])
         if is_lagged:
-            self._require(emissions[0], "steps_about", "forecast")
+            self._require(getattr(emissions[0], "varying", emissions[0]), "steps_about", "forecast")
         elif not is_categorical:
             self._require(emissions[0], "marginals", "forecast")
         panel, is_single = self._check_panel(X, reset=False, continues=True)

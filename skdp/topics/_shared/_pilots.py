@@ -5,6 +5,11 @@ topics, so the number it begins with matters. Pilots begin with different number
 without a fifth of its words. They are judged by the probability of these words in their last block
 of sweeps. As long as the score of the best pilot grows, it runs for more blocks, and so do the
 pilots that may overtake it.
+
+If no pilot is clearly better than one topic, documents do not differ. Then the fit begins with one
+topic, and `topic_word_prior` is not learned: a single topic shows how even the words of the corpus
+are, and not how much topics differ. If the words are even, the learned prior becomes so large that
+further topics, all nearly uniform, cost nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from skdp.data import SegmentedCorpus
 from skdp.data._ragged import offsets
 from skdp.inference._interrupt import check_interrupts
 from skdp.topics._shared._kernels import score_tokens
+from skdp.topics._shared._priors import sum_rises, update_symmetric_dirichlet
 
 SMALL_NUMBERS, LARGE_NUMBERS = (1, 5, 20), (80, 300)
 """Numbers of topics with which the first pilots begin. More topics take time in every sweep."""
@@ -28,6 +34,9 @@ SMALL_NUMBERS, LARGE_NUMBERS = (1, 5, 20), (80, 300)
 LARGE_LOSS, SMALL_LOSS = 4.0, 0.01
 """Standard errors by which a pilot is clearly worse than another, and the loss per word, in nats,
 that does not matter."""
+
+CLEAR_GAIN = 2.0
+"""Standard errors by which the best pilot has to be better than one topic."""
 
 SMALL_CLIMB = 0.001
 """Gain per word in a block, in nats, below which a pilot has stopped climbing."""
@@ -40,6 +49,9 @@ LEAST_TOKENS, LEAST_UNITS = 1_000, 100
 
 LARGEST_START = 2.0**30
 """Bound on the bytes of the counts of the initial topics."""
+
+_STEPS, _PRIOR_OF_ONE = 100, (1.0, 0.1)
+"""Steps by which the prior of one topic is learned, and its Gamma prior."""
 
 SWEEPS_OF_ROUND, ROUNDS_OF_BLOCK, FEWEST_BLOCKS, MOST_BLOCKS = 5, 3, 3, 6
 """Length of a pilot; words are scored after every round but those of the first block."""
@@ -84,8 +96,40 @@ def hold_out_words(corpus: SegmentedCorpus, seed: np.random.SeedSequence) -> Hel
 Score = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Log probabilities of the units in the last but one and in the last block of a pilot."""
 
+
+class Choice(NamedTuple):
+    """What pilots have found.
+
+    Attributes
+    ----------
+    number : int
+        The best initial number of topics.
+    finds_topics : bool
+        Whether the best pilot is clearly better than one topic.
+    """
+
+    number: int
+    finds_topics: bool
+
+
 Scores = dict[int, Score]
 """Scores of pilots by initial number of topics."""
+
+
+def score_one_topic(held_out: HeldOut) -> NDArray[np.float64]:
+    """Return the log probabilities of the units if all words have the same topic.
+
+    Its prior is learned from the rest, so that pilots are not better by their smoothing alone.
+    """
+    n_words = held_out.rest.n_features
+    counts = np.bincount(held_out.rest.tokens, minlength=n_words)
+    total, gamma = np.array([counts.sum()], dtype=np.float64), 1.0
+    for _ in range(_STEPS):
+        gamma = update_symmetric_dirichlet(
+            gamma, sum_rises(gamma, counts), total, n_words, *_PRIOR_OF_ONE
+        )
+    logs = np.log((counts + gamma) / (total[0] + n_words * gamma))
+    return np.bincount(held_out.unit_of, weights=logs[held_out.tokens]).astype(np.float64)
 
 
 class Pilot:
@@ -152,7 +196,7 @@ class Comparison:
     def __init__(self, scores: Scores, n_words: int):
         self.best = max(scores, key=lambda number: float(scores[number][1].sum()))
         before, last = scores[self.best]
-        self._n_words, self._climb = n_words, last - before
+        self._n_words, self._climb, self._last = n_words, last - before, last
         self._losses = {number: last - own for number, (_, own) in scores.items()}
 
     @property
@@ -160,6 +204,11 @@ class Comparison:
         """Whether the best has clearly gained in its last block."""
         least = max(2.0 * standard_error(self._climb), SMALL_CLIMB * self._n_words)
         return bool(self._climb.sum() > least)
+
+    def is_clearly_better(self, other: NDArray[np.float64]) -> bool:
+        """Return whether the best is clearly better than other log probabilities of the units."""
+        gain = self._last - other
+        return bool(gain.sum() > CLEAR_GAIN * standard_error(gain))
 
     @property
     def contenders(self) -> list[int]:
@@ -204,8 +253,8 @@ def choose_number_of_topics(
     most_topics: int | None,
     n_jobs: int | None,
     fewest_topics: int = 1,
-) -> int:
-    """Return the initial number of topics, chosen by pilots.
+) -> Choice:
+    """Return the initial number of topics, chosen by pilots, and whether there are topics.
 
     Small numbers are tried, then large numbers unless they are hopeless, then the neighbors of the
     best number. While the best climbs, the contenders go on. If it stops, the result is the
@@ -231,7 +280,7 @@ def choose_number_of_topics(
     held_out = hold_out_words(corpus, seed)
     most = most_topics or max(*LARGE_NUMBERS, fewest_topics)
     if held_out is None:
-        return min(max(DEFAULT_NUMBER, fewest_topics), most)
+        return Choice(min(max(DEFAULT_NUMBER, fewest_topics), most), True)
 
     pilots: dict[int, Pilot] = {}
 
@@ -258,4 +307,5 @@ def choose_number_of_topics(
             break
         pilots = run_blocks({number: pilots[number] for number in contenders}, 1, n_jobs)
         compared = compare(pilots)
-    return max(contenders) if compared.is_climbing else min(compared.as_good)
+    number = max(contenders) if compared.is_climbing else min(compared.as_good)
+    return Choice(number, compared.is_clearly_better(score_one_topic(held_out)))

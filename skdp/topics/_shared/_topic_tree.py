@@ -9,11 +9,17 @@ from skdp._merge_tree import MergeTree
 from skdp.topics._shared._kernels_merges import merge_topics
 
 
-def make_topic_tree(components: NDArray[np.float64], tokens: NDArray[np.float64]) -> MergeTree:
+def make_topic_tree(
+    components: NDArray[np.float64],
+    tokens: NDArray[np.float64],
+    pseudo_counts: NDArray[np.float64],
+) -> MergeTree:
     """Return the tree of greedy merges.
 
-    The smallest probability of a topic is that of a word that it does not have: it comes from the
-    prior, and is subtracted before probabilities are turned into counts of words.
+    With n_kw words and pseudo-counts a_kw, of sum a_k, the word probabilities of one sample are
+    (n_kw + a_kw) / (n_k + a_k). This is solved for n_kw. For means of samples the result is
+    approximate, and a word that a topic does not have may have slightly less than 0, so the counts
+    are at least 0.
 
     Parameters
     ----------
@@ -21,12 +27,11 @@ def make_topic_tree(components: NDArray[np.float64], tokens: NDArray[np.float64]
         Word probabilities.
     tokens : (K,) array
         Numbers of tokens.
+    pseudo_counts : (K, W) array
+        The part of the prior; 0 in topics whose words are given.
     """
-    counts = components - components.min(axis=1, keepdims=True)
-    sums = counts.sum(axis=1)
-    is_flat = sums <= 1e-12  # all words have the same probability
-    counts[is_flat], sums[is_flat] = 1.0, components.shape[1]
-    counts *= (tokens / sums)[:, np.newaxis]
+    totals = tokens + pseudo_counts.sum(axis=1)
+    counts = np.maximum(components * totals[:, np.newaxis] - pseudo_counts, 0.0)
     n_topics = len(components)
     merges, losses = np.empty((n_topics - 1, 2), dtype=np.int64), np.empty(n_topics - 1)
     merge_topics(counts, counts.sum(axis=1), merges, losses)

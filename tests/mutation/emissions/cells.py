@@ -103,6 +103,23 @@ MUTATIONS = [
         f"{TABLES}::test_predictive_densities[powers]",
     ),
     Mutation(
+        "tables-constant-columns-choose",
+        TABLE,
+        "return [leaf for leaf in self._list_comparing() if not leaf.is_constant]",
+        "return self._list_comparing()",
+        "A column of a single symbol shows no clusters.",
+        "tests/unit/mixture/test_mixed_columns.py::test_constant_columns_show_no_clusters"
+        "[collapsed]",
+    ),
+    Mutation(
+        "tables-constant-columns-of-the-first-rows",
+        TABLE,
+        'if prior is not None and not getattr(leaf, "is_constant", False):',
+        "if prior is not None:",
+        "The frequencies of a constant column are those of all rows.",
+        "tests/unit/mixture/test_mixed_columns.py::test_constant_columns_of_many_rows",
+    ),
+    Mutation(
         "tables-part-keeps-its-prior",
         TABLE,
         "                leaf.draw_shared_given(own, rng, *log_odds)\n",

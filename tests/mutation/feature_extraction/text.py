@@ -14,4 +14,12 @@ MUTATIONS = [
         "A byte order mark is no part of a text.",
         f"{TESTS}/test_token_vectorizer.py::test_byte_order_marks",
     ),
+    Mutation(
+        "vocabulary-in-its-order",
+        TEXT,
+        "    if isinstance(vocabulary, set | frozenset):  # has",
+        "    if True:  # has",
+        "The ids of the words of a list are their places.",
+        f"{TESTS}/test_token_vectorizer.py::test_a_closed_vocabulary",
+    ),
 ]

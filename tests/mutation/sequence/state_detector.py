@@ -22,6 +22,22 @@ MUTATIONS = [
         f"{KNOWN_TESTS}::test_known_steps_in_windows_across_changes",
     ),
     Mutation(
+        "detector-memory-of-other-columns",
+        "sequence/_state_detector.py",
+        "                memory = memory[self._columns]\n",
+        "                memory = memory[: len(self._columns)]\n",
+        "Each column that varies forgets its own share, whatever constant columns stand before it.",
+        "tests/unit/sequence/test_state_detector.py::test_memory_of_columns_that_vary",
+    ),
+    Mutation(
+        "detector-part-of-a-wave-as-evidence",
+        "sequence/_state_detector.py",
+        "_LEAST_OF_A_WINDOW = 0.9\n",
+        "_LEAST_OF_A_WINDOW = 0.5\n",
+        "Sequences without a whole wave must not resemble a state that no training step has.",
+        "tests/unit/sequence/test_state_detector.py::test_sequences_shorter_than_a_window",
+    ),
+    Mutation(
         "detector-drift-in-states",
         "sequence/_state_detector.py",
         "                if other.criterion > best.criterion:\n",

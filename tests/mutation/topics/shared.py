@@ -6,7 +6,6 @@ WARM = "tests/unit/topics/test_partitioned_warm_starts.py"
 ARRAYS = "tests/unit/topics/shared/test_arrays.py"
 LIKELIHOODS = "tests/exact/topics/test_log_likelihood.py"
 TOPICS = "tests/exact/topics/test_segmented.py"
-
 COMPLETION = "topics/_shared/_completion.py"
 PARTICLES = "topics/_shared/_kernels_particles.py"
 PRIORS = "topics/_shared/_priors.py"
@@ -24,12 +23,9 @@ TREE = "topics/_shared/_topic_tree.py"
 COARSE_VIEWS = "tests/unit/topics/test_coarse_views.py"
 PILOTS = "topics/_shared/_pilots.py"
 PILOT_TESTS = "tests/unit/topics/shared/test_pilots.py"
-
 SEED_TESTS = "tests/exact/topics/test_seed_words.py"
 SEED_UNIT = "tests/unit/topics/test_seed_words.py"
-
 LABEL_TESTS = "tests/exact/topics/test_labels.py"
-
 FIXED = "topics/_shared/_fixed.py"
 FIXED_TESTS = "tests/exact/topics/test_fixed_components.py"
 FIXED_UNIT = "tests/unit/topics/test_fixed_components.py"
@@ -300,10 +296,34 @@ MUTATIONS = [
     Mutation(
         "merges-of-prior-words",
         TREE,
-        "    counts = components - components.min(axis=1, keepdims=True)",
-        "    counts = components.copy()",
+        "    counts = np.maximum(components * totals[:, np.newaxis] - pseudo_counts, 0.0)",
+        "    counts = components * tokens[:, np.newaxis]",
         "Words that a topic does not have are no counts.",
-        f"{COARSE_VIEWS}::test_merges_are_those_by_hand[2]",
+        f"{COARSE_VIEWS}::test_merges_are_those_by_hand[2-0.6]",
+    ),
+    Mutation(
+        "merges-without-words-that-all-topics-have",
+        TREE,
+        "    counts = np.maximum(components * totals[:, np.newaxis] - pseudo_counts, 0.0)",
+        "    counts = (components - components.min(1, keepdims=True)) * tokens[:, np.newaxis]",
+        "The least probability of a dense topic is not the prior's.",
+        f"{COARSE_VIEWS}::test_merges_are_those_by_hand[2-1.0]",
+    ),
+    Mutation(
+        "one-topic-without-a-learned-prior",
+        PILOTS,
+        "    for _ in range(_STEPS):",
+        "    for _ in range(0):",
+        "The prior of the one topic is learned.",
+        f"{PILOT_TESTS}::TestOneTopic::test_probabilities",
+    ),
+    Mutation(
+        "pilots-better-by-chance",
+        PILOTS,
+        "        return bool(gain.sum() > CLEAR_GAIN * standard_error(gain))",
+        "        return bool(gain.sum() > 0.0)",
+        "Pilots have to be better by two standard errors.",
+        f"{PILOT_TESTS}::TestOneTopic::test_two_standard_errors[0.15-False]",
     ),
     Mutation(
         "pilots-see-all-words",
@@ -316,16 +336,16 @@ MUTATIONS = [
     Mutation(
         "pilots-climb-for-ever",
         PILOTS,
-        "    return max(contenders) if compared.is_climbing else min(compared.as_good)",
-        "    return max(contenders)",
+        "    number = max(contenders) if compared.is_climbing else min(compared.as_good)",
+        "    number = max(contenders)",
         "Where the best has stopped climbing, the smallest good number is chosen.",
         f"{PILOT_TESTS}::TestLadder::test_the_smallest_where_the_best_stops_late",
     ),
     Mutation(
         "pilots-never-climb",
         PILOTS,
-        "    return max(contenders) if compared.is_climbing else min(compared.as_good)",
-        "    return min(compared.as_good)",
+        "    number = max(contenders) if compared.is_climbing else min(compared.as_good)",
+        "    number = min(compared.as_good)",
         "Chains from more topics need more sweeps.",
         f"{PILOT_TESTS}::TestLadder::test_the_largest_contender_of_those_that_climb_to_the_end",
     ),

@@ -71,6 +71,9 @@ def test_levels_are_those_of_the_events():
         assert model.classifiers_[event].levels == extract_events(TREES, event).levels
     # There is no context of the root, and all roots here are alike.
     assert isinstance(model.classifiers_["root1"], DummyClassifier)
+    assert not hasattr(model.classifiers_["root1"], "score_samples")
+    root = extract_events(TREES, "root1")
+    assert (model.classifiers_["root1"].predict_proba(np.zeros((len(root.y), 1))) == 1.0).all()
     roots = LexicalizedEventModel(classifier).fit([*TREES, "(NP (NN fish))"])
     assert roots.classifiers_["root1"].levels == [[0]]
 

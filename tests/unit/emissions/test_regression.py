@@ -244,6 +244,25 @@ class TestBadInput:
         one = make(output, targets=[0]).fit(DATA[output][:, :2]).emission_
         assert_array_equal(one.predict([0.5, 1.0]), one.predict([[0.5], [1.0]]))
 
+    @each
+    def test_seeds_of_draws(self, output):
+        emission = make(output).fit(DATA[output]).emission_
+        states = emission.predict(STIMULUS).argmax(axis=1)[:, 0]
+        drawn = [emission.draw_targets(states, STIMULUS, seed) for seed in (0, 0, np.int64(0), 1)]
+        assert drawn[0].shape == (len(X), 1)
+        assert_array_equal(drawn[0], drawn[1])
+        assert_array_equal(drawn[0], drawn[2])
+        assert not np.array_equal(drawn[0], drawn[3])
+        for kind in (np.random.RandomState, np.random.default_rng):
+            rng = kind(3)
+            again = emission.draw_targets(states, STIMULUS, random_state=kind(3))
+            assert_array_equal(emission.draw_targets(states, STIMULUS, rng), again)
+            assert not np.array_equal(emission.draw_targets(states, STIMULUS, rng), again)
+        first, second = (emission.draw_targets(states.tolist(), STIMULUS) for _ in range(2))
+        assert not np.array_equal(first, second)
+        with pytest.raises(ValueError, match="random_state must be None, an int"):
+            emission.draw_targets(states, STIMULUS, "seed")
+
 
 class TestMissingTargets:
     @each

@@ -31,3 +31,10 @@ def test_bags_are_as_lists(vectorizer, kind):
     assert type(again) is kind
     assert again.compute() == whole
     assert vectorizer.vocabulary_ == words
+
+
+def test_bags_with_a_given_vocabulary():
+    bag = dask_bag.from_sequence(TEXTS, npartitions=3)
+    for kind in (SegmentVectorizer, TokenVectorizer):
+        expected = kind(vocabulary=["fox", "blue"]).transform(TEXTS)
+        assert kind(vocabulary=["fox", "blue"]).transform(bag).compute() == expected

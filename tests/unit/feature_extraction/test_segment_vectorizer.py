@@ -60,7 +60,15 @@ def test_words_of_parts():
 def test_a_given_vocabulary_needs_no_documents():
     vectorizer = SegmentVectorizer(vocabulary=["dog", "fox"]).fit([])
     assert vectorizer.vocabulary_ == {"dog": 0, "fox": 1}
-    assert vectorizer.transform(["fox fox dog"]).tokens.tolist() == [1, 1, 0]
+    corpus = vectorizer.transform(["fox fox dog"])
+    assert corpus.tokens.tolist() == [1, 1, 0]
+    assert SegmentVectorizer(vocabulary=["dog", "fox"]).transform(["fox fox dog"]) == corpus
+    unfitted = SegmentVectorizer(vocabulary={"fox": 1, "dog": 0})
+    assert words(unfitted, corpus) == [[["fox", "fox", "dog"]]]
+    assert unfitted.get_feature_names_out().tolist() == ["dog", "fox"]
+    for wrong in ({"vocabulary": "dog"}, {"vocabulary": ["dog"], "ngram_range": (2, 1)}):
+        with pytest.raises(ValueError, match="must be"):
+            SegmentVectorizer(**wrong).transform(["fox"])
 
 
 def test_words_outside_the_vocabulary_leave_empty_segments():

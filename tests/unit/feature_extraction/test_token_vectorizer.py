@@ -1,6 +1,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from unit.data.dummies import WordShares
 
 from skdp.data import TokenSequences
-from skdp.feature_extraction import TokenVectorizer
+from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
 
 SENTENCES = ["The dog barks.", "The dog, the cat.", ["The", "dog", "sleeps", "."], ""]
 
@@ -79,8 +80,25 @@ def test_affixes_are_parameters():
 def test_a_closed_vocabulary():
     vectorizer = TokenVectorizer(vocabulary=["dog", "bird"], unknown_words="single")
     sentences = vectorizer.fit_transform(SENTENCES)
-    assert vectorizer.vocabulary_ == {"UNK": 0, "bird": 1, "dog": 2}
-    assert sentences[0].tolist() == [0, 2, 0, 0]
+    assert vectorizer.vocabulary_ == {"dog": 0, "bird": 1, "UNK": 2}
+    assert sentences[0].tolist() == [2, 0, 2, 2]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Index])
+def test_a_given_vocabulary_keeps_its_order(kind):
+    given = ["the", "dog", "UNK:-s", "cat"]
+    vectorizer = TokenVectorizer(vocabulary=kind(given)).fit([["Big", "Red", "barks", "the"]])
+    expected = [*given, "UNK", "UNK:initial"]
+    assert vectorizer.vocabulary_ == {word: i for i, word in enumerate(expected)}
+    assert vectorizer.get_feature_names_out().tolist() == expected
+
+
+@pytest.mark.parametrize("kind", [set, frozenset])
+@pytest.mark.parametrize("vectorizer", [SegmentVectorizer, TokenVectorizer])
+def test_a_set_of_words_is_sorted(vectorizer, kind):
+    words = [f"word{i:02d}" for i in range(40)]
+    found = vectorizer(vocabulary=kind(words)).fit(["word10 x word02"]).get_feature_names_out()
+    assert found.tolist()[:40] == words
 
 
 @pytest.mark.parametrize(
@@ -162,6 +180,26 @@ def test_unfitted():
     for method in ("transform", "inverse_transform", "get_feature_names_out"):
         with pytest.raises(NotFittedError):
             getattr(TokenVectorizer(), method)(SENTENCES)
+
+
+@pytest.mark.parametrize("params", [{}, {"unknown_words": "single"}, {"unknown_words": "drop"}])
+def test_a_given_vocabulary_needs_no_fit(params):
+    fitted = TokenVectorizer(vocabulary=["dog", "The"], **params).fit([])
+    expected = fitted.transform(SENTENCES)
+    n_unknown = int(params.get("unknown_words") != "drop")
+    assert expected[0].tolist() == [1, 0, *[2, 2] * n_unknown]
+    for X in (SENTENCES, expected):
+        unfitted = TokenVectorizer(vocabulary=["dog", "The"], **params)
+        if X is SENTENCES:
+            assert unfitted.transform(X) == expected
+        else:
+            found, back = words(unfitted, X), words(fitted, X)
+            assert found == back
+        assert unfitted.get_feature_names_out().tolist() == ["dog", "The", *["UNK"] * n_unknown]
+        assert unfitted.vocabulary_ == fitted.vocabulary_
+    for wrong in ({"vocabulary": ["a", "a"]}, {"vocabulary": ["a"], "suffixes": [""]}):
+        with pytest.raises(ValueError, match=r"once|suffixes"):
+            TokenVectorizer(**wrong).transform(SENTENCES)
 
 
 def test_clone_and_pickle():

@@ -101,3 +101,8 @@ def test_unparseable_sentence():
 def test_errors(change, message):
     with pytest.raises(ValueError, match=message):
         inside_outside(**{"sentences": [[0, 1]], **grammar(), **change})
+
+
+def test_there_is_no_fit_whose_vocabulary_a_word_lacks():
+    with pytest.raises(ValueError, match=r"id 4 .* not in the vocabulary, which has 4 words: "):
+        inside_outside([[0], [4]], **grammar())

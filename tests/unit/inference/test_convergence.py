@@ -15,7 +15,7 @@ from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.inference._convergence import warn_of_climbs
 from skdp.inference._trace import Trace
 from skdp.mixture import DPMixture
-from skdp.sequence import HDPHMMLT
+from skdp.sequence import HDPHMMLT, FixedSimilarity
 from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SegmentedTopicModel
 from skdp.utils._checking import interrupt
 
@@ -259,6 +259,13 @@ def test_all_states_are_in_use():
 
 def test_nothing_is_said_of_all_states_if_there_are_two():
     HDPHMMLT(2, max_iter=300, thin=1, random_state=0).fit(EIGHT_STATES)
+
+
+def test_all_states_of_a_given_matrix_are_in_use():
+    similarity = FixedSimilarity(np.full((4, 4), 0.5))
+    model = HDPHMMLT(4, similarity=similarity, max_iter=300, random_state=1)
+    with pytest.warns(ConvergenceWarning, match="given similarity has a row for each of them"):
+        model.fit(EIGHT_STATES)
 
 
 def test_of_few_sweeps_it_is_not_said_that_they_use_all_states():

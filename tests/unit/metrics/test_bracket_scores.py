@@ -296,6 +296,14 @@ def test_bad_trees(true, predicted, error, message):
 def test_bad_types():
     with pytest.raises(TypeError, match="Trees must be of class ParseTree, got str"):
         bracket_scores([tree_of("(S a)")], ["(S a)"])
+    tree = tree_of("(S a)")
+    for one, name in ((tree, "ParseTree"), ("(S a)", "str"), (None, "NoneType")):
+        with pytest.raises(TypeError, match=f"true must be .* got one {name}: wrap a tree in a li"):
+            bracket_scores(one, [tree])
+        with pytest.raises(
+            TypeError, match=f"predicted must be a sequence of trees, got one {name}"
+        ):
+            bracket_scores([tree], one)
 
 
 def test_brackets_among_words_have_two_spellings():

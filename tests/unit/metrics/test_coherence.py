@@ -164,6 +164,42 @@ def test_kinds_of_corpora():
     assert topic_coherence(np.eye(3, 20), [[[0, 1, 2]]], n_words=2, measure="npmi")[0] == 1.0
 
 
+@pytest.mark.parametrize("measure", ORACLES)
+def test_windows_of_counts_are_documents(measure):
+    """The words of a row have no order, so the order of columns does not matter."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(20 * rng.dirichlet([0.2] * N_WORDS, size=30))
+    topics = make_topics(3)
+    options = {"measure": measure, "n_words": 5}
+    windows = [set(np.flatnonzero(row).tolist()) for row in counts]
+    expected = [ORACLES[measure](topic, windows) for topic in topics]
+    new = rng.permutation(N_WORDS)
+    moved = [np.argsort(new)[topic].tolist() for topic in topics]
+    longest = int(counts.sum(axis=1).max())
+    for kind in (np.array, sp.csr_array, pd.DataFrame, np.ndarray.tolist):
+        for window in (None, "segment", "document", longest):
+            found = topic_coherence(topics, kind(counts), window=window, **options)
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+        found = topic_coherence(moved, kind(counts[:, new]), **options)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+        with pytest.raises(ValueError, match=f"window={longest - 1} .* {longest} tokens"):
+            topic_coherence(topics, kind(counts), window=longest - 1, **options)
+
+
+def test_segments_in_the_order_of_ids_are_suspicious():
+    topics, options = [[0, 1]], {"measure": "npmi", "n_words": 2}
+    in_order = [[[0, 0, 1, 2, 2, 3], [], [0, 3, 4, 5]]] * 4  # 4 (3 + 3) steps to another word
+    corpus = SegmentedCorpus.from_documents([[[]], *in_order, [[]], []])
+    with pytest.warns(UserWarning, match="windows of 5 tokens are arbitrary"):
+        topic_coherence(topics, corpus, window=5, **options)
+    fine = [(in_order, 6), (in_order, "segment"), (in_order, "document"), (in_order[:3], 5)]
+    fine += [([*in_order, [[1, 0]]], 5), ([[[0] * 6], [[1] * 6]] * 30, 5)]
+    for X, window in fine:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            topic_coherence(topics, X, window=window, **options)
+
+
 def test_windows_stay_in_segments():
     apart, together = [[[0], [1], [2]]], [[[0, 1], [2]]]
     assert topic_coherence([[0, 1]], together, measure="npmi", n_words=2)[0] == 1.0

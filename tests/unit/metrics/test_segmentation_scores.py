@@ -30,6 +30,15 @@ def test_ids():
     assert segmentation_scores(true, [[[0], [1, 2]]]).type_f == 0.0
 
 
+def test_texts_are_not_lists_of_words():
+    with pytest.raises(TypeError, match=r"true\[0\] must be the list of its words, .*'a dog'"):
+        segmentation_scores(["a dog"], ["ado g"])
+    with pytest.raises(TypeError, match=r"predicted\[1\] must be the list .*'ado g': split it"):
+        segmentation_scores([["a"], ["a", "dog"]], [["a"], "ado g"])
+    with pytest.raises(TypeError, match=r"true\[0\] must be the list"):
+        segmentation_scores("a dog", "a dog")
+
+
 def test_other_strings():
     with pytest.raises(ValueError, match="as many strings, got 1 and 2"):
         segmentation_scores([["a"]], [["a"], ["b"]])

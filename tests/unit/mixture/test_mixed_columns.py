@@ -1,5 +1,7 @@
 """Mixtures of tables: names of columns, text, gaps, powers, and errors."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -155,6 +157,51 @@ def test_a_single_column_of_categories_always_differs():
     assert "differs" not in " ".join(model.trace_)
 
 
+@pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
+def test_constant_columns_show_no_clusters(sampler):
+    """They never differ and are not counted as columns that could."""
+    constant = np.repeat([[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]], 200, axis=0)
+    X = np.hstack([draw_symbols(200, 1, 2), constant])
+    X[:50, 3] = np.nan
+    model = DPMixture("categorical", max_iter=30, sampler=sampler, random_state=0).fit(X)
+    assert set(model.trace_["n_components"].ravel()) == {1.0}
+    assert all(model.trace_[f"column{d}__differs"].max() == 0.0 for d in range(1, 7))
+    groups = [X[:100], X[100:]]
+    model = HDPMixture("categorical", max_iter=30, random_state=0).fit(groups)
+    assert set(model.trace_["n_components"].ravel()) == {1.0}
+
+
+@pytest.mark.parametrize("n_rows", [200, 1200])
+def test_unused_symbols_do_not_hide_clusters(n_rows):
+    """Hundreds of them weigh as much as a few."""
+    kind = np.random.default_rng(1).integers(3, size=n_rows)
+    noisy = np.where(draw_symbols(n_rows, 4, 5) < 4, kind[:, np.newaxis], 3)
+    X = np.column_stack([noisy, draw_symbols(n_rows, 12)])
+    model = DPMixture("categorical", max_iter=30, random_state=0).fit(100 * X)
+    assert model.n_components_ == 3
+    assert adjusted_rand_score(kind, model.labels_) > 0.9
+    differs = [model.trace_[f"column{d}__differs"].mean() for d in range(16)]
+    assert min(differs[:4]) == 1.0
+    assert max(differs[4:]) < 0.2
+    fewer = DPMixture("categorical", max_iter=30, random_state=0).fit(10 * X)
+    np.testing.assert_array_equal(model.labels_, fewer.labels_)
+
+
+def test_weights_that_leave_one_symbol():
+    X, weights = draw_symbols(100, 2, 2), np.full(100, 0.5)
+    weights[X[:, 1] == 0] = 0.0
+    model = DPMixture("categorical", max_iter=20, random_state=0).fit(X, sample_weight=weights)
+    assert model.trace_["column1__differs"].max() == 0.0
+
+
+def test_constant_columns_of_many_rows():
+    """The first clusters are those of some rows, but the frequencies are those of all."""
+    X = np.column_stack([draw_symbols(1500, 2, 2), np.ones(1500, dtype=int)])
+    model = DPMixture("categorical", max_iter=10, random_state=0).fit(X)
+    probs = model.emission_.models["column2"].probs[0]
+    np.testing.assert_allclose(probs, [1 / 1502, 1501 / 1502], rtol=1e-5)
+
+
 def test_columns_of_the_representative_partition():
     """They are drawn given its clusters: the last sweep may be one without differing columns."""
     kind = np.random.default_rng(1).integers(3, size=100)
@@ -173,3 +220,32 @@ def test_many_rows_with_nothing_to_find():
     """Columns of noise are found with some of the rows: with all, clusters of noise are stable."""
     X = draw_symbols(1500, 6)
     assert DPMixture("categorical", max_iter=20, random_state=0).fit(X).n_components_ == 1
+
+
+def test_numbers_that_may_be_labels_are_named():
+    zips = np.random.default_rng(0).choice([1001, 1203, 1310, 1499], size=(40, 2))
+    zips[0] = 1499
+    frame = pd.DataFrame(zips, columns=["home", "work"])
+    part = IndependentEmissions([("x", "gaussian", [0]), ("zip", "categorical", [1])])
+    for model, X, where in (
+        (DPMixture("categorical"), zips, r"0 \(of 2 such columns\)"),
+        (DPMixture("categorical"), frame, r"'home' \(of 2 such columns\)"),
+        (HDPMixture("categorical"), [frame, frame], r"'home' \(of 2 such columns\)"),
+        (PitmanYorMixture(part), zips, "1"),
+    ):
+        message = f"X, column {where}: its 4 different numbers .* of 1500 symbols, .* n_symbols"
+        with pytest.warns(UserWarning, match=message):
+            model.iter_sweeps(X)
+    given = CategoricalEmission(1500)
+    for emission, X in (
+        ("categorical", frame.astype("category")),
+        ("categorical", frame.astype(str)),
+        (given, zips),
+        (IndependentEmissions([("zip", given, [0, 1])]), zips),
+        ("categorical", np.random.default_rng(0).integers(1100, size=(200, 2))),
+        ("categorical", zips - 1000),
+        ("poisson", zips),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            DPMixture(emission).iter_sweeps(X)

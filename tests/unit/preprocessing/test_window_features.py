@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from skdp.data import SequencePanel
 from skdp.preprocessing import WindowFeatures
 from skdp.preprocessing._windows._features import Convolutions, Steps
+from skdp.preprocessing._windows._known_features import choose_features, find_observed
 from skdp.preprocessing._windows._layout import WindowLayout
 from skdp.preprocessing._windows._period import find_periods, has_waves
 from skdp.sequence import HDPHMMLT
@@ -99,7 +100,9 @@ def test_periods(period):
     assert abs(found[:2] - period).max() <= period / 10
     assert found[2:].tolist() == [0, 0]
     assert has_waves(X, np.array([0, 2000]))
+    assert has_waves(X[:, [0, 3, 3, 3]], np.array([0, 2000]))  # constant columns do not count
     assert not has_waves(X[:, 2:3], np.array([0, 2000]))
+    assert not has_waves(X[:, 3:], np.array([0, 2000]))
 
 
 def make_switched(rng, noise, n_segments=8):
@@ -161,6 +164,19 @@ def test_no_unit(features, scale, shift):
     np.testing.assert_allclose(spread, expected - expected.mean(axis=0), atol=1e-6)
 
 
+@pytest.mark.parametrize("features", ["convolutions", "spectrum"])
+def test_constant_columns(features):
+    """They have no features, also if they vary later; a callable sees them."""
+    X = np.column_stack([np.full(600, 3.0), WAVES, np.zeros(600)])
+    X[:200, 0] = np.nan
+    found, expected = fitted(X, features=features), fitted(features=features)
+    assert np.array_equal(found.transform(X), expected.transform(WAVES))
+    X[:, 2] = WAVES[::-1, 0]
+    assert np.array_equal(found.transform(X), expected.transform(WAVES))
+    own = fitted(X[200:], features=lambda window: window[0], n_components=None)
+    assert own.transform(X[200:]).shape[1] == 3
+
+
 def test_containers():
     X = [WAVES, WAVES[:250], WAVES[:5]]
     expected = fitted(X).transform(X)
@@ -201,6 +217,71 @@ def test_gaps():
     rows = fitted(both, window=60).transform(both)
     assert np.isfinite(rows).all()
     assert abs(rows[5:11] - fitted(both, window=60).transform(np.tile(WAVES, 2))[5:11]).max() < 0.5
+
+
+REGULAR = {"half": T % 2 == 0, "third": T % 3 > 0, "two thirds": T % 3 == 0}
+
+
+@pytest.mark.parametrize("missing", REGULAR.values(), ids=REGULAR)
+def test_regular_gaps(missing):
+    """Filters whose taps fall into the gaps are left out; the waves differ as they do without."""
+    X = np.where(missing[:, np.newaxis], np.nan, WAVES)
+    slow = np.column_stack([WAVES, np.where(missing, np.nan, RNG.normal(size=600))])
+    for sequence in (X, slow):
+        found = fitted(sequence, n_kernels=60)
+        rows = found.transform(sequence)
+        assert np.array_equal(rows, found.fit_transform(sequence))
+        assert rows.shape == (len(rows), 5)
+        assert np.isnan(rows).mean() < 0.1
+        states = found.inverse_states(rows[:, 0] > np.nanmean(rows[:, 0]), sequence)
+        changes = np.flatnonzero(np.diff(states.astype(int))) + 1
+        assert len(changes) == 1
+        assert abs(changes[0] - 300) <= found.window_
+
+
+def test_features_to_keep_by_their_definition():
+    """The most features, the fullest first, that leave half of the observed windows complete."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        raw = np.where(rng.random((40, 9)) < rng.random(9) ** 2, np.nan, 1.0)
+        is_observed = rng.random(40) < 0.8
+        missing = np.isnan(raw[is_observed])
+        order = np.argsort(missing.sum(axis=0), kind="stable")
+        shares = [(~missing[:, order[:n]].any(axis=1)).mean() for n in range(10)]
+        expected = order[: max(n for n in range(10) if shares[n] >= 0.5)]
+        found = choose_features(raw, is_observed)
+        if shares[-1] >= 0.1:
+            assert found is None
+        else:
+            assert found.tolist() == sorted(expected)
+    assert choose_features(np.where(np.eye(3), 1.0, np.nan), np.ones(3, dtype=bool)) is None
+
+
+def test_a_late_sensor_keeps_its_features():
+    """Half of the windows lack it, but the others are enough to learn from."""
+    X = np.column_stack([WAVES, WAVES[::-1]])
+    X[:400, 1] = np.nan
+    assert fitted(X)._kept is None
+
+
+def test_observed_windows():
+    """Windows in a long gap do not count, but those of a slow sensor do."""
+    x = np.where(T % 2 == 0, np.nan, WAVES[:, 0])
+    x[:450] = np.nan
+    layout = WindowLayout.of(np.array([0, 600]), 50, 50)
+    steps = Steps.of(x[:, np.newaxis], np.array([0, 600]))
+    assert find_observed(steps, layout).tolist() == [False] * 9 + [True] * 3
+    gap = Steps.of(np.full((600, 1), np.nan), np.array([0, 600]))
+    assert find_observed(gap, layout).all()
+
+
+def test_too_few_values_for_windows():
+    X = np.full((600, 1), np.nan)
+    X[::5] = WAVES[::5]
+    with pytest.raises(ValueError, match=r"next to each other\. Fill short gaps in"):
+        fitted(X[1:-1], features="spectrum")
+    with pytest.warns(UserWarning, match="most windows have too many missing values"):
+        fitted(X, features="spectrum", n_components=None)
 
 
 def test_all_features_without_components():
@@ -254,6 +335,9 @@ def test_pipeline():
         ({"window": 0}, WAVES, "The 'window' parameter of WindowFeatures must be"),
         ({"features": "wavelets"}, WAVES, "The 'features' parameter of WindowFeatures must be"),
         ({"features": lambda w: w}, WAVES, "features must return a number, or a one-dimensional"),
+        ({"features": lambda w: "a"}, WAVES, "features must return a number.*got 'a'"),
+        ({"features": lambda w: [[1], [1, 2]]}, WAVES, "features must return a number"),
+        ({"features": lambda w: 1j}, WAVES, "features must return a number.*got 1j"),
         ({"features": lambda w: np.nan}, WAVES, "features returned NaN or infinity"),
         ({"features": lambda w: w[w > 1.0]}, WAVES, "equally many numbers for each window"),
         ({}, np.full((50, 1), np.nan), "X holds nothing but missing values"),

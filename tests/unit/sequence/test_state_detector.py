@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 
@@ -117,6 +118,26 @@ def test_gaps():
     assert abs(found.change_points_ - [1000, 2000]).max() <= found.features_.window_
 
 
+@pytest.mark.parametrize("missing", [T % 2 == 0, T % 3 == 0, T % 3 > 0])
+def test_regular_gaps(missing):
+    """A recording, or one of its sensors, of which every second or third value is missing."""
+    slow = np.where(missing, np.nan, np.random.default_rng(4).normal(size=3000))
+    for X in (np.where(missing, np.nan, WAVES[:, 0]), np.column_stack([WAVES, slow])):
+        found = fitted(X.reshape(3000, -1))
+        assert found.features_ is not None
+        assert found.n_active_components_ == 2
+        assert abs(found.change_points_ - [1000, 2000]).max() <= found.features_.hop_
+
+
+def test_too_few_values_for_windows():
+    """ "auto" then takes values, and warns."""
+    X = np.where((T % 7 == 0)[:, np.newaxis], WAVES, np.nan)
+    with pytest.warns(UserWarning, match="seems to have waves, but too few values"):
+        assert fitted(X).features_ is None
+    with pytest.raises(ValueError, match="too many missing values"):
+        fitted(X, features="windows")
+
+
 def test_probabilities(detector):
     proba, changes = detector.predict_proba(WAVES), detector.predict_change_proba(WAVES)
     assert proba.shape == (3000, 20)
@@ -164,6 +185,19 @@ def test_frames(detector, library):
     assert list(output.columns[:2]) == ["statedetector0", "statedetector1"]
 
 
+def test_sequences_shorter_than_a_window(detector):
+    """They hold no whole wave, so the prior decides: no state without training steps."""
+    n_least = int(np.ceil(0.9 * detector.features_.window_))
+    expected = detector.model_.predict_proba([np.full((1, 5), np.nan)])[0]
+    for n in (1, 3, 20, 40, 60, n_least - 1):
+        proba = detector.predict_proba([WAVES[:n], WAVES[1500 : 1500 + n]])
+        np.testing.assert_allclose(proba, np.tile(expected, (2, n, 1)), rtol=1e-12)
+        assert set(detector.predict(WAVES[1500 : 1500 + n])) <= set(detector.labels_)
+    long = detector.predict([WAVES[200 : 200 + n_least], WAVES[1500 : 1500 + n_least]])
+    assert long[0][0] != long[1][0]
+    assert not np.allclose(detector.predict_proba(WAVES[:n_least])[0], expected[0])
+
+
 def test_seeds_agree(detector):
     assert adjusted_rand_score(fitted(random_state=1).labels_, detector.labels_) > 0.9
 
@@ -173,6 +207,32 @@ def test_again(detector):
     assert np.array_equal(same.predict_proba(WAVES), detector.predict_proba(WAVES))
     copy = pickle.loads(pickle.dumps(detector))
     assert np.array_equal(copy.predict(WAVES), detector.labels_)
+
+
+def test_convergence(detector):
+    """The warnings of the fit name the attribute; it is that of the model."""
+    with pytest.warns(ConvergenceWarning, match=r"See convergence_\['few_sweeps'\]"):
+        found = fitted(LEVELS, max_iter=2)
+    assert found.convergence_ is found.model_.convergence_
+    assert "few_sweeps" in found.convergence_
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "refused"),
+    [
+        (LEVELS, [200, 400], True),
+        ([LEVELS[:200], LEVELS[200:]], [100, 100, 400], True),
+        ([LEVELS[:200], LEVELS[200:]], [0, 1], False),
+    ],
+)
+def test_lengths(X, y, refused):
+    """Numbers of sequences in a list are classes, as the lists hold their own lengths."""
+    detector = StateDetector(max_iter=20, random_state=0)
+    if refused:
+        with pytest.raises(ValueError, match="what look like the lengths of sequences"):
+            detector.fit(X, y)
+    else:
+        assert len(detector.fit(X, y).labels_) == len(X)
 
 
 def test_steps(detector):
@@ -211,6 +271,42 @@ def test_constant():
     assert found.n_active_components_ == 1
 
 
+def with_constants(X):
+    """Return X between columns of zeros, and of sevens with gaps."""
+    X = np.column_stack([np.zeros(len(X)), X, np.full(len(X), 7.0)])
+    X[10:90, -1] = np.nan
+    return X
+
+
+@pytest.mark.parametrize(
+    "features", ["auto", "values", "windows", WindowFeatures(100, random_state=0)]
+)
+@pytest.mark.parametrize("X", [WAVES, LEVELS])
+def test_constant_columns_have_no_influence(X, features):
+    """The result is the same to the last bit, also where the columns vary later."""
+    expected, found = fitted(X, features=features), fitted(with_constants(X), features=features)
+    n_columns = X.shape[1] + 2
+    assert (found.features_ is None) == (expected.features_ is None)
+    assert found.n_features_in_ == n_columns
+    new = with_constants(X)
+    new[50:, [0, -1]] = RNG.normal(size=(len(X) - 50, 2))
+    assert np.array_equal(found.labels_, expected.labels_)
+    for method in ("predict_proba", "predict_change_proba"):
+        assert np.array_equal(getattr(found, method)(new), getattr(expected, method)(X))
+    if found.features_ is None:
+        assert found.memory_.tolist() == [0.0, *expected.memory_, 0.0]
+    else:
+        assert found.features_.n_features_in_ == n_columns
+
+
+def test_memory_of_columns_that_vary():
+    X, _ = make_drifting(0)
+    expected, found = fitted(X, features="values"), fitted(with_constants(X), features="values")
+    assert found.memory_.tolist() == [0.0, *expected.memory_, 0.0]
+    assert found.memory_[2] > 0.8
+    assert np.array_equal(found.predict_proba(with_constants(X)), expected.predict_proba(X))
+
+
 @pytest.mark.parametrize(
     ("params", "X", "message"),
     [
@@ -221,6 +317,7 @@ def test_constant():
         ({"features": WindowFeatures(4000)}, WAVES, "window=4000 exceeds the longest sequence"),
         ({}, WAVES * np.nan, "nothing but missing values"),
         ({}, WAVES * [1.0, np.nan], "column 1 holds nothing but missing values"),
+        ({}, WAVES + 1j, "Complex data not supported: X must hold real.*complex128.$"),
         ({}, WAVES[:, 0], "Expected 2D array, got 1D array"),
     ],
 )

@@ -65,15 +65,18 @@ def merge_by_hand(counts):
     return found, losses
 
 
+@pytest.mark.parametrize("share", [0.6, 1.0])
 @pytest.mark.parametrize("seed", range(6))
-def test_merges_are_those_by_hand(seed):
-    """Each topic lacks a word, so all of its counts are known."""
+def test_merges_are_those_by_hand(seed, share):
+    """Topics have a share of the words; some of them, or all, have every word."""
     rng = np.random.default_rng(seed)
-    counts = rng.poisson(3.0, (6, 9)) * (rng.random((6, 9)) < 0.6) + 0.0
-    counts[:, 0], counts[:, 1] = 0.0, 1.0
+    counts = rng.poisson(3.0, (6, 9)) * (rng.random((6, 9)) < share) + 0.0
+    counts[:, 0] = rng.poisson(2.0, 6) * (share == 1.0)
+    counts[:, 1] = 1.0
     tokens = counts.sum(axis=1)
-    smooth = counts + 0.1
-    tree = make_topic_tree(smooth / smooth.sum(axis=1, keepdims=True), tokens)
+    pseudo_counts = rng.uniform(0.1, 2.0, counts.shape)
+    smooth = counts + pseudo_counts
+    tree = make_topic_tree(smooth / smooth.sum(axis=1, keepdims=True), tokens, pseudo_counts)
     expected, losses = merge_by_hand(counts)
     for n, groups in zip(range(5, 0, -1), expected, strict=True):
         labels = tree.labels(n)
@@ -86,7 +89,7 @@ def test_merges_are_those_by_hand(seed):
 
 def test_equal_topics_go_first_without_loss():
     topics = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5], [0.5, 0.5, 0.0, 0.0]])
-    tree = make_topic_tree(topics, np.array([10.0, 20.0, 5.0]))
+    tree = make_topic_tree(topics, np.array([10.0, 20.0, 5.0]), np.zeros((3, 4)))
     assert tree.merges[0].tolist() == [0, 2]
     assert tree.losses[0] == pytest.approx(0.0, abs=1e-12)
     entropy = -(15 * log(15 / 35) + 20 * log(20 / 35)) / 35
@@ -96,7 +99,8 @@ def test_equal_topics_go_first_without_loss():
 
 def test_linkage_is_that_of_scipy():
     rng = np.random.default_rng(0)
-    tree = make_topic_tree(rng.dirichlet(np.full(20, 0.2), 12), rng.uniform(1.0, 100.0, 12))
+    topics, tokens = rng.dirichlet(np.full(20, 0.2), 12), rng.uniform(1.0, 100.0, 12)
+    tree = make_topic_tree(topics, tokens, np.full((12, 20), 0.1))
     assert is_valid_linkage(tree.linkage)
     for n in (1, 3, 7, 12):
         ours, theirs = tree.labels(n), fcluster(tree.linkage, n, "maxclust")
@@ -105,13 +109,69 @@ def test_linkage_is_that_of_scipy():
 
 @pytest.mark.parametrize("topics", [np.full((3, 4), 0.25), np.ones((2, 1)), np.ones((1, 1))])
 def test_flat_topics(topics):
-    tree = make_topic_tree(topics, np.arange(len(topics)) + 1.0)
+    tree = make_topic_tree(topics, np.arange(len(topics)) + 1.0, np.full(topics.shape, 0.1))
     assert_allclose(tree.losses, 0.0, atol=1e-12)
     assert tree.labels(1).tolist() == [0] * len(topics)
 
 
+GIVEN = np.array([[0.6, 0.4], [0.9, 0.1], [0.5, 0.5]])
+
+
+def test_given_words_are_compared_as_they_are():
+    corpus = np.random.default_rng(0).multinomial(30, [0.7, 0.3], 60)
+    model = GibbsLDA(3, fixed_components=GIVEN, max_iter=10, random_state=0).fit(corpus)
+    tokens = model._topic_tokens
+    _, losses = merge_by_hand(GIVEN * tokens[:, np.newaxis])
+    tree = model.topic_tree()
+    assert tree.merges[0].tolist() == [0, 2]
+    assert_allclose(tree.losses, np.array(losses) / tokens.sum(), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"seed_words": {2: [0, 1], 4: [3]}, "seed_weight": 30},
+        {"fixed_components": np.full((1, 40), 1 / 40), "seed_words": {1: [2]}, "seed_weight": 9},
+        {"topic_word_discount": 0.3},
+        {"topic_word_discount": 0.3, "topic_word_base": "shared"},
+    ],
+    ids=["plain", "seeds", "fixed", "pitman-yor", "shared-base"],
+)
+def test_words_are_compared_without_the_prior(params):
+    """Topics are made of known counts and of the prior, as in one sample."""
+    model = fit(GibbsLDA(6), **params)
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(4.0, model.components_.shape) + 0.0
+    prior = np.full(counts.shape, model.topic_word_prior_)
+    if "topic_word_discount" in params:
+        prior = model.topic_word_concentration_ * model.topic_word_base_ + np.zeros(counts.shape)
+    for topic, words in params.get("seed_words", {}).items():
+        prior[topic, words] += params["seed_weight"]
+    smooth = counts + prior
+    model.components_ = smooth / smooth.sum(axis=1, keepdims=True)
+    if "fixed_components" in params:
+        model.components_[0] = 1 / 40
+        counts[0] = counts[0].mean()
+    model._topic_tokens = counts.sum(axis=1)
+    expected, losses = merge_by_hand(counts)
+    tree = model.set_params(fixed_components=None, seed_words=None).topic_tree()
+    assert_allclose(tree.losses, np.array(losses) / counts.sum(), rtol=1e-9)
+    assert frozenset(tree.merges[0].tolist()) in expected[0]
+
+
 @every_model
 class TestView:
+    def test_rest_of_the_tree(self, model):
+        fine = fit(model)
+        tree, coarse = fine.topic_tree(), fine.reduce_topics(4)
+        rest = coarse.topic_tree()
+        assert_array_equal(rest.losses, tree.losses[-3:])
+        assert_array_equal(rest.labels(2)[tree.labels(4)], tree.labels(2))
+        assert_array_equal(coarse.reduce_topics(2).topic_tree().losses, tree.losses[-1:])
+        refit = coarse.fit(CORPUS)
+        assert len(refit.topic_tree().sizes) == len(refit.components_)
+
     def test_sums(self, model):
         fine = fit(model)
         coarse = fine.reduce_topics(3)

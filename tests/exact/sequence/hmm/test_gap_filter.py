@@ -120,6 +120,7 @@ CASES = {
     "both first": (1, (1, 2), False, [[NAN], [NAN], [0.2], [1.0], [-0.5]], None),
     "last": (1, (1, 3), True, [[0.3], [1.0], [0.2], [1.0], [NAN], [NAN]], None),
     "columns": (2, (1,), False, [[0.3, NAN], [1.0, 0.1], [NAN, 2.0], [0.4, 0.0]], None),
+    "last column": (2, (1,), False, [[0.3, 0.2], [1.0, 0.1], [0.4, NAN]], None),
     "known": (1, (1,), False, [[0.3], [NAN], [1.0], [NAN], [0.5]], [-1, -1, 2, -1, -1]),
 }
 
@@ -263,3 +264,34 @@ def test_draws_know_what_follows():
         shares.append(np.mean(np.abs(draws[:, 1, 0] - 0.4) < 0.15))
     assert shares[0] < 0.25
     assert shares[1] > 0.4
+
+
+def test_a_change_at_a_gap():
+    """The values after a gap show a change within it that has probability .01 before.
+
+    Mean errors of 20 seeds, compared with quadrature over the missing value: .04 and .14. Complete
+    sequences are exact. If states are proposed by their probability, the errors are .19 and .58.
+    """
+    emission = AutoregressiveModel(
+        np.array([[[0.9]], [[-0.5]]]),
+        np.array([[3.0], [3.0]]),
+        np.ones((2, 1, 1)),
+        np.full(2, 100.0),
+        np.ones(2),
+        np.zeros((2, 2, 2)),
+        StartingLags(np.array([30.0]), np.eye(1)),
+        LagDesign((1,), False),
+        None,
+    )
+    moves = StateMoves(np.array([[0.99, 0.01], [0.01, 0.99]]), None)
+    values = np.array([30.0, 29.5, 30.5, 30.0, NAN, 8.0, -1.5, 4.0])[:, np.newaxis]
+    startprob = np.array([0.9, 0.1])
+    line = np.linspace(-25.0, 45.0, 1401)
+    filled = np.repeat(values[np.newaxis], len(line), axis=0)
+    filled[:, 4, 0] = line
+    whole = [GapFilter(startprob, moves, emission, each).log_steps.sum() for each in filled]
+    weights = np.exp(whole - np.max(whole))
+    expected = np.log(weights.sum() * 0.05) + np.max(whole), weights @ line / weights.sum()
+    found = [GapFilter(startprob, moves, emission, values, seed=seed) for seed in range(20)]
+    errors = np.array([[f.log_steps.sum(), f.impute()[4, 0]] for f in found]) - expected
+    assert np.all(np.abs(errors).mean(axis=0) < [0.08, 0.28])

@@ -83,6 +83,15 @@ MUTATIONS = [
         "tests/unit/mixture/test_mixed_columns.py::test_categories_with_nothing_to_find[4]",
     ),
     Mutation(
+        "alike-columns-begin-with-all-symbols",
+        SYMBOLS,
+        "            self._set_base(base)\n            self.prior",
+        "            self.prior",
+        "Probabilities that differ have the base of the symbols that occur.",
+        "tests/exact/mixture/test_alike_columns.py::test_columns_of_few_symbols"
+        "[unused-MixtureSampler]",
+    ),
+    Mutation(
         "alike-columns-by-a-huge-concentration",
         SYMBOLS,
         "most = min(largest, _ALIKE / 4.0) if self.may_be_alike else largest",

@@ -11,4 +11,12 @@ MUTATIONS = [
         "Observed targets stay.",
         "tests/unit/emissions/test_regression.py::TestEstimator::test_targets_that_are_known_stay",
     ),
+    Mutation(
+        "regression-draws-of-fewer-states",
+        "emissions/_regression/_model.py",
+        "        inputs = as_inputs(self.roles, inputs, states)\n",
+        "        inputs = as_inputs(self.roles, inputs)\n",
+        "There is a state for each row of inputs.",
+        "tests/unit/emissions/test_regression.py::TestBadInput::test_inputs_of_predictions[normal]",
+    ),
 ]

@@ -14,12 +14,4 @@ MUTATIONS = [
         "A step without targets has the density 1.",
         f"{TESTS}::test_log_evidence[size0]",
     ),
-    Mutation(
-        "regression-draws-of-fewer-states",
-        NORMAL,
-        "        inputs = as_inputs(self.roles, inputs, states)\n",
-        "        inputs = as_inputs(self.roles, inputs)\n",
-        "There is a state for each row of inputs.",
-        "tests/unit/emissions/test_regression.py::TestBadInput::test_inputs_of_predictions[normal]",
-    ),
 ]

@@ -66,9 +66,25 @@ MUTATIONS = [
     Mutation(
         "particles-densities-of-any-state",
         FILTER,
-        "            states = _choose(prior * densities, self._rng)",
-        "            states = _choose(prior, self._rng)",
+        "            chances = prior * densities\n",
+        "            chances = prior\n",
         "The observed columns tell of the state.",
-        f"{ESTIMATES}[columns-none]",
+        f"{ESTIMATES}[last column-none]",
+    ),
+    Mutation(
+        "particles-spread-without-weights",
+        FILTER,
+        "            if is_last:\n",
+        "            if False:\n",
+        "Values that are proposed too often weigh less.",
+        f"{ESTIMATES}[one value-none]",
+    ),
+    Mutation(
+        "particles-by-probability-before-a-change",
+        FILTER,
+        "            proposed = _spread(chances) if is_last else chances",
+        "            proposed = chances",
+        "The values after a gap can be evidence for an improbable change within it.",
+        f"{TESTS}::test_a_change_at_a_gap",
     ),
 ]

@@ -5,6 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
 
 from skdp.data import SegmentedCorpus
 from skdp.datasets import make_segmented_corpus
@@ -17,6 +19,7 @@ from skdp.topics._shared._pilots import (
     hold_out_words,
     numbers_beside,
 )
+from skdp.topics._shared._sampler import START_TOPIC_WORD_PRIOR
 
 SEED = np.random.SeedSequence(0)
 MODELS = [HDPTopicModel(), SegmentedTopicModel("auto"), AdaptiveTopicModel("auto")]
@@ -168,6 +171,33 @@ def test_probabilities_of_blocks():
             np.testing.assert_allclose(score, np.log(probability) * np.array([2.0, 0.0, 1.0]))
 
 
+class TestOneTopic:
+    def test_probabilities(self):
+        """Its prior is at the mode of the posterior, found by a search."""
+        rng = np.random.default_rng(0)
+        corpus = SegmentedCorpus.from_documents(
+            [[row.tolist()] for row in rng.integers(0, 9, (50, 4))], 12
+        )
+        tokens, units = np.array([0, 1, 1, 11], dtype=np.int32), np.array([0, 0, 1, 1])
+        found = _pilots.score_one_topic(_pilots.HeldOut(corpus, tokens, units, units))
+        counts = np.bincount(corpus.tokens, minlength=12)
+
+        def minus_log_posterior(gamma):
+            rises = gammaln(counts + gamma).sum() - 12 * gammaln(gamma)
+            return 0.1 * gamma - rises + gammaln(200 + 12 * gamma) - gammaln(12 * gamma)
+
+        gamma = minimize_scalar(minus_log_posterior, bounds=(0.01, 50.0), method="bounded").x
+        logs = np.log((counts + gamma) / (200 + 12 * gamma))[tokens]
+        np.testing.assert_allclose(found, [logs[:2].sum(), logs[2:].sum()], rtol=1e-4)
+
+    @pytest.mark.parametrize(("gain", "expected"), [(0.15, False), (0.25, True), (-0.3, False)])
+    def test_two_standard_errors(self, gain, expected):
+        """Of the sum over 100 units, 10."""
+        noise = np.tile([-1.0, 1.0], 50)
+        compared = Comparison({5: (noise, noise)}, 1_000)
+        assert compared.is_clearly_better(np.full(100, -gain)) is expected
+
+
 class TestLadder:
     """Chains with scripted probabilities, over 8,000 words in 200 documents."""
 
@@ -182,7 +212,7 @@ class TestLadder:
             return chains[number]
 
         size = _pilots.LARGEST_START / topics_that_fit
-        number = choose_number_of_topics(self.CORPUS, size, start, SEED, None, None)
+        number = choose_number_of_topics(self.CORPUS, size, start, SEED, None, None).number
         return number, {number: chain.n_sweeps for number, chain in chains.items()}
 
     @pytest.mark.parametrize(
@@ -247,6 +277,20 @@ class TestInFits:
         fitted = fit(model, counts)
         assert fitted.initial_components_ <= 5
         assert fitted.n_effective_components_ < 1.2
+
+    def test_even_words(self, model):
+        """A learned prior would become so large that further topics cost nothing."""
+        counts = np.random.default_rng(0).multinomial(20, np.full(50, 0.02), size=150)
+        fitted = fit(model, counts, max_iter=40)
+        assert fitted.initial_components_ == 1
+        assert fitted.topic_word_prior_ == START_TOPIC_WORD_PRIOR
+        assert fitted.n_effective_components_ < 1.2
+
+    def test_the_prior_is_learned_if_there_are_topics(self, model):
+        fitted = fit(model, corpus_of(4), max_iter=6)
+        assert fitted.topic_word_prior_ != START_TOPIC_WORD_PRIOR
+        seeded = fit(model, [[[0, 1, 2, 3] * 3]] * 100, seed_words={0: [0]}, max_iter=6)
+        assert seeded.topic_word_prior_ != START_TOPIC_WORD_PRIOR
 
     def test_too_small_for_pilots(self, model):
         fitted = fit(model, [[[0, 1, 2]]] * 30)
