@@ -322,7 +322,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
 
     def _start_tree(self, tree: ContextTree, rng: NDArray[np.uint64]) -> BackoffSampler:
         priors = self._priors(tree.layout.n_depths - bool(self.root))
-        return BackoffSampler(tree, _uniform(tree.n_outcomes), priors, rng)
+        return BackoffSampler(tree, _uniform(tree.n_outcomes), priors, rng, finds_start=True)
 
     def _make_averages(self) -> LawAverages | PoolAverages:
         return PoolAverages() if self._is_auto() else LawAverages()

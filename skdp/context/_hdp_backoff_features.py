@@ -391,7 +391,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         )
         base = np.full(len(classes), 1.0 / len(classes))
         sampler = BackoffSampler(
-            tree, base, FranchisePriors(discount, concentration, **priors), rng
+            tree, base, FranchisePriors(discount, concentration, **priors), rng, finds_start=True
         )
         samples = []
         for sweep in range(self.max_iter):

@@ -168,6 +168,8 @@ class Franchise(Part):
     priors : FranchisePriors
     tables : (n_cells,) int32 or None
         None: one table in each cell.
+    concentration : (n_laws,) array or None
+        Where learned concentrations begin; None: at 1.
 
     Attributes
     ----------
@@ -185,6 +187,7 @@ class Franchise(Part):
         base: Floats,
         priors: FranchisePriors,
         tables: Ints | None = None,
+        concentration: Floats | None = None,
     ):
         self.priors = priors
         n = layout.n_laws
@@ -192,6 +195,10 @@ class Franchise(Part):
         self.concentration = np.ones(int(layout.node_ptr[-1]) if priors.by_node else n)
         if priors.concentration is not None:
             self.concentration[:] = priors.concentration
+        elif concentration is not None and priors.by_node:
+            self.concentration[:] = np.repeat(concentration[layout.laws], np.diff(layout.node_ptr))
+        elif concentration is not None:
+            self.concentration[:] = concentration
         self.tables = np.ones(len(layout.parent), np.int32) if tables is None else tables
         self.attach(layout, base)
 

@@ -12,6 +12,7 @@ from skdp._numeric._typing import Floats, Ints
 from skdp._part import Part
 from skdp.processes._context_index import ContextIndex
 from skdp.processes._franchise import Franchise, FranchisePriors
+from skdp.processes._franchise_start import find_start
 from skdp.processes._interpolated import InterpolatedModel
 
 
@@ -65,6 +66,9 @@ class FranchiseSampler(Part):
     base : (n_outcomes,) array
     priors : FranchisePriors
     rng : (4,) uint64
+    finds_start : bool, default=False
+        Whether tables and concentrations begin near their posterior (`find_start`), and not with
+        one table in each cell and at 1.
     """
 
     _data_attributes = ("context_index",)
@@ -75,11 +79,16 @@ class FranchiseSampler(Part):
         base: Floats,
         priors: FranchisePriors,
         rng: NDArray[np.uint64],
+        *,
+        finds_start: bool = False,
     ):
         self.context_index = context_index
         self.base = base
         self.rng = rng
-        self.franchise = Franchise(context_index.layout, context_index.base_of_cells(base), priors)
+        layout, of_cells = context_index.layout, context_index.base_of_cells(base)
+        start = find_start(layout, of_cells, priors) if finds_start else None
+        concentration, tables = (None, None) if start is None else start
+        self.franchise = Franchise(layout, of_cells, priors, tables, concentration)
 
     def attach(self, context_index: ContextIndex) -> None:
         """Attach the data."""

@@ -70,7 +70,7 @@ def test_no_label_influences_features_of_its_own_fold(chains):
 def test_folds_are_fits_of_the_other_rows():
     """Up to the random stream, a fold's features are those of a transformer without the fold."""
     X, y = make_rows()
-    long = {"max_iter": 400, "random_state": 0}
+    long = {"max_iter": 1600, "random_state": 0}
     out_of_fold = HDPBackoffFeatures([[0, 1]], cv=FOLDS, **long).fit_transform(X, y)
     train, test = FOLDS[0]
     alone = HDPBackoffFeatures([[0, 1]], classes=[0, 1, 2], **long).fit(X[train], y[train])

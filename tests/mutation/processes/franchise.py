@@ -5,6 +5,8 @@ from mutation.mutation import Mutation
 LM = "tests/exact/language/test_hierarchical_pitman_yor_lm.py"
 ANY = "tests/exact/language/test_any_order.py"
 FRANCHISE = "processes/_franchise.py"
+START = "processes/_franchise_start.py"
+STARTS = "tests/unit/processes/test_franchise_start.py"
 
 MUTATIONS = [
     Mutation(
@@ -46,5 +48,29 @@ MUTATIONS = [
         "        last = min(law + 1, self.n_depths)",
         "All depths that share a law tell of it.",
         f"{ANY}::test_shared_laws[twice-discounts]",
+    ),
+    Mutation(
+        "franchise-start-discount",
+        START,
+        "(1.0 - d) * (theta + 1.0) - 1.0",
+        "theta",
+        "A process with a discount varies less, so the concentration is smaller.",
+        f"{STARTS}::test_start[0.3]",
+    ),
+    Mutation(
+        "franchise-start-evidence",
+        START,
+        "gammaln(prior + mine) - gammaln(prior)",
+        "gammaln(prior + mine)",
+        "Customers of restaurants are Dirichlet-multinomial.",
+        f"{STARTS}::test_start[0.0]",
+    ),
+    Mutation(
+        "franchise-start-tables",
+        START,
+        "    log_ratio -= gammaln(prior + discount) - gammaln(prior)\n",
+        "",
+        "Tables have their expected numbers.",
+        f"{STARTS}::test_start[0.3]",
     ),
 ]
