@@ -16,7 +16,7 @@ from skdp.topics._coarse_views import effective_number
 from skdp.topics._given_topics import check_topics
 from skdp.topics._shared._allowed import LabeledCorpus
 from skdp.topics._shared._best_sample import BestSample
-from skdp.topics._shared._pilots import DEFAULT_NUMBER, Choice, choose_number_of_topics
+from skdp.topics._shared._pilots import DEFAULT_NUMBER, PilotChoice, choose_number_of_topics
 
 
 class InferredNumberModel(BaseTopicModel):
@@ -178,7 +178,7 @@ class PilotedStart:
 
     def __init__(self, estimator: InferredNumberModel):
         self._estimator = estimator
-        self._choice: Choice | None = None
+        self._choice: PilotChoice | None = None
 
     def __call__(
         self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int

@@ -93,6 +93,7 @@ def test_too_many_chains(estimator, parameters, data, small_machine):
         estimator.fit(*data)
 
 
+@pytest.mark.filterwarnings("ignore:.*codes")
 @pytest.mark.parametrize("model", [PitmanYorMixture, DPMixture, HDPMixture, HDPHMMLT])
 def test_a_stray_symbol(model, small_machine):
     X = np.array([[0], [1], [2], [1], [0], [1e9]])
@@ -103,6 +104,7 @@ def test_a_stray_symbol(model, small_machine):
         model(emission=emission, max_iter=4).fit(X[:-1])
 
 
+@pytest.mark.filterwarnings("ignore:.*codes")
 @pytest.mark.parametrize("model", [PitmanYorMixture, DPMixture, HDPMixture])
 def test_clusters_of_many_symbols(model, monkeypatch):
     # The prior would fit, and the counts of clusters would not.

@@ -97,7 +97,7 @@ Score = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Log probabilities of the units in the last but one and in the last block of a pilot."""
 
 
-class Choice(NamedTuple):
+class PilotChoice(NamedTuple):
     """What pilots have found.
 
     Attributes
@@ -253,7 +253,7 @@ def choose_number_of_topics(
     most_topics: int | None,
     n_jobs: int | None,
     fewest_topics: int = 1,
-) -> Choice:
+) -> PilotChoice:
     """Return the initial number of topics, chosen by pilots, and whether there are topics.
 
     Small numbers are tried, then large numbers unless they are hopeless, then the neighbors of the
@@ -280,7 +280,7 @@ def choose_number_of_topics(
     held_out = hold_out_words(corpus, seed)
     most = most_topics or max(*LARGE_NUMBERS, fewest_topics)
     if held_out is None:
-        return Choice(min(max(DEFAULT_NUMBER, fewest_topics), most), True)
+        return PilotChoice(min(max(DEFAULT_NUMBER, fewest_topics), most), True)
 
     pilots: dict[int, Pilot] = {}
 
@@ -308,4 +308,4 @@ def choose_number_of_topics(
         pilots = run_blocks({number: pilots[number] for number in contenders}, 1, n_jobs)
         compared = compare(pilots)
     number = max(contenders) if compared.is_climbing else min(compared.as_good)
-    return Choice(number, compared.is_clearly_better(score_one_topic(held_out)))
+    return PilotChoice(number, compared.is_clearly_better(score_one_topic(held_out)))

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from skdp.data import SequencePanel
 from skdp.inspection import state_report
-from skdp.inspection._reports._state_data import Column, choose_width, tabulate
+from skdp.inspection._reports._state_data import ReportedColumn, choose_width, tabulate
 from skdp.sequence import HDPHMMLT, AutoregressiveEmission, FactorialHMM, StateDetector
 
 DAYS = pd.date_range("2024-01-01", periods=40)
@@ -77,7 +77,7 @@ def test_the_table_of_states(hmm, frames, tmp_path):
 def test_rows_of_the_table():
     states = np.array([0, 0, 1, 1, 1, 0])
     values = np.array([[1.0, 0], [3.0, 1], [np.nan, 1], [5.0, 1], [5.0, 0], [2.0, np.nan]])
-    columns = [Column("x", None), Column("y", ["no", "yes"])]
+    columns = [ReportedColumn("x", None), ReportedColumn("y", ["no", "yes"])]
     first, second = tabulate(states, np.array([0, 3, 6]), values, columns)
     assert first == (0, 0.5, 2, 1.5, ["2 ± 0.82", "no 50 %, yes 50 %"])
     assert second == (1, 0.5, 2, 1.5, ["5 ± 0", "yes 67 %, no 33 %"])  # a cut between sequences
