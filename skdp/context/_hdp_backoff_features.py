@@ -252,8 +252,9 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : as in `fit`
-            A chain with an unseen category has the probabilities of its columns before it, in the
-            first column those of all rows.
+            A chain with an unseen category has the probabilities of its columns before it. If the
+            category is in the first column, they are those of a new context, in which classes count
+            by the contexts that have them rather than by rows.
 
         Returns
         -------
