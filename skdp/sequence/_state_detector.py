@@ -179,7 +179,7 @@ class StateDetector(
     one half of a published benchmark.
 
     A sequence shorter than 90 % of a window has too little of a wave to recognize it: its steps
-    have the state with the highest prior probability, and it changes nothing in `fit`.
+    have the state with the highest prior probability.
 
     Probabilities are those of the model and take the states of stored samples into account, but not
     the choices of window and step. A probable change is a change of the signal, which a user may

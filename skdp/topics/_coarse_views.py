@@ -39,12 +39,12 @@ class CoarseViewsMixin:
         topics, weighted by their numbers of words. It is never negative.
 
         The words of topics are compared without the prior: the counts are `components_` times the
-        number of words, less `topic_word_prior_` and, for seed words, `seed_weight`. They are exact
-        for a model whose attributes are one sample and approximate for means of samples. The words
-        of `fixed_components` are as given. From a topic that is a Pitman-Yor process
-        (`topic_word_discount`) the concentration times the base is subtracted. What the discount
-        takes from the words remains, spread in proportion to the base: the number of tables is not
-        an attribute. The tree of a coarse view is the rest of the tree of its model.
+        number of words, less `topic_word_prior_` and, for seed words, `seed_weight`. They are
+        nearly exact for a model whose attributes are one sample and approximate for means of
+        samples. The words of `fixed_components` are as given. From a topic that is a Pitman-Yor
+        process (`topic_word_discount`) the concentration times the base is subtracted. What the
+        discount takes from the words remains, spread in proportion to the base: the number of
+        tables is not an attribute. The tree of a coarse view is the rest of the tree of its model.
 
         Returns
         -------

@@ -118,7 +118,9 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
     or other columns, and D does not count it. In the fitted arrays it has coefficients of 0, the
     constant as its intercept, and the variance 1. In new data, it has a Student t distribution with
     3 degrees of freedom, the same in all states and independent of the other columns. If an array
-    of numbers is given for a prior, or no column varies, all columns are modeled.
+    of numbers is given for a prior, or no column varies, all columns are modeled. A given nu must
+    be valid for all columns. Leave out columns that are predicted exactly, such as a counter: their
+    residuals do not scatter, so they would merge states.
 
     The posterior is of the same kind as the prior [1]_: with n_j observations in state j,
 

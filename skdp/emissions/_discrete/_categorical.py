@@ -172,7 +172,9 @@ class CategoricalEmission(PartedEmission):
                     f"prior * n_symbols * base must be from {SMALLEST:g} to {LARGEST:g}; they are "
                     f"from {prior.min():g} to {prior.max():g}."
                 )
-        return CategoricalSampler(n_states, prior, concentration_prior if is_drawn else None)
+        sampler = CategoricalSampler(n_states, prior, concentration_prior if is_drawn else None)
+        sampler.is_uniform = weights is None
+        return sampler
 
     def _base_weights(self, data: Observations, n_symbols: int) -> NDArray[np.float64] | None:
         """Return the base times the number of symbols, or None if all are 1."""
@@ -236,6 +238,8 @@ class CategoricalSampler(DiscreteSampler):
         Whether all states may have the same distribution: see `draw_shared_given`.
     is_constant : bool
         Whether they must have it, since no two symbols occur: see `suit_symbols`.
+    is_uniform : bool
+        Whether the base is "uniform", so that `suit_symbols` may change it.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols",)
@@ -249,12 +253,11 @@ class CategoricalSampler(DiscreteSampler):
     ):
         self.prior = prior
         self.concentration_prior = concentration_prior
-        self.held = self.may_be_alike = self.is_constant = False
+        self.held = self.may_be_alike = self.is_constant = self.is_uniform = False
         self.counts: NDArray[Any] = np.zeros((len(prior), n_states), dtype=np.int64)
         self.log_probs = np.empty(self.counts.shape)
         if concentration_prior is not None:
             self._set_base(prior / prior.sum())
-            self._is_uniform = len(self._base_values) == 1
 
     @property
     def concentration(self) -> float:
@@ -279,7 +282,7 @@ class CategoricalSampler(DiscreteSampler):
         known = self._symbols >= 0
         powers = None if powers is None else powers[known]
         totals = np.bincount(self._symbols[known], powers, len(self.prior))
-        if self._is_uniform and not totals.all():
+        if self.is_uniform and not totals.all():
             self._weigh_unused(totals)
         self.is_constant = bool(np.count_nonzero(totals) < 2)
         if self.is_constant:

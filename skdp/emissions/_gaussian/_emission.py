@@ -108,7 +108,7 @@ class GaussianEmission(PartedEmission):
     the variance 1 and the covariance 0. In new data, it has a Student t distribution with 3 degrees
     of freedom, the same in all states and independent of the other columns: it multiplies each
     density by the same factor. If an array of numbers is given for `covariance_prior`, or no column
-    varies, all columns are modeled.
+    varies, all columns are modeled. A given nu must be valid for all columns.
 
     A drawn S has a Wishart prior with D degrees of freedom; with "diag", each S_d is Gamma(1 / 2)
     with the same mean. It is drawn once a sweep: first covariances given the states and S, then S

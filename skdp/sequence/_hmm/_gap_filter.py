@@ -3,8 +3,9 @@
 A particle holds values in place of the missing ones, and the probabilities of states and ages given
 these values. At a step with missing values, its weight is multiplied by the density of the observed
 columns, with states integrated out; the missing columns are drawn given the observed ones. At the
-last step of a gap, improbable states are proposed more often, and weights are multiplied by the
-ratio of the densities of the drawn values. The mean of the weights is an unbiased estimate of p(x).
+last of the steps of a gap in which nothing is observed, improbable states are proposed more often,
+and weights are multiplied by the ratio of the densities of the drawn values. The mean of the
+weights is an unbiased estimate of p(x).
 If the last L steps are complete, all particles have the same lags, and are merged into one without
 error. A run of steps with different particles is a stretch. In the runs between stretches, states
 are filtered and smoothed without particles. Draws of the missing values given the whole sequence
@@ -245,6 +246,7 @@ class GapFilter:
         own = values[run.begin - first :]
         if run.begin == 0:
             self._draw_first(values)
+        carried = 0.0
         for t in range(run.begin, run.end):
             ages = self._moves.move(ages) if t > run.begin else ages
             seen, densities = self._observe(t, ages, values[: t - first + 1])
@@ -253,7 +255,10 @@ class GapFilter:
             if largest == -np.inf:
                 return ages
             weights = np.exp(seen - largest)
-            self.log_steps[t] = largest + np.log(weights.sum())
+            log_step = largest + np.log(weights.sum()) + carried
+            # A step without values has probability 1. What the proposals change counts later.
+            carried = log_step if self._ends_gap(t) else 0.0
+            self.log_steps[t] = log_step - carried
             weights /= weights.sum()
             totals = ages.sum(axis=(0, 1))
             ages /= np.where(totals > 0.0, totals, 1.0)
@@ -266,6 +271,15 @@ class GapFilter:
         self._stretches[run.begin] = Stretch(own.copy(), weights, ages, prior)
         self._last = ages, weights, values[-self._n_lags :]
         return (ages @ weights)[:, :, np.newaxis]  # the next lags are the same for all
+
+    def _ends_gap(self, t: int) -> bool:
+        """Return whether step t is missing as a whole and the next one is not."""
+        is_missing = self._is_missing
+        return bool(
+            self._n_lags <= t < len(is_missing) - 1
+            and is_missing[t].all()
+            and not is_missing[t + 1].all()
+        )
 
     def _draw_first(self, values: Floats) -> None:
         """Draw the missing values of the first L steps given the observed ones, (n, D, M)."""
@@ -311,7 +325,7 @@ class GapFilter:
         seen, densities = _sum_states(prior, log_obs)
         if not is_seen.all():
             chances = prior * densities
-            is_last = t + 1 < len(self._values) and not self._is_missing[t + 1].all()
+            is_last = self._ends_gap(t)
             proposed = _spread(chances) if is_last else chances
             states = _choose(proposed, self._rng)
             x[~is_seen] = self._densities.draw_hidden(predictions, x, is_seen, states, self._rng)

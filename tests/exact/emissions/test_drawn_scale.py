@@ -255,19 +255,13 @@ def test_full_scales():
     assert np.abs((found.mean(axis=0) - expected) / np.hypot(errors, own_errors)).max() < 4.5
 
 
-@pytest.mark.parametrize("collinear", [True, False])
-def test_directions_in_which_nothing_varies_stay(collinear):
-    """A column that is a multiple of the other, or constant: Q is a number."""
+def test_directions_in_which_nothing_varies_stay():
+    """A column that is a multiple of the other: Q is a number."""
     x = PLANE[:, 0]
-    values = np.column_stack([x, -2.0 * x + 1.0 if collinear else np.full(len(x), 3.0)])
-    if collinear:
-        mean = expected_scale(values)
-        lengths = np.sqrt(np.diag(mean))
-        root = lengths * [1.0, -1.0] * np.sqrt(0.5 * (2.0 - 1e-4))
-    else:
-        share = 0.2**0.5 * (FREEDOM - 3.0)
-        mean = share * np.diag([x.var(), 1.0])
-        root = np.array([np.sqrt(mean[0, 0]), 0.0])
+    values = np.column_stack([x, -2.0 * x + 1.0])
+    mean = expected_scale(values)
+    lengths = np.sqrt(np.diag(mean))
+    root = lengths * [1.0, -1.0] * np.sqrt(0.5 * (2.0 - 1e-4))
     fixed = mean - np.outer(root, root)
     sampler = make_sampler(values)
     scales = follow(sampler, lambda s: s[0])
@@ -277,6 +271,20 @@ def test_directions_in_which_nothing_varies_stay(collinear):
     np.testing.assert_allclose(rest, np.broadcast_to(fixed, rest.shape), rtol=1e-9, atol=1e-12)
     expected = line_posterior(values, STATES, root, fixed)
     assert_means(np.column_stack([np.log(free), free]), np.array(expected), "q")
+
+
+def test_a_constant_column_has_no_scale():
+    """It is left out, or its scale is a number with Student t states."""
+    x = PLANE[:, :1]
+    values = np.column_stack([x, np.full(len(x), 3.0)])
+    alone, together = (
+        follow(make_sampler(own), lambda s: s[0].copy(), n_draws=20) for own in (x, values)
+    )
+    np.testing.assert_array_equal(together, alone)
+    student = follow(make_sampler(values, kind=StudentTEmission), lambda s: s[0].copy(), n_draws=20)
+    assert np.ptp(student[:, 0, 0]) > 0.0
+    assert np.all(student[:, 1, 1] == student[0, 1, 1])
+    assert np.all(student[:, 0, 1] == 0.0)
 
 
 @pytest.mark.parametrize("kind", ["full", "diag", "student t"])

@@ -295,3 +295,4 @@ def test_a_change_at_a_gap():
     found = [GapFilter(startprob, moves, emission, values, seed=seed) for seed in range(20)]
     errors = np.array([[f.log_steps.sum(), f.impute()[4, 0]] for f in found]) - expected
     assert np.all(np.abs(errors).mean(axis=0) < [0.08, 0.28])
+    assert all(each.log_steps[4] == 0.0 for each in found)  # nothing is observed there

@@ -87,4 +87,12 @@ MUTATIONS = [
         "The values after a gap can be evidence for an improbable change within it.",
         f"{TESTS}::test_a_change_at_a_gap",
     ),
+    Mutation(
+        "particles-steps-without-values-count",
+        FILTER,
+        "            carried = log_step if self._ends_gap(t) else 0.0",
+        "            carried = 0.0",
+        "A step at which nothing is observed has probability 1.",
+        f"{TESTS}::test_a_change_at_a_gap",
+    ),
 ]
