@@ -422,7 +422,7 @@ class StateDetector(
         if self.features == "windows":
             return features.fit(panel)
         if self.features == "values" or not has_waves(
-            Steps.of(panel.values, panel.ptr).values, panel.ptr
+            Steps.of(panel.values, panel.ptr).values, panel.ptr, np.isnan(panel.values)
         ):
             return None
         with warnings.catch_warnings():

@@ -36,26 +36,64 @@ _FLAT = 1.5
 .67 for independent values; halves of waves are not flat."""
 
 
-def has_waves(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> bool:
+_SPARSE = 0.2
+"""Share of missing values from which a column is judged by its observed values alone."""
+
+
+def has_waves(
+    values: NDArray[np.float64],
+    ptr: NDArray[np.int64],
+    is_missing: NDArray[np.bool_] | None = None,
+) -> bool:
     """Return whether windows of these sequences show more than their values.
 
     That is so if at least half of the columns have a period, or if successive values depend on each
     other in most columns, so that their differences are less rough than those of independent values
     around a level. Constant columns do not count. A column that jumps between levels is judged by
-    its residuals: an alternation of long levels has a period, but is no wave. Values as in
-    `find_periods`.
+    its residuals: an alternation of long levels has a period, but is no wave. In a column of which
+    many values are missing, those observed follow each other directly, since interpolated values
+    are smooth whatever the column shows.
+
+    Parameters
+    ----------
+    values : (N, D) array
+        Without NaN: interpolated.
+    ptr : (n + 1,) array of int64
+    is_missing : (N, D) array of bool or None, default=None
+        Whether values are interpolated. None: no value is.
     """
     columns = find_varying(values)
-    values = remove_levels(limit(values if columns is None else values[:, columns]), ptr)
-    if 2 * np.count_nonzero(find_periods(values, ptr)) >= values.shape[1]:
-        return True
+    if columns is not None:
+        values = values[:, columns]
+        is_missing = None if is_missing is None else is_missing[:, columns]
+    is_observed = np.ones(values.shape, dtype=bool) if is_missing is None else ~is_missing
+    is_sparse = is_observed.mean(axis=0) < 1.0 - _SPARSE
+    found = []
+    if not is_sparse.all():
+        found.append(_find_waves(values[:, ~is_sparse], ptr))
+    for column, own in zip(values.T[is_sparse], is_observed.T[is_sparse], strict=True):
+        own_ptr = np.concatenate([[0], np.cumsum(own)])[ptr]
+        found.append(_find_waves(column[own, np.newaxis], own_ptr))
+    have_period, dependence = map(np.concatenate, zip(*found, strict=True))
+    return bool(2 * np.count_nonzero(have_period) >= len(have_period) or np.median(dependence) > 0)
+
+
+def _find_waves(
+    values: NDArray[np.float64], ptr: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return whether columns have a period, (D,), and how successive values depend, (D,).
+
+    The latter is positive if differences are less rough than those of independent values.
+    """
+    values = remove_levels(limit(values), ptr)
+    have_period = find_periods(values, ptr) > 0
     values = limit(values)
     products, squares = np.zeros((2, values.shape[1]))
     for first, last in itertools.pairwise(ptr):
         changes = np.diff(values[first:last], axis=0)
         products += (changes[1:] * changes[:-1]).sum(axis=0)
         squares += (changes**2).sum(axis=0)
-    return bool(np.median(products - _ROUGH * squares) > 0.0)
+    return have_period, products - _ROUGH * squares
 
 
 def remove_levels(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> NDArray[np.float64]:

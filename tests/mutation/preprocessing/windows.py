@@ -82,6 +82,15 @@ MUTATIONS = [
         f"{TESTS}::test_periods[31]",
     ),
     Mutation(
+        "windows-interpolated-values-are-waves",
+        "preprocessing/_windows/_period.py",
+        "    is_sparse = is_observed.mean(axis=0) < 1.0 - _SPARSE",
+        "    is_sparse = is_observed.mean(axis=0) < 0.0",
+        "Interpolated values are smooth, whatever a column shows.",
+        "tests/unit/preprocessing/test_window_features.py::"
+        "test_interpolated_values_are_no_waves[all columns-2]",
+    ),
+    Mutation(
         "windows-levels-are-waves",
         PERIOD,
         "    values = remove_levels(limit(values if columns is None else values[:, columns]), ptr)",

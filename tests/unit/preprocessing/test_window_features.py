@@ -125,6 +125,22 @@ def test_levels_are_no_waves(seed, noise):
     assert not has_waves(Steps.of(X, whole).values, whole)
 
 
+@pytest.mark.parametrize("every", [2, 3])
+@pytest.mark.parametrize("shares", ["one column", "all columns"])
+def test_interpolated_values_are_no_waves(every, shares):
+    """A sensor that is read every second or third step has the waves of its own values."""
+    rng, t = np.random.default_rng(0), np.arange(1500)
+    levels = np.repeat([0.0, 5.0, 0.0, 3.0, 5.0], 300)
+    for base, expected in ((levels, False), (3.0 * np.sin(t / 9), True)):
+        X = base[:, np.newaxis] + rng.normal(size=(1500, 2)) * (0.1 if expected else 1.0)
+        X[t % every > 0, 1 if shares == "one column" else slice(None)] = np.nan
+        ptr = np.array([0, 700, 1500])
+        values, is_missing = Steps.of(X, ptr).values, np.isnan(X)
+        assert has_waves(values, ptr, is_missing) == expected
+        if shares == "all columns":
+            assert has_waves(values, ptr)  # interpolated values are smooth
+
+
 def test_jumps_may_take_some_steps():
     rng = np.random.default_rng(0)
     x = np.convolve(make_switched(rng, 0.0, 40), np.full(3, 1 / 3), mode="valid")
