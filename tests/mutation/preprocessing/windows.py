@@ -83,18 +83,17 @@ MUTATIONS = [
     ),
     Mutation(
         "windows-interpolated-values-are-waves",
-        "preprocessing/_windows/_period.py",
+        PERIOD,
         "    is_sparse = is_observed.mean(axis=0) < 1.0 - _SPARSE",
         "    is_sparse = is_observed.mean(axis=0) < 0.0",
         "Interpolated values are smooth, whatever a column shows.",
-        "tests/unit/preprocessing/test_window_features.py::"
-        "test_interpolated_values_are_no_waves[all columns-2]",
+        f"{TESTS}::test_interpolated_values_are_no_waves[all columns-2]",
     ),
     Mutation(
         "windows-levels-are-waves",
         PERIOD,
-        "    values = remove_levels(limit(values if columns is None else values[:, columns]), ptr)",
-        "    values = limit(values if columns is None else values[:, columns])",
+        "    values = remove_levels(limit(values), ptr)\n",
+        "    values = limit(values)\n",
         "A machine that is switched on and off regularly has no waves.",
         f"{TESTS}::test_levels_are_no_waves[0-0.5]",
     ),
