@@ -432,7 +432,7 @@ def test_progress_and_the_names_of_tasks(client, capsys):
         "shared",
         "sum",
         "report",
-        "add",
+        "add-sample",
     ):
         assert f"skdp-{name}" in named
     assert any("skdp-transform" in name for name in named)  # with what Dask fuses it with
