@@ -33,7 +33,14 @@ class Columns(NamedTuple):
     def make_problem(self):
         columns = {
             f"c{j}": (
-                (CategoricalEmission(len(base), base=base, concentration_prior=prior), None),
+                (
+                    CategoricalEmission(
+                        len(base),
+                        base="uniform" if np.ptp(base) == 0.0 else base,
+                        concentration_prior=prior,
+                    ),
+                    None,
+                ),
                 [j],
             )
             for j, (base, prior) in enumerate(zip(self.bases, self.priors, strict=True))
