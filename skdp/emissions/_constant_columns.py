@@ -42,7 +42,7 @@ class ConstantColumns(NamedTuple):
     Attributes
     ----------
     varying, constant : (V,), (C,) arrays of int
-        Indices of the columns that vary, and of those that are constant.
+        Indices of the varying and of the constant columns.
     values : (C,) array
     """
 

@@ -70,7 +70,7 @@ class DistributedPanel(Distributed):
     def seek_first_states(
         self, c: int, transitions: Transitions, emission: Any, init: str, rng: NDArray[np.uint64]
     ) -> None:
-        """Set the states of chain `c` to those that `write_first_states` would write.
+        """Set the first states of chain `c`, as `write_first_states` does for a whole panel.
 
         They are sought in the process of the first partition, to which the others send some
         sequences.

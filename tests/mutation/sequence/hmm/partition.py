@@ -20,7 +20,7 @@ MUTATIONS = [
         "sequence/_hmm/_partition.py",
         "        chosen, _ = list_chosen(self.panel.ptr, stride, self.first_sequence)",
         "        chosen, _ = list_chosen(self.panel.ptr, stride)",
-        "Every so many sequences of the whole panel are chosen.",
+        "The sequences are evenly chosen from the whole panel.",
         f"{STARTS}[poisson]",
     ),
     Mutation(
