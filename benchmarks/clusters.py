@@ -27,8 +27,8 @@ from skdp.data import PartitionedCorpus
 from skdp.datasets import make_segmented_corpus
 from skdp.feature_extraction import SegmentVectorizer
 from skdp.topics import SegmentedTopicModel
-from skdp.topics._shared import _placed_sampler
-from skdp.topics._shared._placed import settle_part, sweep_part
+from skdp.topics._shared import _distributed
+from skdp.topics._shared._partition import CorpusPartition
 
 N_FIRST = 5
 """Sweeps that are not counted: compilation, and the first large changes."""
@@ -274,19 +274,20 @@ def weigh_share(options):
     ).data  # fmt: skip
     swept, settled = [], []
 
-    def sweep(*args):
-        begin = time.process_time()
-        found = sweep_part(*args)
-        swept.append((time.process_time() - begin, found[0]))
-        return found
+    class TimedPartition(CorpusPartition):
+        def sweep(self, *args):
+            begin = time.process_time()
+            found = super().sweep(*args)
+            swept.append((time.process_time() - begin, found[0]))
+            return found
 
-    def settle(*args):
-        begin = time.process_time()
-        found = settle_part(*args)
-        settled.append(time.process_time() - begin)
-        return found
+        def settle(self, *args):
+            begin = time.process_time()
+            found = super().settle(*args)
+            settled.append(time.process_time() - begin)
+            return found
 
-    _placed_sampler.sweep_part, _placed_sampler.settle_part = sweep, settle
+    _distributed.CorpusPartition = TimedPartition
     model = SegmentedTopicModel(500, max_iter=15, burn_in=14, random_state=0)
     model.fit(PartitionedCorpus.from_corpus(corpus, 1))
     rows = []
