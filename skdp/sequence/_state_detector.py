@@ -96,9 +96,9 @@ class StateDetector(
     features : {"auto", "windows", "values"} or WindowFeatures, default="auto"
         What the states explain. "windows": features of windows by `WindowFeatures`, or by your own
         object of this class. "values": the values of each step. "auto": windows if at least half of
-        the columns have a dominant period, or if successive values depend on each other; values if
-        they are noise around levels, or if windows hold too few of the values between gaps, of
-        which `fit` warns.
+        the columns have a dominant period, or if successive values depend on each other in columns
+        of which at most a fifth is missing; values if they are noise around levels, or if windows
+        hold too few of the values between gaps, of which `fit` warns.
     stickiness : float, default=1e5
         kappa, the extra rate of staying in a state, from 0 to 1e8: a change lowers the log
         probability by about log(kappa).

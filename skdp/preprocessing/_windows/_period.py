@@ -52,7 +52,8 @@ def has_waves(
     around a level. Constant columns do not count. A column that jumps between levels is judged by
     its residuals: an alternation of long levels has a period, but is no wave. In a column of which
     many values are missing, those observed follow each other directly, since interpolated values
-    are smooth whatever the column shows.
+    are smooth whatever the column shows, and only a period counts: windows full of gaps show
+    little else.
 
     Parameters
     ----------
@@ -73,7 +74,8 @@ def has_waves(
         found.append(_find_waves(values[:, ~is_sparse], ptr))
     for column, own in zip(values.T[is_sparse], is_observed.T[is_sparse], strict=True):
         own_ptr = np.concatenate([[0], np.cumsum(own)])[ptr]
-        found.append(_find_waves(column[own, np.newaxis], own_ptr))
+        has_period, dependence = _find_waves(column[own, np.newaxis], own_ptr)
+        found.append((has_period, np.minimum(dependence, 0.0)))
     have_period, dependence = map(np.concatenate, zip(*found, strict=True))
     return bool(2 * np.count_nonzero(have_period) >= len(have_period) or np.median(dependence) > 0)
 

@@ -22,11 +22,14 @@ class Residuals(NamedTuple):
     ----------
     now : (n,) array of int
         Numbers of the complete observations after a complete one of the same sequence.
+    lags : (n,) array of int
+        How many steps ago the last complete observation was.
     before, after : (n, D) arrays
         Residuals of the observations before these, and of these.
     """
 
     now: NDArray[np.int64]
+    lags: NDArray[np.int64]
     before: NDArray[np.float64]
     after: NDArray[np.float64]
 
@@ -35,23 +38,42 @@ class Residuals(NamedTuple):
         cls, values: NDArray[np.float64], ptr: NDArray[np.int64], states: NDArray[np.int64]
     ) -> Residuals:
         """Return the residuals of observations as in `judge_states`."""
-        complete = np.asarray(~np.isnan(values).any(axis=1))
-        follows = np.concatenate([[False], complete[:-1]])
-        follows[ptr[:-1]] = False
+        complete = np.flatnonzero(~np.isnan(values).any(axis=1))
         used, numbers = np.unique(states[complete], return_inverse=True)
-        residuals = np.full(values.shape, np.nan)
-        own = values[complete]
+        residuals = values[complete]
         for k in range(len(used)):
-            own[numbers == k] -= own[numbers == k].mean(axis=0)
-        residuals[complete] = own
-        now = np.flatnonzero(follows & complete)
-        return cls(now, residuals[now - 1], residuals[now])
+            residuals[numbers == k] -= residuals[numbers == k].mean(axis=0)
+        sequences = np.searchsorted(ptr, complete, side="right")
+        follows = np.flatnonzero(sequences[1:] == sequences[:-1]) + 1
+        now, last = complete[follows], complete[follows - 1]
+        return cls(now, now - last, residuals[follows - 1], residuals[follows])
+
+    @property
+    def usual_lag(self) -> int:
+        """The lag with the most pairs of observations; the shortest of them."""
+        return max(int(np.bincount(self.lags, minlength=2).argmax()), 1)
+
+    @property
+    def correlations(self) -> NDArray[np.float64]:
+        """The share of a residual that is left after the usual lag, from 0 to 1, (D,)."""
+        usual = self.lags == self.usual_lag
+        before, after = self.before[usual], self.after[usual]
+        power = np.maximum((before**2).sum(axis=0), np.finfo(float).tiny)
+        return np.clip((before * after).sum(axis=0) / power, 0.0, 1.0)
 
     @property
     def memory(self) -> NDArray[np.float64]:
         """The coefficient of the autoregression of each column, from 0 to .999, (D,)."""
-        power = np.maximum((self.before**2).sum(axis=0), np.finfo(float).tiny)
-        return np.clip((self.before * self.after).sum(axis=0) / power, 0.0, _LONGEST_MEMORY)
+        return np.minimum(self.correlations ** (1.0 / self.usual_lag), _LONGEST_MEMORY)
+
+    def noise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the noise of each observation as that of one step, and by how much it is larger.
+
+        After k steps, noise of variance s has the variance s (1 - a^2k) / (1 - a^2).
+        """
+        memory, lags = self.memory, self.lags[:, np.newaxis]
+        scales = np.sqrt((1.0 - memory ** (2 * lags)) / (1.0 - memory**2))
+        return (self.after - memory**lags * self.before) / scales, scales
 
 
 def judge_states(
@@ -68,6 +90,8 @@ def judge_states(
     coefficient per column and one covariance per state:
 
         x_t - m(z_t) = a (x_t-1 - m(z_t-1)) + e_t,  e_t ~ N(0, S(z_t))
+
+    After a gap, a^k and the variance of k steps take the places of a and S(z_t).
 
     A parameter costs `cost` log N, and so does the place of each change; a cost of 1/2 is the
     Bayesian information criterion.
@@ -87,19 +111,19 @@ def judge_states(
     variances = np.nanvar(values, axis=0)
     values = values[:, variances > 0.0]
     variances = variances[variances > 0.0]
-    follows = np.ones(len(values), dtype=bool)
-    follows[ptr[:-1]] = False
-    n_changes = np.count_nonzero((np.diff(states) != 0) & follows[1:])
+    is_inner = np.ones(len(values), dtype=bool)
+    is_inner[ptr[:-1]] = False
+    n_changes = np.count_nonzero((np.diff(states) != 0) & is_inner[1:])
     used = np.unique(states[~np.isnan(values).any(axis=1)])
     residuals = Residuals.of(values, ptr, states)
-    now, noise = residuals.now, residuals.after - residuals.memory * residuals.before
+    noise, scales = residuals.noise()
     n_columns = values.shape[1]
     n_parameters = n_columns * (1 + len(used))
-    log_likelihood = 0.0
+    log_likelihood = -np.log(scales).sum()
     n_pseudo = n_columns + 2
     prior = n_pseudo * _SHRINKAGE * np.diag(variances)
     for state in used:
-        errors = noise[states[now] == state]
+        errors = noise[states[residuals.now] == state]
         if len(errors) == 0 or n_columns == 0:
             continue
         scatter = errors.T @ errors

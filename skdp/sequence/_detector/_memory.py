@@ -28,9 +28,9 @@ def learn_memory(panel: SequencePanel, states: NDArray[np.int64]) -> NDArray[np.
         of 0.
     """
     residuals = Residuals.of(panel.values, panel.ptr, states)
-    memory = residuals.memory
-    memory[memory * np.sqrt(len(residuals.now)) < _CLEAR] = 0.0
-    return memory
+    n_pairs = np.count_nonzero(residuals.lags == residuals.usual_lag)
+    is_clear = residuals.correlations * np.sqrt(n_pairs) >= _CLEAR
+    return np.where(is_clear, residuals.memory, 0.0)
 
 
 def forget(panel: SequencePanel, memory: NDArray[np.float64]) -> SequencePanel:

@@ -90,6 +90,14 @@ MUTATIONS = [
         f"{TESTS}::test_interpolated_values_are_no_waves[all columns-2]",
     ),
     Mutation(
+        "windows-of-gaps",
+        PERIOD,
+        "np.minimum(dependence, 0.0)",
+        "dependence",
+        "Windows full of gaps show little but periods.",
+        f"{TESTS}::test_gaps_leave_only_periods[3]",
+    ),
+    Mutation(
         "windows-levels-are-waves",
         PERIOD,
         "    values = remove_levels(limit(values), ptr)\n",

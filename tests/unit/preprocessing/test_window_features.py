@@ -141,6 +141,22 @@ def test_interpolated_values_are_no_waves(every, shares):
             assert has_waves(values, ptr)  # interpolated values are smooth
 
 
+@pytest.mark.parametrize("every", [2, 3])
+def test_gaps_leave_only_periods(every):
+    """Values that depend on those before have windows; with many gaps, only waves have them."""
+    rng, t = np.random.default_rng(0), np.arange(1500)
+    drifting = rng.normal(size=(1500, 5))
+    for i in range(1, 1500):
+        drifting[i] += 0.9 * drifting[i - 1]
+    ptr = np.array([0, 1500])
+    assert has_waves(drifting, ptr)
+    is_missing = np.zeros(drifting.shape, dtype=bool)
+    is_missing[t % every == 0] = True
+    assert not has_waves(drifting, ptr, is_missing)
+    waves = 5.0 * np.sin(t / 9)[:, np.newaxis] + drifting
+    assert has_waves(waves, ptr, is_missing)
+
+
 def test_jumps_may_take_some_steps():
     rng = np.random.default_rng(0)
     x = np.convolve(make_switched(rng, 0.0, 40), np.full(3, 1 / 3), mode="valid")

@@ -1,6 +1,7 @@
 """StateDetector: waves, levels, gaps, units, containers, and nothing to find."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -347,33 +348,55 @@ def test_interrupt(monkeypatch):
     assert estimator.features_ is None
 
 
-def test_criterion_by_its_definition():
-    """The likelihood by loops over steps; a gap and the start of a sequence have no step before."""
-    x = np.cumsum(np.random.default_rng(1).normal(size=(12, 2)), axis=0)
-    x[5] = np.nan
-    ptr, z = np.array([0, 8, 12]), np.array([0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1])
-    known = [t for t in range(12) if t != 5]
+@pytest.mark.parametrize(("missing", "usual"), [([5], 1), ([1, 3, 7, 9, 11, 14], 2), ([], 1)])
+def test_criterion_by_its_definition(missing, usual):
+    """The likelihood by loops over steps: each depends on the last one of its sequence."""
+    x = np.cumsum(np.random.default_rng(1).normal(size=(16, 2)), axis=0)
+    x[missing, :1] = np.nan
+    ptr, z = np.array([0, 10, 16]), np.array([0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+    known = [t for t in range(16) if t not in missing]
     means = [np.mean([x[t] for t in known if z[t] == k], axis=0) for k in (0, 1)]
-    pairs = [(t - 1, t) for t in range(1, 12) if t not in (5, 6, 8)]
+    pairs = [(s, t) for s, t in pairwise(known) if not s < 10 <= t]
     residual = {t: x[t] - means[z[t]] for t in known}
-    a = sum(residual[s] * residual[t] for s, t in pairs) / sum(residual[s] ** 2 for s, _ in pairs)
-    a = np.clip(a, 0.0, 0.999)
+    usual_pairs = [(s, t) for s, t in pairs if t - s == usual]
+    assert all(
+        len(usual_pairs) > sum(t - s == k for s, t in pairs) for k in range(1, 9) if k != usual
+    )
+    power = sum(residual[s] ** 2 for s, _ in usual_pairs)
+    r = np.clip(sum(residual[s] * residual[t] for s, t in usual_pairs) / power, 0.0, 1.0)
+    a = np.minimum(r ** (1 / usual), 0.999)
     assert a.min() > 0.1
     variances = np.nanvar(x, axis=0)
     expected = 0.0
     for k in (0, 1):
-        errors = [residual[t] - a * residual[s] for s, t in pairs if z[t] == k]
+        errors = []
+        for s, t in pairs:
+            if z[t] == k:
+                # The noise of several steps: e_t + a e_t-1 + a^2 e_t-2 ...
+                scale = np.sqrt(sum(a ** (2 * i) for i in range(t - s)))
+                errors.append((residual[t] - a ** (t - s) * residual[s]) / scale)
+                expected -= np.log(scale).sum()
         scatter = sum(np.outer(e, e) for e in errors)
         covariance = (scatter + 4 * 0.05 * np.diag(variances)) / (len(errors) + 4)
         inverse = np.linalg.inv(covariance)
         for e in errors:
             expected -= 0.5 * (np.log(np.linalg.det(covariance)) + e @ inverse @ e)
     n_parameters = 2 * 2 + 2 + 2 * 3  # means, autocorrelations, covariances
-    expected -= 0.7 * (n_parameters + 2) * np.log(12)  # changes at steps 2 and 6
+    expected -= 0.7 * (n_parameters + 2) * np.log(16)  # changes at steps 2 and 6
     assert judge_states(x, ptr, z, 0.7) == pytest.approx(expected, rel=1e-12)
     memory = learn_memory(SequencePanel(x, ptr), z)
-    is_clear = a > 2.0 / np.sqrt(len(pairs))
+    is_clear = r > 2.0 / np.sqrt(len(usual_pairs))
     np.testing.assert_allclose(memory, np.where(is_clear, a, 0.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_two_of_three_steps_are_missing(n_columns):
+    """No two observed steps follow each other, and the states are found all the same."""
+    rng = np.random.default_rng(0)
+    states = np.repeat([0, 1, 2, 0, 2, 1], 300)
+    X = 3.0 * states[:, None] + rng.normal(size=(1800, n_columns))
+    X[np.arange(1800) % 3 > 0] = np.nan
+    assert adjusted_rand_score(states, fitted(X).labels_) > 0.95
 
 
 def test_memory_is_forgotten_by_its_definition():

@@ -17,8 +17,8 @@ MUTATIONS = [
     Mutation(
         "detector-memory-of-noise",
         MEMORY,
-        "    memory[memory * np.sqrt(len(residuals.now)) < _CLEAR] = 0.0\n",
-        "    memory[memory < 0.0] = 0.0\n",
+        "    is_clear = residuals.correlations * np.sqrt(n_pairs) >= _CLEAR\n",
+        "    is_clear = residuals.correlations >= 0.0\n",
         "A coefficient within its error is 0.",
         f"{TESTS}::test_criterion_by_its_definition",
     ),
