@@ -165,7 +165,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
     n_words_ : int
         Size V of the vocabulary.
     n_features_in_ : int
-        V, or the length of a sentence if the model was fitted on an array.
+        V, or the length of a sentence if the model was fitted on an array or a data frame.
     feature_names_in_ : array
         Only if X was a data frame with string column names.
 

@@ -161,7 +161,7 @@ class NestedPitmanYorLM(
     n_words_ : int
         Size of the alphabet.
     n_features_in_ : int
-        Size of the alphabet, or the length of a string if X was an array.
+        Size of the alphabet, or the length of a string if X was an array or a data frame.
     feature_names_in_ : array, only if X was a data frame with string column names
 
     See Also

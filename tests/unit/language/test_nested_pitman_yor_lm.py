@@ -261,7 +261,8 @@ def test_wrong_parameters(params, message):
         ("thedog", "X must be a list of strings"),
         ([""], "Found array with 0 feature"),
         (["", ""], "Found array with 0 feature"),
-        ([[0, -1]], "Negative values"),
+        (np.array([[0, -1]]), "Negative values"),
+        ([[0, -1]], "sentence 0: word id -1 is out of range"),
         ([], "0 sample"),
     ],
 )
