@@ -54,7 +54,8 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         alpha^T > 0, the Dirichlet prior of the types of rules: (emission, binary), or
         (PP, PC, CP, CC). Random starts have the expected types under this prior, so it has a strong
         effect: a value ten times the others encourages nested constituents for CC, and right
-        branches for PC and CC.
+        branches for PC and CC. The default suits likelihood; brackets need small values, such as
+        [.01, .1, .01, .1].
     emission_prior : float, default=1.0
         Dirichlet prior alpha^E of each word of a symbol, from 1e-8 to 1e8.
     binary_concentration : float, array-like or "auto", default=1.0
