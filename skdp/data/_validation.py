@@ -201,13 +201,14 @@ def check_sentences(
     estimator : estimator
         A model of sentences.
     X : TokenSequences, list of sentences, or (n_sentences, length) array-like of int
-        A sentence in a list is a sequence of word ids. The rows of an array (or data frame, or list
-        of lists of equal length, unless `estimator` was fitted on sentences) are sentences of equal
+        A sentence in a list is a sequence of word ids; if all have the same length, they may be
+        whole numbers of type float. The rows of an array or data frame are sentences of equal
         length.
     reset : bool
         True (in ``fit``): set `n_words_`, the size of the vocabulary (of lists and arrays: the
-        largest word id plus 1), and `n_features_in_`: the length of sentences if X is an array,
-        `n_words_` otherwise; also the private `_sentence_length`, which distinguishes the two
+        largest word id plus 1), and `n_features_in_`: the length of sentences if X is an array or a
+        data frame, `n_words_` otherwise, also for a list of sentences that happen to have the same
+        length; and the private `_sentence_length`, which distinguishes the two
         (None: sentences of any length). False: word ids must be below `n_words_`, and if the
         estimator was fitted on an array, the sentences must have the same length.
     any_length : bool, default=False
@@ -253,7 +254,7 @@ def check_sentences(
         sentences = X
         if length is not None:  # its own n_features is unrelated to the array in fit
             sentences = TokenSequences(X.tokens, X.ptr, estimator.n_words_)
-    elif _holds_sentences(X, equal_too=not reset and length is None):
+    elif _holds_sentences(X):
         with _naming_the_cure(n_words):
             sentences = TokenSequences.from_sequences(X, n_words)
     else:
@@ -267,7 +268,7 @@ def check_sentences(
         check_finite_array(estimator, rows, LEAVE_OUT)
         with _naming_the_cure(n_words):
             sentences = _from_rows(rows, n_words)
-        if reset and not any_length:
+        if reset and not any_length and not _is_list_of_lists(X):
             length = rows.shape[1]
     _check_not_empty(estimator, sentences)
     if length is None:
@@ -550,9 +551,11 @@ def _check_dimensions(estimator: Any, X: Any) -> None:
         )
 
 
-def _holds_sentences(X: Any, *, equal_too: bool) -> bool:
-    """Return whether X is a list of sentences rather than an array of sentences of equal length."""
-    return _is_list_of_lists(X) and (equal_too or _differ_in_length(X) or len(X[0]) == 0)
+def _holds_sentences(X: Any) -> bool:
+    """Return whether X is a list of sentences of ids, not an array or a list of rows of floats."""
+    if not _is_list_of_lists(X):
+        return False
+    return _differ_in_length(X) or len(X[0]) == 0 or np.asarray(X).dtype.kind in "iu"
 
 
 def _from_rows(rows: NDArray[Any], n_words: int | None) -> TokenSequences:

@@ -54,7 +54,8 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         alpha^T > 0, the Dirichlet prior of the types of rules: (emission, binary), or
         (PP, PC, CP, CC). Random starts have the expected types under this prior, so it has a strong
         effect: a value ten times the others encourages nested constituents for CC, and right
-        branches for PC and CC.
+        branches for PC and CC. The default suits likelihood; brackets need small values, such as
+        [.01, .1, .01, .1].
     emission_prior : float, default=1.0
         Dirichlet prior alpha^E of each word of a symbol, from 1e-8 to 1e8.
     binary_concentration : float, array-like or "auto", default=1.0
@@ -165,7 +166,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
     n_words_ : int
         Size V of the vocabulary.
     n_features_in_ : int
-        V, or the length of a sentence if the model was fitted on an array.
+        V, or the length of a sentence if the model was fitted on an array or a data frame.
     feature_names_in_ : array
         Only if X was a data frame with string column names.
 

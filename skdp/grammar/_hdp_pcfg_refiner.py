@@ -113,7 +113,8 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
         :class:`~skdp.feature_extraction.TokenVectorizer` with its English affixes, and with
         separate classes at the start of sentences. In parsing, a rare word of the training trees
         has the weights of its class times P(tag | word) / P(tag | class), estimated from its own
-        tags plus half a token with the tags of the class.
+        tags plus half a token with the tags of the class. If no training word is rare, as with 1,
+        all unknown words are one class that has half a token with the tags of all words.
     decoding : {"max-rule", "projection", "marginal"}, default="max-rule"
         Criterion for the best tree, given the posterior probabilities of rules at their places,
         summed over subsymbols. "max-rule": the tree with the highest product of these

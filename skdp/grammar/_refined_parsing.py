@@ -104,7 +104,10 @@ class RefinedParsing:
 
         The probability is under the posterior mean of the grammar (without "vb", the grammar
         itself), summed over the trees whose items are parts of coarse trees at most exp(20) times
-        less likely than the best tree. Rare words have the probability of their class.
+        less likely than the best tree. Rare words have the probability of their class. If the
+        training sentences had no rare words, all unknown words are one class that counts as half a
+        token more: of N training tokens, known words keep N / (N + 1/2) of the probability of a
+        symbol's words, and the class has the rest.
 
         Parameters
         ----------

@@ -61,12 +61,13 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
         estimated from drawn words after each sweep, and held fixed during the next. An array: fixed
         positive factors.
     word_length : float, "entropy" or "auto", default="entropy"
-        lambda, the mean of Poisson lengths of new words before truncation at L.
-        "entropy": 160 / H^2, at least 1 and at most 7, for characters of an entropy of H bits in X.
-        "auto": learned under `length_prior` in sweeps that are not annealed.
+        lambda, the mean of Poisson lengths of new words before truncation at L, only with
+        ``length_correction="poisson"``. "entropy": 160 / H^2, at least 1 and at most 7, for
+        characters of an entropy of H bits in X. "auto": learned under `length_prior` in sweeps that
+        are not annealed.
     length_prior : (float, float) or None, default=None
         Shape and rate of the Gamma prior on lambda; its mean is the initial value. None: shape 4
-        and the mean of "entropy".
+        and the mean of "entropy". Only with ``length_correction="poisson"``.
     end_probability : float or "auto", default=0.1
         p_$: share of the base of collocations that goes to the end of the sentence. The rest is the
         price of a new collocation. "auto": learned under `end_probability_prior`, from the numbers
@@ -144,7 +145,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
     character_discounts_, character_concentrations_ : (character_order,) arrays
         Posterior means, or the given values; entry m belongs to contexts of m symbols.
     word_length_ : float
-        lambda: its posterior mean, or the given value.
+        lambda: its posterior mean, or the given value. Only with ``length_correction="poisson"``.
     end_probability_ : float
         p_$: its posterior mean, or the given value.
     segmentations_ : list of lists of words
@@ -159,7 +160,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
     n_words_ : int
         Size of the alphabet.
     n_features_in_ : int
-        Size of the alphabet, or the length of a string if X was an array.
+        Size of the alphabet, or the length of a string if X was an array or a data frame.
     feature_names_in_ : array
         Only if X was a data frame with string column names.
 

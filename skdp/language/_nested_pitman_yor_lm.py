@@ -28,8 +28,9 @@ from skdp.language._nested._parameters import (
     DISCOUNTS,
     check_anneal,
     check_length_factors,
-    check_length_prior,
     check_levels,
+    check_word_length,
+    uses_word_length,
 )
 from skdp.language._nested._sampler import NestedSampler, Settings, Strings
 
@@ -68,13 +69,13 @@ class NestedPitmanYorLM(
         estimated from drawn words after each sweep, and held fixed during the next. An array: fixed
         positive factors.
     word_length : float, "entropy" or "auto", default="entropy"
-        lambda, the mean length of new words before truncation at L. "entropy": 160 / H^2, at
-        least 1 and at most 7, for characters of an entropy of H bits in X: 7 for Latin letters, 6
-        for phonemes or Thai, 2 for Chinese or Japanese. "auto": learned under `length_prior` in
-        sweeps that are not annealed.
+        lambda, the mean length of new words before truncation at L, only with
+        ``length_correction="poisson"``. "entropy": 160 / H^2, at least 1 and at most 7, for
+        characters of an entropy of H bits in X: 7 for Latin letters, 6 for phonemes or Thai, 2 for
+        Chinese or Japanese. "auto": learned under `length_prior` in sweeps that are not annealed.
     length_prior : (float, float) or None, default=None
         Shape and rate of the Gamma prior on lambda; its mean is the initial value. None: shape 4
-        and the mean of "entropy".
+        and the mean of "entropy". Only with ``length_correction="poisson"``.
     end_probability : float or "auto", default=0.95
         p_$: share of the base that goes to the end of the sentence. The rest is the price of a new
         word: larger values give fewer word types. "auto": learned under `end_probability_prior`,
@@ -146,7 +147,7 @@ class NestedPitmanYorLM(
     character_discounts_, character_concentrations_ : (character_order,) arrays
         Posterior means, or the given values; entry m belongs to contexts of m symbols.
     word_length_ : float
-        lambda: its posterior mean, or the given value.
+        lambda: its posterior mean, or the given value. Only with ``length_correction="poisson"``.
     end_probability_ : float
         p_$: its posterior mean, or the given value.
     segmentations_ : list of lists of words
@@ -161,7 +162,7 @@ class NestedPitmanYorLM(
     n_words_ : int
         Size of the alphabet.
     n_features_in_ : int
-        Size of the alphabet, or the length of a string if X was an array.
+        Size of the alphabet, or the length of a string if X was an array or a data frame.
     feature_names_in_ : array, only if X was a data frame with string column names
 
     See Also
@@ -223,7 +224,7 @@ class NestedPitmanYorLM(
         *ChainEstimator._feature_attributes, "n_words_", "_sentence_length", "alphabet_"
     )  # fmt: skip
 
-    _optional_attributes: ClassVar[frozenset[str]] = frozenset(["segmentations_"])
+    _optional_attributes: ClassVar[frozenset[str]] = frozenset(["segmentations_", "word_length_"])
 
     _lay_out: ClassVar[Any] = staticmethod(lay_out_strings)
     _read: ClassVar[Any] = staticmethod(read_strings)
@@ -311,8 +312,7 @@ class NestedPitmanYorLM(
             orders[-1],
             int(self.max_word_length),
             check_length_factors(self.length_correction, int(self.max_word_length)),
-            self.word_length,
-            check_length_prior(self.length_prior),
+            *check_word_length(self.word_length, self.length_prior, self.length_correction),
             self.end_probability,
             check_beta_prior(self.end_probability_prior, "end_probability_prior"),
             check_levels(self.discount, "discount", orders, DISCOUNTS, "in [0, 1)"),
@@ -368,9 +368,10 @@ class NestedPitmanYorLM(
             "word_concentrations_": prior[n:, 1],
             "character_discounts_": prior[:n, 0],
             "character_concentrations_": prior[:n, 1],
-            "word_length_": self._mean_or_given("word_length", chain.trace),
             "end_probability_": self._mean_or_given("end_probability", chain.trace),
         }
+        if uses_word_length(self.length_correction):
+            attributes["word_length_"] = self._mean_or_given("word_length", chain.trace)
         if self.warm_start:
             attributes["segmentations_"] = [
                 self._show(words) for words in chain.sampler.segmentation()
@@ -545,7 +546,9 @@ class NestedPitmanYorLM(
         -------
         (n_strings,) array
             Natural logarithm of the mean over the stored samples of all chains. The end of the
-            string is included.
+            string is included. A character that was not in `fit` has the base probability of each
+            of the A others, 1 / (A + 1); these and the end of a word already sum to 1, so over
+            strings with new characters the probabilities sum to more than 1.
         """
         check_is_fitted(self)
         tokens, ptr, _ = read_new_input(self, X)

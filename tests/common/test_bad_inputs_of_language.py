@@ -1,5 +1,7 @@
 """Faults in the use of language models are named, and what is small or closed is none."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -178,5 +180,16 @@ def test_samples():
     assert drawn == model.sample(30, random_state=0)
     with pytest.warns(UserWarning, match="of 5 sequences were cut at max_length=2"):
         assert max(map(len, model.sample(5, max_length=2, random_state=0))) == 2
+    model = lm([[0, 1, 2]] * 20 + [[0, 1, 2, 0, 1]] * 20, random_state=0)
+    cut = []
+    for seed in range(20):
+        (whole,) = model.sample(random_state=seed)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            (start,) = model.sample(max_length=3, random_state=seed)
+        assert start.tolist() == whole[:3].tolist()
+        cut.append(len(seen))
+        assert cut[-1] == (len(whole) > 3)  # not for a sequence of exactly three words
+    assert 0 < sum(cut) < 20
     endless = lm([[0, 1, 2]] * 40, end_of_sequence=False)
     assert list(map(len, endless.sample(4, max_length=9))) == [9] * 4

@@ -35,7 +35,8 @@ class Projection(NamedTuple):
 
 
 _SMOOTHING = 0.5
-"""Pseudo-count of the tags of a rare word's class, in addition to the word's own tags."""
+"""Pseudo-count of the tags of a rare word's class, in addition to the word's own tags. Also the
+count of unknown words in trees without any."""
 
 
 class RefinedParser:
@@ -49,7 +50,8 @@ class RefinedParser:
         subsymbol, of the weights of the refined grammar, and of the probabilities of its rules.
     n_words, n_known : int
         Words from `n_known` on are classes of unknown words. Classes that do not occur in the trees
-        have the emissions of all classes together, from every symbol that emits one of them.
+        have the emissions of all classes together, from every symbol that emits one of them. If no
+        class occurs, unknown words have the tags of all words, and half a token of probability.
     widths : sequence of float
         Items and edges whose best coarse tree has a log weight lower than that of the best tree by
         more than the first width are pruned; if the refined grammars allow no remaining tree, by
@@ -75,10 +77,15 @@ class RefinedParser:
         self.widths = widths
         emission, coarse_pooled = _pool(rules.emission, coarse_logs.emission, n_known)
         uses = _pool(rules.emission, np.log(coarse_counts.emission), n_known)[1]
-        self._means, *self._scaled = (
-            ScaledWeights.of(t._replace(emission=_pool(rules.emission, t.emission, n_known)[1]))
+        pooled = [
+            t._replace(emission=_pool(rules.emission, t.emission, n_known)[1])
             for t in (log_means, logs, *others)
-        )
+        ]
+        if n_words > n_known and not (rules.emission[:, 1] >= n_known).any():
+            # Only the probabilities: a constant per word does not change the order of trees.
+            n_tokens = float(coarse_counts.emission.sum())
+            _share_with_unknown(emission, pooled[0].emission, n_tokens)
+        self._means, *self._scaled = map(ScaledWeights.of, pooled)
         self._emission, self._word_ptr = _by_word(emission, n_words)
         self._log_emission = np.ascontiguousarray(coarse_pooled[:, 0])
         self._uses = uses[:, 0]
@@ -341,6 +348,19 @@ def _pool(emission: Ints, logs: Floats, n_known: int) -> tuple[Ints, Floats]:
         tables.append(np.column_stack([symbols, np.full(len(symbols), name)]).astype(np.int32))
         sums.append(total)
     return np.concatenate(tables), np.concatenate(sums)
+
+
+def _share_with_unknown(emission: Ints, logs: Floats, n_tokens: float) -> None:
+    """Scale known and unknown words, in place, so that a symbol's words sum to 1 with both.
+
+    Without unknown words in the trees, these have the tags of all words, so their rows have the
+    whole probability of their symbols. Half a token is added for them to the `n_tokens` of the
+    trees. Every symbol has the same share of it as of the tokens, so the factors do not depend on
+    the symbol.
+    """
+    log_total = np.log(n_tokens + _SMOOTHING)
+    logs[emission[:, 1] >= 0] += np.log(n_tokens) - log_total
+    logs[emission[:, 1] == _UNKNOWN] += np.log(_SMOOTHING) - log_total
 
 
 def _by_word(emission: Ints, n_words: int) -> tuple[Ints, NDArray[np.int64]]:

@@ -38,6 +38,30 @@ def check_length_factors(given: Any, longest: int) -> Any:
     return factors
 
 
+def uses_word_length(length_correction: Any) -> bool:
+    """Return whether the factors of word lengths depend on lambda."""
+    return isinstance(length_correction, str) and length_correction == "poisson"
+
+
+def check_word_length(
+    word_length: Any, length_prior: Any, length_correction: Any
+) -> tuple[Any, tuple[float, float] | None]:
+    """Return lambda and its prior, or raise ValueError if they would have no effect.
+
+    The prior is None if it depends on the characters.
+    """
+    prior = None if length_prior is None else check_gamma_prior(length_prior, "length_prior")
+    if not uses_word_length(length_correction):
+        ways = {"word_length": (word_length, "entropy"), "length_prior": (prior, None)}
+        for name, (given, default) in ways.items():
+            if given != default:
+                raise ValueError(
+                    f"{name} has no effect without length_correction='poisson': leave it at its "
+                    f"default, {default!r}; got {shorten(given)}."
+                )
+    return word_length, prior
+
+
 def expected_word_length(tokens: Ints) -> float:
     """Return lambda for new words of a text, from the entropy of its characters.
 
@@ -47,11 +71,6 @@ def expected_word_length(tokens: Ints) -> float:
     """
     entropy = entr(np.bincount(tokens) / len(tokens)).sum() / np.log(2.0)
     return float(np.clip(_SQUARED_BITS / max(entropy, 1.0) ** 2, 1.0, _LONGEST_MEAN))
-
-
-def check_length_prior(given: Any) -> tuple[float, float] | None:
-    """Return shape and rate of the prior on lambda, or None if they depend on the characters."""
-    return None if given is None else check_gamma_prior(given, "length_prior")
 
 
 def check_anneal(given: Any, burn_in: int) -> tuple[float, int] | None:

@@ -22,7 +22,7 @@ from skdp.language._nested._kernels_types import find_occurrences, sweep_types
 from skdp.language._nested._layout import lay_out, open_restaurants, portions
 from skdp.language._nested._lexicon import split_texts
 from skdp.language._nested._model import NestedModel
-from skdp.language._nested._parameters import expected_word_length
+from skdp.language._nested._parameters import expected_word_length, uses_word_length
 from skdp.language._nested._state import NestedState
 from skdp.processes._franchise_hyper import (
     Histogram,
@@ -277,7 +277,8 @@ class NestedSampler(Part):
         power = 1.0 / self._temperature(self.n_sweeps)
         self.acceptance = self._sweep(order, power, True, self.stream) / len(order)
         self._move_types(power)
-        if self.settings.word_length == "auto" and power == 1.0:
+        learns = self._uses_word_length() and self.settings.word_length == "auto"
+        if learns and power == 1.0:
             self._draw_word_length(self.stream)
         self._draw_parameters(self.stream)
         self.n_sweeps += 1
@@ -371,6 +372,9 @@ class NestedSampler(Part):
         )
         return counts[1:].astype(np.int64)
 
+    def _uses_word_length(self) -> bool:
+        return uses_word_length(self.settings.length_correction)
+
     def _draw_word_length(self, rng: NDArray[np.uint64]) -> None:
         """Draw lambda by slice sampling on its logarithm; Poisson lengths are 1 to L.
 
@@ -399,7 +403,7 @@ class NestedSampler(Part):
         self._price()
         if not isinstance(s.length_correction, str):
             self.prices[1:] *= s.length_correction
-        elif s.length_correction == "poisson":
+        elif self._uses_word_length():
             counts = np.zeros(s.max_length + 1, dtype=np.int64)
             draw_lengths(
                 self._f,
@@ -469,7 +473,7 @@ class NestedSampler(Part):
             "n_types": float(
                 np.count_nonzero(f.cells[text.root_cell : text.hashed_cell - 1, CUSTOMERS])
             ),
-            "word_length": self.word_length,
+            **({"word_length": self.word_length} if self._uses_word_length() else {}),
             "end_probability": self.base_shares[0],
             "acceptance": self.acceptance,
             "n_flips": float(self.n_flips),

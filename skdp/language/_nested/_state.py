@@ -58,7 +58,7 @@ class NestedState:
 
     @property
     def word_length(self) -> float:
-        """Lambda of the lengths of new words."""
+        """Lambda of the lengths of new words; only used with length_correction="poisson"."""
         return float(self._sampler.word_length)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import IO, Any
@@ -43,7 +44,7 @@ def check_names(feature_names: Any, n_words: int) -> list[str]:
                 f"{UNKNOWN}."
             )
     if len(set(words)) < len(words):
-        twice = sorted(word for word in set(words) if words.count(word) > 1)[0]
+        twice = min(word for word, n in Counter(words).items() if n > 1)
         raise ValueError(f"feature_names: {twice!r} names two words.")
     return words
 

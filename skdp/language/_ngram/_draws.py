@@ -26,16 +26,18 @@ def draw_sequences(
     """
     cumulative = np.concatenate([[0.0], np.cumsum(model.mass)])
     base_cumulative = np.concatenate([[0.0], np.cumsum(model.base) / model.base.sum()])
-    symbols = np.full(max_length + 1, trie.n_words, np.int32)  # a beginning and words
+    ends = trie.n_outcomes > trie.n_words
+    # A beginning and words, and room for the event after the last word, which may be the end.
+    symbols = np.full(max_length + 1 + ends, trie.n_words, np.int32)
     sequences, ended = [], np.zeros(n_sequences, np.bool_)
     for i in range(n_sequences):
         length = draw_words(
-            symbols, trie.n_words, trie.n_outcomes > trie.n_words, trie.child_ptr, trie.symbol,
-            trie.above, trie.leaf, as_readonly(trie.text), trie.cell_ptr, trie.outcome, cumulative,
-            base_cumulative, model.chain, rng,
+            symbols, trie.n_words, ends, trie.child_ptr, trie.symbol, trie.above, trie.leaf,
+            as_readonly(trie.text), trie.cell_ptr, trie.outcome, cumulative, base_cumulative,
+            model.chain, rng,
         )  # fmt: skip
-        sequences.append(symbols[1 : length + 1].copy())
-        ended[i] = length < max_length
+        sequences.append(symbols[1 : min(length, max_length) + 1].copy())
+        ended[i] = ends and length <= max_length
     return sequences, ended
 
 

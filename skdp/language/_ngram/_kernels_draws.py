@@ -51,8 +51,8 @@ def draw_words(
 
     Parameters
     ----------
-    symbols : (max_length + 1,) int32
-        The beginning, then the output.
+    symbols : (most + 1,) int32
+        The beginning, then the output, of at most this number of words.
     n_words : int
         Number of words; also the beginning as a symbol of contexts, and the end as an outcome.
     ends : bool

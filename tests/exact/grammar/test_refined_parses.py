@@ -253,6 +253,42 @@ def test_rare_words_keep_their_tags(words):
     assert proba.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("inference", ["vb", "em", "split-merge"])
+def test_probabilities_sum_to_one_without_rare_words(inference):
+    """Words and one unknown class, of half a token in all: sentences of one word, of two tags."""
+    trees = [ParseTree(tag, [word]) for tag, word in zip("AAAAABBB", "abcaaadd", strict=True)]
+    model = HDPPCFGRefiner(2, inference=inference, min_word_count=1, random_state=0)
+    model.fit([tree.leaves for tree in trees], trees)
+    p = dict(zip("abcdx", np.exp(model.score_samples([[w] for w in "abcdx"])), strict=True))
+    assert sum(p.values()) == pytest.approx(1.0)
+    assert p["x"] == pytest.approx(0.5 / 8.5)
+    assert p["x"] < min(p[word] for word in "abcd")
+    assert np.exp(model.score_samples([["y"], ["X-9"]])) == pytest.approx(p["x"])
+    ranked = model.k_best([["x"]])[0]  # the tags of all words
+    assert sum(math.exp(log_prob) for _, log_prob in ranked) == pytest.approx(p["x"])
+    proba = model.tree_proba([["x"]] * 2, [ParseTree(tag, ["x"]) for tag in "AB"])
+    assert proba.sum() == pytest.approx(1.0)
+
+
+def test_unknown_words_without_rare_ones_keep_the_order_of_trees():
+    """Every tree of a sentence has a factor for each word, which does not depend on the tree."""
+    trees = [to_tree(tree) for tree in CORPUS]
+    model = HDPPCFGRefiner(1, inference="em", min_word_count=1)
+    model.fit([tree.leaves for tree in trees], trees)
+    words = ("k", "new", "qa")
+    weights = dict(oracle.relative_frequencies(CORPUS, "k qa qb qc qd qe".split()))
+    n = sum(len(tree.leaves) for tree in trees)
+    for tag in "AB":
+        weights["emission", tag, 0, "new"] = 0.5 / n
+    rules = {(tag, word) for tag in "AB" for word in words}
+    rules |= {rule[1::2] for rule in weights if rule[0] == "binary"}
+    every = [tree for tree in oracle.coarse_trees(words, rules, 0) if tree[0] == "S"]
+    sums = {tree: oracle.tree_sum(tree, weights, 1)[0] for tree in every}
+    expected = {tree: p * (n / (n + 0.5)) ** 3 for tree, p in sums.items() if p > 0.0}
+    found = {to_tuple(tree): math.exp(p) for tree, p in model.k_best([words], 100)[0]}
+    assert found == pytest.approx(expected)
+
+
 # Given tags
 
 
@@ -295,12 +331,13 @@ def test_a_tag_that_a_word_never_had():
 @pytest.mark.parametrize("n_components", [1, 2, 3])
 def test_chains_of_unaries_are_mixtures_of_mixtures(n_components):
     """A - B - word (Liang et al. 2009, section 4.2): given words alone, however many subsymbols
-    there are, the most likely probability of a word is its frequency."""
+    there are, the most likely probability of a word is its frequency. Half a token is unknown."""
     words = "a b a c a b d a".split()
     trees = [ParseTree("A", [ParseTree("B", [word])]) for word in words]
     model = HDPPCFGRefiner(n_components, inference="em", min_word_count=1, random_state=0)
     model.fit([[word] for word in words], trees)
     counts = np.array([4, 2, 1, 1])
     expected = np.log(counts / len(words))
-    np.testing.assert_allclose(model.score_samples([[word] for word in "abcd"]), expected)
+    scores = model.score_samples([[word] for word in "abcd"])
+    np.testing.assert_allclose(scores, np.log(counts / (len(words) + 0.5)))
     assert model.lower_bound_ == pytest.approx(counts @ expected)

@@ -142,6 +142,22 @@ MUTATIONS = [
         f"{PARSES}::test_rare_words_keep_their_tags[words0]",
     ),
     Mutation(
+        "refinement-known-words-keep-everything",
+        PARSER,
+        "    logs[emission[:, 1] >= 0] += np.log(n_tokens) - log_total\n",
+        "",
+        "What unknown words have is taken from the known ones.",
+        f"{PARSES}::test_probabilities_sum_to_one_without_rare_words[em]",
+    ),
+    Mutation(
+        "refinement-unknown-words-of-a-whole-token",
+        PARSER,
+        "+= np.log(_SMOOTHING) - log_total",
+        "+= -log_total",
+        "Unknown words count half a token.",
+        f"{PARSES}::test_unknown_words_without_rare_ones_keep_the_order_of_trees",
+    ),
+    Mutation(
         "refinement-trees-of-longer-chains",
         PARSER,
         "            if rule is None or chain > self.rules.longest_chain:",

@@ -57,4 +57,12 @@ MUTATIONS = [
         "Draws come from contexts in the text, too.",
         f"{ANY}::test_draws",
     ),
+    Mutation(
+        "ngram-full-sequences-are-cut",
+        "language/_ngram/_draws.py",
+        "ended[i] = ends and length <= max_length",
+        "ended[i] = ends and length < max_length",
+        "A sequence of max_length words may be whole.",
+        "tests/common/test_bad_inputs_of_language.py::test_samples",
+    ),
 ]

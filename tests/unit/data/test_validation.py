@@ -334,10 +334,29 @@ class TestCheckSentences:
         assert check_sentences(estimator, X, reset=False) == expected
 
     @pytest.mark.parametrize(
-        "X", [np.array([[3, 1], [0, 2]]), [[3, 1], [0, 2]], [[3.0, 1], [0, 2]]]
+        "X",
+        [
+            [[3, 1], [0, 2]],
+            [(3.0, 1), (0, 2)],
+            [np.array([3.0, 1.0]), np.array([0.0, 2.0])],
+            pd.Series([[3, 1], [0, 2]]),
+            TokenSequences.from_sequences([[3, 1], [0, 2]]),
+        ],
     )
-    def test_rows_are_sentences_of_one_length(self, X):
-        for rows in (X, np.asarray(X).astype(float), pd.DataFrame(X)):
+    def test_sentences_that_happen_to_have_one_length(self, X):
+        """A list is a list of sentences: those of `predict` may have any length."""
+        estimator = WordShares()
+        expected = TokenSequences.from_sequences([[3, 1], [0, 2]])
+        assert check_sentences(estimator, X, reset=True) == expected
+        assert estimator.n_features_in_ == estimator.n_words_ == 4
+        assert check_sentences(estimator, X, reset=False) == expected
+        for new in ([[1]], [[0], [1, 2, 3]], np.array([[1, 2, 3]]), [[1.0, 2.0, 3.0]]):
+            new_words = TokenSequences.from_sequences([np.asarray(s, int) for s in new], 4)
+            assert check_sentences(estimator, new, reset=False) == new_words
+
+    def test_rows_are_sentences_of_one_length(self):
+        X = np.array([[3, 1], [0, 2]])
+        for rows in (X, X.astype(float), pd.DataFrame(X)):
             estimator = WordShares()
             sentences = check_sentences(estimator, rows, reset=True)
             assert sentences == TokenSequences.from_sequences([[3, 1], [0, 2]])

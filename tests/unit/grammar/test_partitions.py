@@ -110,7 +110,7 @@ def test_errors(tmp_path):
         )
     with pytest.raises(ValueError, match="n_jobs"):
         model(n_jobs=0).fit(split(2))
-    of_rows = model().fit([[0, 1], [1, 1]])
+    of_rows = model().fit(np.array([[0, 1], [1, 1]]))
     with pytest.raises(ValueError, match="fitted on an array"):
         of_rows.predict(PartitionedSentences.from_sentences(TokenSequences([0], [0, 1], 2), 1))
 

@@ -122,6 +122,7 @@ def test_short_fits():
         ({"discount": (0.5, 0.5)}, "discount must be a number, 'auto' or three of them"),
         ({"discount": (0.5, [0.1, 0.2], 0.5)}, "must hold, for collocations, words and"),
         ({"concentration": (0.0, 1.0, 1.0)}, "concentration must hold"),
+        ({"word_length": 3.0}, "word_length has no effect without length_correction='poisson'"),
     ],
 )
 def test_wrong_parameters(params, message):
@@ -155,7 +156,9 @@ def test_every_parameter(params):
         assert estimator.character_discounts_.tolist() == [0.5] * 4
         assert estimator.collocation_concentration_ == 7.0
         assert estimator.character_concentrations_.tolist() == [1.0, 2.0, 3.0, 4.0]
-    for name in ("word_length", "end_probability", "stop_probability"):
+    is_poisson = isinstance(params.get("length_correction"), str)
+    assert is_poisson == hasattr(estimator, "word_length_") == ("word_length" in estimator.trace_)
+    for name in ("word_length", "end_probability", "stop_probability")[not is_poisson :]:
         values = estimator.trace_[name]
         if params.get(name) == "auto":
             assert values.std() > 0.0

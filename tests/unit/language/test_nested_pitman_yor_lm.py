@@ -232,6 +232,9 @@ def test_long_words_by_default():
         ({"length_correction": [1.0]}, "length_correction must hold max_word_length=20"),
         ({"length_correction": [0.0] * 20}, "length_correction must hold"),
         ({"length_correction": "gamma"}, "length_correction"),
+        ({"length_correction": "none", "word_length": 4}, "word_length has no effect without"),
+        ({"length_correction": [1.0] * 20, "word_length": "auto"}, "word_length has no effect"),
+        ({"length_correction": "none", "length_prior": (1, 1)}, "length_prior has no effect"),
         ({"word_order": 4}, "word_order"),
         ({"word_order": 0}, "word_order"),
         ({"character_order": 0}, "character_order"),
@@ -261,7 +264,8 @@ def test_wrong_parameters(params, message):
         ("thedog", "X must be a list of strings"),
         ([""], "Found array with 0 feature"),
         (["", ""], "Found array with 0 feature"),
-        ([[0, -1]], "Negative values"),
+        (np.array([[0, -1]]), "Negative values"),
+        ([[0, -1]], "sentence 0: word id -1 is out of range"),
         ([], "0 sample"),
     ],
 )
@@ -306,7 +310,9 @@ def test_every_parameter(params):
     if "concentration" in params and not isinstance(params["concentration"], float):
         assert estimator.word_concentrations_.tolist() == [1.0, 2.0]
         assert estimator.character_discounts_.tolist() == [0.3] * 4
-    for name in ("word_length", "end_probability"):
+    is_poisson = "length_correction" not in params
+    assert is_poisson == hasattr(estimator, "word_length_") == ("word_length" in estimator.trace_)
+    for name in ("word_length", "end_probability")[not is_poisson :]:
         values = estimator.trace_[name]
         if params.get(name) == "auto":
             assert values.std() > 0.0
