@@ -35,8 +35,7 @@ class DPMixture(RowMixture):
         `IndependentEmissions` of any of these but `StudentTEmission`, with the same names. NaN is a
         missing value.
     concentration : float or "auto", default="auto"
-        b, above minus the discount (above 0 if that is drawn): the larger, the more components.
-        "auto": drawn.
+        b, above 0: the larger, the more components. "auto": drawn.
     concentration_prior : (shape, rate), default=(1.0, 1.0)
         Gamma prior under which b is drawn; shape and rate from 1e-8 to 1e8.
     sampler : {"collapsed", "blocked"}, default="collapsed"
