@@ -146,6 +146,17 @@ def test_concentrations_out_of_range(model, bound):
         model.fit(X)
 
 
+@pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
+def test_numbers_of_init_are_not_kept(sampler):
+    """A first partition is only a start, while labels in y keep their numbers."""
+    sizes = [5, 20, 10, 30]
+    first = np.repeat(np.arange(4), sizes)
+    rows = np.random.default_rng(0).normal(size=(65, 2)) + 8.0 * first[:, np.newaxis]
+    model = DPMixture(sampler=sampler, init=first, max_iter=60, random_state=0)
+    assert model.fit(rows).labels_[[0, 6, 26, 40]].tolist() == [3, 1, 2, 0]
+    assert model.fit(rows, first).labels_[[0, 6, 26, 40]].tolist() == [0, 1, 2, 3]
+
+
 def test_without_moves_one_component_stays():
     """The purpose of the moves: no single row leaves a large component for a new one."""
     rng = np.random.default_rng(0)
