@@ -22,6 +22,7 @@ from skdp._checks._arguments import (
     is_masked,
     is_number,
     shorten,
+    write_number,
 )
 from skdp._checks._known import check_known, is_unknown
 from skdp._checks._memory import available_memory, check_memory, physical_memory
@@ -53,4 +54,5 @@ __all__ = [
     "is_unknown",
     "physical_memory",
     "shorten",
+    "write_number",
 ]

@@ -40,6 +40,12 @@ def shorten(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
+def write_number(value: float) -> str:
+    """Return a number as messages show it: up to 1e17, integers have all their digits."""
+    is_whole = abs(value) < 1e17 and value == np.floor(value)
+    return f"{value:.0f}" if is_whole else f"{value:g}"
+
+
 def is_list_like(value: Any) -> bool:
     """Tell whether a value has parts in an order; text, mappings and sparse matrices have none."""
     if isinstance(value, str | bytes | Mapping | Set) or getattr(value, "ndim", 1) == 0:
@@ -120,7 +126,8 @@ def check_concentration(concentration: float, above: float = 0.0) -> float:
     """Return the concentration b as a finite float larger than `above`."""
     if not is_number(concentration) or not above < concentration < np.inf:
         raise ValueError(
-            f"concentration must be a finite number > {above:g}, got {shorten(concentration)}."
+            f"concentration must be a finite number > {above + 0.0:g}, got "  # no -0
+            f"{shorten(concentration)}."
         )
     return float(concentration)
 

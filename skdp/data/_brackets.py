@@ -58,10 +58,11 @@ def parse_brackets(
     fresh = False  # the last token opened a bracket
     fault = ""  # the error in a tree to leave out
     stray = 0  # the last line with something outside of brackets
+    hollow = 0  # the line of an empty bracket in the outermost one, which must be alone in it
 
-    def complain(what: str) -> str:
+    def complain(what: str, line: int) -> str:
         if skip is None:
-            raise ValueError(f"{where}line {number}: {what}.")
+            raise ValueError(f"{where}line {line}: {what}.")
         return fault or what
 
     number = 0
@@ -69,7 +70,7 @@ def parse_brackets(
         for token in _TOKEN.findall(line):
             if token == "(":
                 if fresh and len(labels) > 1:
-                    fault = complain("an inner bracket has no label")
+                    fault = complain("an inner bracket has no label", number)
                 labels.append("")
                 counts.append(0)
                 opened.append(number)
@@ -77,7 +78,9 @@ def parse_brackets(
             elif not labels:
                 if without_byte_order_mark(token):
                     what = "a closing bracket without an opening bracket"
-                    what = complain(what if token == ")" else f"{token!r} is outside of brackets")
+                    if token != ")":
+                        what = f"{token!r} is outside of brackets"
+                    what = complain(what, number)
                     if skip is not None and stray < number:
                         skip(number, number, what)
                         stray = number
@@ -92,8 +95,11 @@ def parse_brackets(
                 label, n_children, start = labels.pop(), counts.pop(), opened.pop()
                 fresh = False
                 if n_children == 0:
-                    if label or labels not in ([], [""]):
-                        fault = complain(f"the bracket ({label}) is empty")
+                    if label or labels not in ([], [""]) or (labels and hollow):
+                        fault = complain(f"the bracket ({label}) is empty", number)
+                    hollow = number if labels else 0
+                elif hollow and not labels:
+                    fault = complain("the bracket () is empty", hollow)
                 elif label:
                     items.append((label, n_children))
                 elif n_children > 1 or isinstance(items[-1], str):
@@ -105,7 +111,7 @@ def parse_brackets(
                     skip(start, number, fault)
                 else:
                     yield items
-                items, fault = [], ""
+                items, fault, hollow = [], "", 0
     if opened and skip is None:
         raise ValueError(f"{where}line {opened[-1]}: {_NEVER_CLOSED}.")
     if opened and skip is not None:

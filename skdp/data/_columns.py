@@ -109,8 +109,15 @@ def to_numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     return numbers
 
 
+def complex_error(name: str, kind: Any) -> ValueError:
+    """Return the exception for complex numbers of a type; conversion would drop a part of them."""
+    return ValueError(f"Complex data not supported: {name} must hold real numbers, got {kind}.")
+
+
 def _to_number(value: Any, name: str) -> float:
     check_unmasked(value, name)
+    if isinstance(value, complex | np.complexfloating):
+        raise complex_error(name, type(value).__name__)
     if is_missing(value):
         return np.nan
     got = f"got {shorten(value)} ({type(value).__name__})"

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import assert_all_finite
 
-from skdp.data._columns import columns_of, is_frame, names_of, to_numbers
+from skdp.data._columns import columns_of, complex_error, is_frame, names_of, to_numbers
 from skdp.data._sequence_panel import SequencePanel
 
 FILL_IN = (
@@ -44,9 +44,7 @@ def with_numbers(X: Any, name: str = "X") -> Any:
     if isinstance(X, np.ndarray):
         _check_no_dates(X.dtype, name)
         if X.dtype.kind == "c":  # scikit-learn's message shows the whole array
-            raise ValueError(
-                f"Complex data not supported: {name} must hold real numbers, got {X.dtype}."
-            )
+            raise complex_error(name, X.dtype)
     return to_numbers(X, name) if isinstance(X, np.ndarray) and X.dtype == object else X
 
 
@@ -58,6 +56,8 @@ def _with_number_columns(frame: Any, name: str) -> Any:
         _check_no_dates(
             values.dtype, f"{name}, column {label!r},", ", make them the index, or leave them out"
         )
+        if values.dtype.kind == "c":
+            raise complex_error(f"{name}, column {label!r},", values.dtype)
         if values.dtype.kind in "biuf":
             continue
         try:

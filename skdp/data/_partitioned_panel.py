@@ -13,7 +13,7 @@ class PartitionedPanel(Partitioned):
 
     Make one by `from_files`, `from_delayed`, `from_bag` or `from_panel`. Nothing is read before it
     is needed. `HDPHMMLT` can be fitted to it, with bit for bit the result of a fit to the whole
-    panel; fitted models of sequences can predict and score it.
+    panel; fitted models of sequences, except `StateDetector`, can predict and score it.
 
     Attributes
     ----------

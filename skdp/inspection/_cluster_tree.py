@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._merge_tree import check_at_most
 from skdp.inspection._axes import check_matplotlib, with_count
+from skdp.inspection._estimators import check_model
 from skdp.inspection._trees import TreeDisplay, count_leaves
 
 
@@ -89,13 +89,15 @@ class ClusterTreeDisplay(TreeDisplay):
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
+        TypeError
+            If the estimator is not a mixture.
         ValueError
             If there are fewer than two clusters.
         ImportError
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_is_fitted(estimator)
+        check_model(estimator, "a mixture with clusters", "cluster_tree", "n_components_")
         n_own = estimator.n_components_
         n_clusters = count_leaves(n_clusters, n_own, "n_clusters", "clusters")
         tree = estimator.cluster_tree()

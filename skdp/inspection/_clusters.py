@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_floats, check_integers, is_number, shorten
 from skdp.inspection._axes import (
@@ -20,6 +19,7 @@ from skdp.inspection._axes import (
     with_count,
     write_name,
 )
+from skdp.inspection._estimators import check_model
 
 _SIZE = (5.6, 4.4)
 _N_STEPS = 150
@@ -135,14 +135,14 @@ class ClusterDisplay:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         TypeError
-            If samples of the estimator are groups of rows.
+            If the estimator is not a mixture, or its samples are groups of rows.
         ValueError
             If X or another argument is invalid.
         ImportError
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_is_fitted(estimator)
+        check_model(estimator, "a mixture of rows", "predict", "score_samples")
         if hasattr(estimator, "group_weights_"):
             raise TypeError(
                 f"estimator must be a mixture of rows, got {type(estimator).__name__}, whose "

@@ -128,7 +128,7 @@ class CoAssignmentDisplay:
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         check_is_fitted(estimator)
-        if not hasattr(estimator, "n_components_distribution_"):
+        if not all(hasattr(estimator, name) for name in ("n_components_distribution_", "labels_")):
             raise TypeError(
                 "estimator must be a mixture that stores sampled partitions, PitmanYorMixture, "
                 f"DPMixture or HDPMixture, got {type(estimator).__name__}."

@@ -17,6 +17,7 @@ from skdp.inspection._axes import (
     check_names,
     open_axes,
 )
+from skdp.inspection._estimators import check_model
 from skdp.inspection._matrix import label_matrix, size_matrix
 from skdp.inspection._states import check_matrix, check_shares, choose_states
 
@@ -113,6 +114,8 @@ class FactorDisplay:
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
+        TypeError
+            If the estimator is not a model with states.
         ValueError
             If the states of the estimator have no factors, or an argument is invalid.
         ImportError
@@ -121,6 +124,7 @@ class FactorDisplay:
         check_matplotlib(f"{cls.__name__}.from_estimator")
         check_is_fitted(estimator)
         if not hasattr(estimator, "factors_"):
+            check_model(estimator, "a hidden Markov model with factors", "state_shares_")
             raise ValueError(
                 f"The states of {type(estimator).__name__} have no factors (no attribute "
                 "factors_): its emission is not a BinaryFactorEmission."

@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_floats, check_count, is_number, shorten
 from skdp.inspection._axes import LITERAL, PALETTE, check_matplotlib, open_axes, write_name
+from skdp.inspection._estimators import check_model
 
 _SIZE = (7.0, 3.2)
 
@@ -135,12 +135,13 @@ class ForecastDisplay:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError, TypeError
-            If an argument is invalid, X holds several sequences, or the column holds categories.
+            If the estimator has no forecasts, an argument is invalid, X holds several sequences, or
+            the column holds categories.
         ImportError
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_is_fitted(estimator)
+        check_model(estimator, "an HDPHMMLT, or a model with its forecasts", "forecast")
         if not is_number(interval) or not 0.0 < interval < 1.0:
             raise ValueError(f"interval must be between 0 and 1, got {shorten(interval)}.")
         if np.ndim(X) != 2:

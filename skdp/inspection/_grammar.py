@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, check_count, is_number
 from skdp.data._tree_layout import text_width
@@ -20,6 +19,7 @@ from skdp.inspection._axes import (
     open_axes,
     write_name,
 )
+from skdp.inspection._estimators import check_model
 from skdp.inspection._states import check_shares
 
 _FONT_SIZE = 10.0
@@ -213,13 +213,16 @@ class GrammarDisplay:
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
+        TypeError
+            If the estimator is not a grammar with learned rules.
         ValueError
             If an argument is invalid.
         ImportError
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_is_fitted(estimator, "binary_probs_")
+        required = "root_probs_", "rule_type_probs_", "emission_probs_", "binary_probs_"
+        check_model(estimator, "a grammar with learned rules", *required)
         display = cls(
             estimator.root_probs_,
             estimator.rule_type_probs_,

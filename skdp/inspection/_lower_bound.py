@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, check_unmasked, shorten
 from skdp.inspection._axes import (
@@ -18,6 +17,7 @@ from skdp.inspection._axes import (
     check_names,
     open_axes,
 )
+from skdp.inspection._estimators import check_model
 
 _KINDS = ("bound", "gap")
 _SIZE = (5.4, 3.4)
@@ -122,6 +122,8 @@ class LowerBoundDisplay:
         ------
         sklearn.exceptions.NotFittedError
             If an estimator is not fitted.
+        TypeError
+            If an estimator has no lower bounds.
         ValueError
             If an argument is invalid.
         ImportError
@@ -130,7 +132,7 @@ class LowerBoundDisplay:
         check_matplotlib(f"{cls.__name__}.from_estimator")
         estimators = estimator if isinstance(estimator, list | tuple) else [estimator]
         for fitted in estimators:
-            check_is_fitted(fitted, "lower_bounds_")
+            check_model(fitted, "a model that is fitted by a lower bound", "lower_bounds_")
         display = cls([fitted.lower_bounds_ for fitted in estimators], names=names)
         return display.plot(ax, kind=kind)
 

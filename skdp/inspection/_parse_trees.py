@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count, shorten
 from skdp.data import check_sentences
 from skdp.data._parse_tree import ParseTree
 from skdp.data._tree_layout import TreeLayout, lay_out, text_width
 from skdp.inspection._axes import LITERAL, check_matplotlib, check_names, open_axes, write_name
+from skdp.inspection._estimators import check_model
 
 _FONT_SIZE = 10.0
 _ROW, _GAP = 2.4, 0.8
@@ -120,6 +120,8 @@ class ParseTreeDisplay:
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
+        TypeError
+            If the estimator is not a grammar.
         ValueError
             If a sentence has no words, if there are not enough `feature_names`, or an argument is
             invalid.
@@ -127,8 +129,15 @@ class ParseTreeDisplay:
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_is_fitted(estimator)
+        check_model(estimator, "a grammar", "predict")
         trees = estimator.predict(X)
+        if not isinstance(trees, list) or not all(
+            tree is None or isinstance(tree, ParseTree) for tree in trees
+        ):
+            raise TypeError(
+                f"estimator must be a grammar, got a fitted {type(estimator).__name__}, whose "
+                "predict returns no trees."
+            )
         if None in trees:
             raise ValueError(
                 f"Sentence {trees.index(None)} of X has no words, and so no tree to draw."

@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, is_number
 from skdp.inspection._axes import GREY, PALETTE, add_legend, check_matplotlib, open_axes
+from skdp.inspection._estimators import check_model
 from skdp.inspection._segments import check_parts, choose_width, draw_parts, set_segment_axis
 from skdp.inspection._topic_models import choose_documents
 
@@ -134,7 +134,9 @@ class SegmentMixingDisplay:
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            If the estimator is not fitted, or has no ``segment_mixing_``.
+            If the estimator is not fitted.
+        TypeError
+            If the estimator has no ``segment_mixing_``.
         ValueError
             If X and the training documents differ in the number of segments, `document` is out of
             range or has no segments, or another argument is invalid.
@@ -142,7 +144,7 @@ class SegmentMixingDisplay:
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_is_fitted(estimator, "segment_mixing_")
+        check_model(estimator, "an adaptive topic model fitted to documents", "segment_mixing_")
         chosen = choose_documents(estimator, X, document, boundaries, part_names)
         weights = np.asarray(estimator.segment_mixing_)
         if len(weights) != chosen.n_rows:

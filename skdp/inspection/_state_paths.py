@@ -69,8 +69,8 @@ def check_state_names(names: Any, predicted: NDArray[Any]) -> list[str]:
     found = as_names(names, "state_names", len(names) if hasattr(names, "__len__") else 0)
     if len(found) <= predicted.max():
         raise ValueError(
-            f"state_names must hold a name for every state up to {predicted.max()}, got "
-            f"{len(found)}."
+            f"state_names must hold a name for every state up to {predicted.max()}: at least "
+            f"{predicted.max() + 1} names, got {len(found)}."
         )
     return found
 

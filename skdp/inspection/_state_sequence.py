@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, check_count
 from skdp.inspection._axes import (
@@ -22,6 +21,7 @@ from skdp.inspection._axes import (
     open_axes,
     write_names,
 )
+from skdp.inspection._estimators import check_model
 from skdp.inspection._observed import (
     check_observations,
     check_times,
@@ -270,6 +270,8 @@ class StateSequenceDisplay:
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
+        TypeError
+            If the estimator is not a model that predicts states or factors.
         ValueError
             If `sequence` is out of range, the estimator does not have what `kind` requires, or X or
             another argument is invalid.
@@ -277,7 +279,7 @@ class StateSequenceDisplay:
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_is_fitted(estimator)
+        check_model(estimator, "a model that predicts states or factors", "predict")
         if kind is not None and (not isinstance(kind, str) or kind not in _KINDS):
             raise ValueError(f"kind must be 'states' or 'factors', got {kind!r}.")
         states, boundaries, values = predict_states(estimator, X, sequence)

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array
 from skdp.inspection._axes import (
@@ -18,6 +17,7 @@ from skdp.inspection._axes import (
     open_axes,
     write_name,
 )
+from skdp.inspection._estimators import check_model
 from skdp.inspection._matrix import BAR, decide_values, label_matrix, size_matrix, write_values
 from skdp.inspection._topic_models import name_topics
 from skdp.metrics import align_topics, hellinger_distance
@@ -151,6 +151,8 @@ class TopicAlignmentDisplay:
         ------
         sklearn.exceptions.NotFittedError
             If an estimator is not fitted.
+        TypeError
+            If an estimator is not a topic model.
         ValueError
             If the models differ in the number of words, or an argument is invalid.
         ImportError
@@ -158,8 +160,8 @@ class TopicAlignmentDisplay:
         """
         check_matplotlib(f"{cls.__name__}.from_estimators")
         labels = []
-        for estimator in (first, second):
-            check_is_fitted(estimator)
+        for name, estimator in (("first", first), ("second", second)):
+            check_model(estimator, "a topic model", "components_", name=name)
             labels.append(name_topics(estimator, feature_names))
         return cls.from_components(
             first.components_,

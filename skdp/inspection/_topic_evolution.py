@@ -218,6 +218,8 @@ class TopicEvolutionDisplay:
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
+        TypeError
+            If the estimator is not a topic model.
         ValueError
             If `document` is out of range or has no segments, or X or another argument is invalid.
         ImportError

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count
 from skdp.data import check_corpus
 from skdp.data._ragged import Offsets
+from skdp.inspection._estimators import check_model
 from skdp.inspection._segments import Cuts, NamedParts, check_cuts, check_parts
+
+TOPIC_MODEL = "a topic model of skdp.topics"
 
 _N_LABEL_WORDS = 3
 
@@ -47,7 +49,7 @@ def choose_documents(
     A document whose corpus is divided has the parts of the corpus unless others are given. With
     `reads_cuts`, an estimator that finds cuts is asked for their probabilities.
     """
-    check_is_fitted(estimator)
+    check_model(estimator, TOPIC_MODEL, "transform_segments")
     corpus = check_corpus(estimator, X, reset=False)
     ptr = corpus.doc_ptr
     n_rows = int(ptr[-1])
@@ -123,6 +125,7 @@ def name_topics(estimator: Any, feature_names: ArrayLike | None) -> list[str] | 
     """Return the number and most probable words of every topic, if words have names."""
     if feature_names is None and not hasattr(estimator, "feature_names_in_"):
         return None
+    check_model(estimator, TOPIC_MODEL, "top_words")
     n_words = min(_N_LABEL_WORDS, estimator.n_features_in_)
     words = estimator.top_words(feature_names, n_words)
     return [f"{k}: {', '.join(map(str, row))}" for k, row in enumerate(words)]

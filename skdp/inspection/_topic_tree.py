@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from skdp.inspection._axes import check_matplotlib
-from skdp.inspection._topic_models import name_topics
+from skdp.inspection._estimators import check_model
+from skdp.inspection._topic_models import TOPIC_MODEL, name_topics
 from skdp.inspection._trees import TreeDisplay, count_leaves
 
 
@@ -102,12 +102,13 @@ class TopicTreeDisplay(TreeDisplay):
         ValueError
             If there are fewer than two topics, or topics were given to `from_topics`.
         TypeError
-            If the columns are not topics of words (`LatentDirichletCoClustering`).
+            If the estimator is not a topic model, or its columns are not topics of words
+            (`LatentDirichletCoClustering`).
         ImportError
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_is_fitted(estimator)
+        check_model(estimator, TOPIC_MODEL, "components_", "topic_tree")
         n_own = len(estimator.components_)
         n_topics = count_leaves(n_topics, n_own, "n_topics", "topics")
         shown = estimator if n_topics == n_own else estimator.reduce_topics(n_topics)

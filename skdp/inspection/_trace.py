@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import shorten
+from skdp._fit import ChainEstimator
 from skdp.inference._trace import Trace
 from skdp.inspection._axes import (
     LITERAL,
@@ -20,6 +21,7 @@ from skdp.inspection._axes import (
     open_axes,
     write_name,
 )
+from skdp.inspection._estimators import check_model
 
 
 class TraceDisplay:
@@ -89,12 +91,16 @@ class TraceDisplay:
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted, or has no trace because it did not run a chain.
+        TypeError
+            If the estimator is fitted without chains.
         ValueError
             If `names` are not in the trace.
         ImportError
             If matplotlib is not installed.
         """
-        check_is_fitted(estimator, "trace_")
+        if isinstance(estimator, ChainEstimator):
+            check_is_fitted(estimator, "trace_")
+        check_model(estimator, "a model that is fitted by chains", "trace_")
         return cls.from_trace(estimator.trace_, names=names, ax=ax)
 
     @classmethod

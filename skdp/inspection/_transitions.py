@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, is_number
 from skdp.inspection._axes import (
@@ -18,6 +17,7 @@ from skdp.inspection._axes import (
     open_axes,
     write_name,
 )
+from skdp.inspection._estimators import check_model
 from skdp.inspection._matrix import BAR, decide_values, label_matrix, size_matrix, write_values
 from skdp.inspection._states import check_matrix, check_shares, choose_states
 
@@ -171,13 +171,15 @@ class TransitionDisplay:
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
+        TypeError
+            If the estimator is not a hidden Markov model.
         ValueError
             If its states have no locations but `kind` is "space", or an argument is invalid.
         ImportError
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_is_fitted(estimator, "transmat_")
+        check_model(estimator, "a hidden Markov model", "transmat_", "startprob_")
         display = cls(
             estimator.transmat_,
             estimator.startprob_,

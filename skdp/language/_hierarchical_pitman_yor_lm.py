@@ -20,6 +20,7 @@ from skdp._checks import (
     check_concentration,
     check_discount,
     check_gamma_prior,
+    check_memory,
     shorten,
 )
 from skdp._fit import ChainEstimator, FitState
@@ -300,6 +301,12 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     # Chains
 
     def _start_sampler(self, data: NgramTrie, root: np.random.SeedSequence, c: int) -> NgramSampler:
+        check_memory(
+            self.n_chains * data.layout.bytes_of_ratios(),
+            f"X: tables for contexts of up to {self._n_laws() - 1} words, in "
+            f"n_chains={self.n_chains} chains",
+            "A lower order needs less.",
+        )
         rng = derive_stream(root, Role.SWEEP, c)
         return NgramSampler(data, self._check_base(data), self._priors(), rng)
 

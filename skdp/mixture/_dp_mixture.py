@@ -35,8 +35,7 @@ class DPMixture(RowMixture):
         `IndependentEmissions` of any of these but `StudentTEmission`, with the same names. NaN is a
         missing value.
     concentration : float or "auto", default="auto"
-        b, above minus the discount (above 0 if that is drawn): the larger, the more components.
-        "auto": drawn.
+        b, above 0: the larger, the more components. "auto": drawn.
     concentration_prior : (shape, rate), default=(1.0, 1.0)
         Gamma prior under which b is drawn; shape and rate from 1e-8 to 1e8.
     sampler : {"collapsed", "blocked"}, default="collapsed"
@@ -62,7 +61,9 @@ class DPMixture(RowMixture):
         a subset of 20,000 is moved by fifty sweeps. If the emission draws its degrees
         of freedom ("gaussian" does) and there are fewer than 20 rows per column, partitions into 2
         to 13 clusters by k-means are tried as well: each is moved by 15 sweeps, and the chain goes
-        on from the one with the highest mean log joint. Or your own labels.
+        on from the one with the highest mean log joint. Or your own labels. They are only a
+        start: components may be merged, split or emptied, so `labels_` has other numbers, by
+        decreasing size. Labels in y of `fit` do not change, and keep their numbers.
     use_y : bool, default=True
         Whether `fit` reads `y` as known labels of rows. False: it ignores `y`, for a pipeline or
         a search in which `y` holds the classes of a later step or of a metric. After a fit with

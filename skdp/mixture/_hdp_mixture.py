@@ -85,7 +85,9 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         of freedom ("gaussian" does) and there are fewer than 20 rows per column, partitions into 2
         to 13 clusters by k-means are tried as well: each is moved by 15 sweeps, and the chain goes
         on from the one with the highest mean log joint. Or your own labels, an array for each group
-        (for a single array X: one array).
+        (for a single array X: one array). They are only a start: components may be merged, split
+        or emptied, so `labels_` has other numbers, by decreasing size. Labels in y of `fit` do not
+        change, and keep their numbers.
     use_y : bool, default=True
         Whether `fit` reads `y` as known labels of rows. False: it ignores `y`, for a pipeline or
         a search in which `y` holds the classes of a later step or of a metric. After a fit with

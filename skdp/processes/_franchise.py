@@ -30,7 +30,7 @@ from skdp.processes._kernels_franchise import (
     sum_log_stirling,
     sweep_cells,
 )
-from skdp.processes._stirling import StirlingRatios
+from skdp.processes._stirling import StirlingRatios, plan_ratios
 
 _NO_CELLS = np.empty(0, np.int32)
 
@@ -118,6 +118,15 @@ class FranchiseLayout:
     def nodes_of(self, law: int) -> slice:
         """Return the restaurants of a law."""
         return _between(self.node_ptr, self.depths_of(law))
+
+    def largest_count(self, law: int) -> int:
+        """Return the largest possible number of customers of a cell of a law, at least 1."""
+        return int(self.capacity[self.cells_of(law)].max(initial=1))
+
+    def bytes_of_ratios(self) -> float:
+        """Return the bytes of the tables of ratios of a chain, about."""
+        counts = map(self.largest_count, range(self.n_laws))
+        return 16.0 * sum(plan_ratios(n_max, 0.5, _TABULATED)[1] for n_max in counts)
 
     def n_nodes_by_law(self) -> Places:
         """Return the number of restaurants of each law."""
@@ -238,15 +247,21 @@ class Franchise(Part):
 
         Depths of a law have the same discount, so they share a table.
         """
-        values, row_ptrs = [], []
-        for law in range(self.layout.n_laws):
-            n_max = int(self.layout.capacity[self.layout.cells_of(law)].max(initial=1))
-            d = float(self.discount[law])
-            ratios = StirlingRatios.for_counts(n_max, d, max_rows=_TABULATED)
-            values.append(ratios.values)
-            row_ptrs.append(ratios.row_ptr)
+        laws = range(self.layout.n_laws)
+        counts, discounts = map(self.layout.largest_count, laws), self.discount.tolist()
+        plans = [
+            (n_max, d, *plan_ratios(n_max, d, _TABULATED))
+            for n_max, d in zip(counts, discounts, strict=True)
+        ]
+        room = np.empty((sum(n_pairs for *_, n_pairs in plans), 2))
+        values, row_ptrs, begin = [], [], 0
+        for n_max, d, row_ptr, n_pairs in plans:
+            part = room[begin : begin + n_pairs]  # parts to concatenate would take twice the memory
+            values.append(StirlingRatios.in_place(part, row_ptr, n_max, d).values)
+            row_ptrs.append(row_ptr)
+            begin += n_pairs
         return (
-            np.concatenate(values), *self._find_by_depth(values),
+            room, *self._find_by_depth(values),
             np.concatenate(row_ptrs), *self._find_by_depth(row_ptrs),
         )  # fmt: skip
 

@@ -73,19 +73,36 @@ class StirlingRatios:
         """
         n_max = check_count(n_max, "n_max")
         discount = check_discount(discount)
-        n = np.arange(min(n_max, max_rows) + 1)
-        # Widths depend only on n, so that weights do not depend on the rest of the batch.
-        widths = np.where(n <= _WHOLE_ROWS, n, _ROW_PAIRS // np.maximum(n, 1))
-        row_ptr = np.concatenate([[0], np.cumsum(widths + 1)]).astype(np.int64)
-        n_patched = 0
-        if n_max >= SMALLEST_COUNT and discount <= LARGEST_DISCOUNT:
-            rows, columns = count_patches(n_max, discount)
-            n_patched = HEAD + rows * columns * PAIRS
-        values = np.empty((row_ptr[-1] + n_patched, 2))
-        fill_ratios(values, row_ptr, discount, np.zeros(widths.max() + 2))
-        if n_patched:
+        row_ptr, n_pairs = plan_ratios(n_max, discount, max_rows)
+        return cls.in_place(np.empty((n_pairs, 2)), row_ptr, n_max, discount)
+
+    @classmethod
+    def in_place(
+        cls, values: NDArray[np.float64], row_ptr: NDArray[np.int64], n_max: int, discount: float
+    ) -> StirlingRatios:
+        """Make a table in a given array, whose length and row offsets are from `plan_ratios`."""
+        fill_ratios(values, row_ptr, discount, np.zeros(np.diff(row_ptr).max() + 1))
+        if len(values) > row_ptr[-1]:
             clear_patches(values, row_ptr[-1], n_max, discount)
         return cls(values, row_ptr, int(n_max), discount)
+
+
+def plan_ratios(n_max: int, discount: float, max_rows: int) -> tuple[NDArray[np.int64], int]:
+    """Return the offsets of the rows of a table, and the number of its pairs with the patches.
+
+    Parameters
+    ----------
+    n_max, discount, max_rows : as in `StirlingRatios.for_counts`
+    """
+    n = np.arange(min(n_max, max_rows) + 1)
+    # Widths depend only on n, so that weights do not depend on the rest of the batch.
+    widths = np.where(n <= _WHOLE_ROWS, n, _ROW_PAIRS // np.maximum(n, 1))
+    row_ptr = np.concatenate([[0], np.cumsum(widths + 1)]).astype(np.int64)
+    n_patched = 0
+    if n_max >= SMALLEST_COUNT and discount <= LARGEST_DISCOUNT:
+        rows, columns = count_patches(n_max, discount)
+        n_patched = HEAD + rows * columns * PAIRS
+    return row_ptr, int(row_ptr[-1]) + n_patched
 
 
 @njit

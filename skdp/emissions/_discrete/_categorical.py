@@ -13,7 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior, check_memory, shorten
+from skdp._checks import (
+    LARGEST,
+    SMALLEST,
+    as_floats,
+    check_gamma_prior,
+    check_memory,
+    shorten,
+    write_number,
+)
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_gamma, draw_slice, next_open_double
 from skdp._sklearn_compat import Interval, StrOptions
@@ -201,10 +209,10 @@ def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDA
     end = 2.0**31 if n_symbols is None else n_symbols
     wrong = ~(missing | ((column >= 0.0) & (column < end) & (column == np.floor(column))))
     if wrong.any():
-        numbers = "from 0" if n_symbols is None else f"from 0 to {n_symbols - 1}"
-        raise ValueError(
-            f"X must hold symbols, integers {numbers}; got {column[np.argmax(wrong)]:g}."
-        )
+        value = column[np.argmax(wrong)]
+        is_bounded = n_symbols is not None or value >= end
+        numbers = f"from 0 to {write_number(end - 1)}" if is_bounded else "from 0"
+        raise ValueError(f"X must hold symbols, integers {numbers}; got {write_number(value)}.")
     return np.where(missing, -1.0, column).astype(np.int32)
 
 

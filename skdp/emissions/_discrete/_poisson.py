@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._checks import LARGEST, SMALLEST
+from skdp._checks import LARGEST, SMALLEST, write_number
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import next_double
 from skdp._numeric._sums import round_sum, sum_exactly
@@ -125,10 +125,13 @@ def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
     if wrong.any():
         t, d = np.argwhere(wrong)[0]
         raise ValueError(
-            f"X must hold counts, integers >= 0, or NaN for missing values; got {values[t, d]:g}."
+            "X must hold counts, integers >= 0, or NaN for missing values; got "
+            f"{write_number(values[t, d])}."
         )
     if np.any(values > MOST):
-        raise ValueError(f"X must hold counts up to {MOST:g}, got {np.nanmax(values):g}.")
+        raise ValueError(
+            f"X must hold counts up to {write_number(MOST)}, got {write_number(np.nanmax(values))}."
+        )
     return values
 
 

@@ -69,7 +69,7 @@ def expected_word_length(tokens: Ints) -> float:
     given the preceding characters grow roughly with the square of its entropy, and a word carries
     roughly the same number of bits in all scripts.
     """
-    entropy = entr(np.bincount(tokens) / len(tokens)).sum() / np.log(2.0)
+    entropy = entr(np.unique(tokens, return_counts=True)[1] / len(tokens)).sum() / np.log(2.0)
     return float(np.clip(_SQUARED_BITS / max(entropy, 1.0) ** 2, 1.0, _LONGEST_MEAN))
 
 

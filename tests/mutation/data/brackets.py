@@ -12,6 +12,14 @@ MUTATIONS = [
         "tests/unit/data/test_brackets.py::test_words_as_in_treebanks[f[x]-f-LSB-x-RSB-]",
     ),
     Mutation(
+        "brackets-empty-ones-are-dropped",
+        "data/_brackets.py",
+        "hollow = number if labels else 0",
+        "hollow = 0",
+        "An empty bracket is alone in the outermost one.",
+        "tests/unit/data/test_read_trees.py::test_empty_inner_brackets[first]",
+    ),
+    Mutation(
         "brackets-label-of-the-root",
         "data/_brackets.py",
         "items.append((root_label, n_children))",

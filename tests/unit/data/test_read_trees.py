@@ -52,6 +52,34 @@ def test_the_line_of_an_error(tmp_path, newline):
         read_trees(path)
 
 
+def message_of(text):
+    """Return the message of the error about malformed trees, empty if there is none."""
+    try:
+        read_trees(io.StringIO(text))
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("(()\n(S (A a)))", 1),
+        ("((S (A a))\n())", 2),
+        ("(()\na)", 1),
+        ("(()\n())", 2),
+        ("(S (A a)\n())", 2),
+    ],
+    ids=["first", "last", "before a word", "twice", "with a label"],
+)
+def test_empty_inner_brackets(text, line):
+    """They would be dropped, and the tree with them could be half of a sentence."""
+    assert f"line {line}: the bracket () is empty." in message_of(text)
+    with pytest.warns(UserWarning, match="1 malformed"):
+        trees = read_trees(io.StringIO(f"{text} (()) ( (S (A a)))"), on_bad_trees="warn")
+    assert [str(tree) for tree in trees] == ["None", "(S (A a))"]
+
+
 def test_empty(tmp_path):
     assert read_trees(io.StringIO("\n \n")) == []
     with pytest.raises(FileNotFoundError):

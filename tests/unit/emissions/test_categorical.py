@@ -1,6 +1,7 @@
 """Samplers of the probabilities of symbols: parameters, first states, fits."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import TokenSequences
-from skdp.emissions._discrete._categorical import CategoricalModel
+from skdp.emissions._discrete._categorical import CategoricalModel, as_symbols
 from skdp.emissions._first_states import MEAN_RUN
 from skdp.sequence import HDPHMMLT, CategoricalEmission
 
@@ -203,6 +204,20 @@ def test_search_over_priors():
     assert len(set(search.cv_results_["mean_test_score"])) == 3
     by_name = HDPHMMLT(3, emission="categorical").set_params(emission__prior=0.3)
     assert by_name.emission.prior == 0.3
+
+
+@pytest.mark.parametrize(
+    ("n_symbols", "wrong", "message"),
+    [
+        (None, 2.0**31, "integers from 0 to 2147483647; got 2147483648."),
+        (None, 2.0**53 + 2, "integers from 0 to 2147483647; got 9007199254740994."),
+        (None, -3.0, "integers from 0; got -3."),
+        (20_000_000, 20_000_000, "integers from 0 to 19999999; got 20000000."),
+    ],
+)
+def test_messages_have_all_digits(n_symbols, wrong, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        as_symbols(np.array([[0.0], [wrong]]), n_symbols)
 
 
 def test_names_of_hmmlearn():

@@ -1,6 +1,7 @@
 """Stored samples of counts; results are in tests/exact."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -126,6 +127,20 @@ def test_what_is_no_count_is_named(wrong):
     for model in (learned, PoissonModel(learned.intensities)):
         with pytest.raises(ValueError, match="X must hold counts"):
             model.log_obs(np.array([[1.0, wrong]]))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (2.0**53 + 2, "counts up to 9007199254740992, got 9007199254740994."),
+        (1e300, "counts up to 9007199254740992, got 1e+300."),
+        (-10000001.0, "NaN for missing values; got -10000001."),
+        (0.5, "NaN for missing values; got 0.5."),
+    ],
+)
+def test_messages_have_all_digits(wrong, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        DPMixture("poisson", max_iter=2).fit([[1.0], [wrong]])
 
 
 def test_names_of_hmmlearn():

@@ -4,6 +4,7 @@ from copy import copy
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skdp.inspection import SegmentMixingDisplay
@@ -113,8 +114,12 @@ def test_invalid_arguments(arguments, message):
 
 
 def test_models_without_weights(model, corpus):
-    with pytest.raises(NotFittedError):
+    with pytest.raises(
+        TypeError, match="a fitted SegmentedTopicModel, which has no segment_mixing_"
+    ):
         SegmentMixingDisplay.from_estimator(model, corpus)
+    with pytest.raises(NotFittedError):
+        SegmentMixingDisplay.from_estimator(clone(model), corpus)
 
 
 def test_without_matplotlib(monkeypatch, mixed, corpus):

@@ -333,7 +333,7 @@ def test_from_estimator_without_names():
         ({"observations": np.empty((N, 0))}, r"observations must hold real numbers.*\(12, 0\)"),
         ({"observations": VALUES, "column_names": ["a"]}, "column_names must hold 2 names"),
         ({"column_names": ["a", "b"]}, "column_names are the names of observations, which are not"),
-        ({"state_names": ["calm"]}, "state_names must hold a name for every state up to 1, got 1"),
+        ({"state_names": ["calm"]}, "for every state up to 1: at least 2 names, got 1"),
         ({"state_names": 3}, "state_names must be a list"),
         ({"times": np.arange(3)}, r"times must hold a time for each of the 12 steps.*\(3,\)"),
         ({"times": "2024-01-01"}, r"times must hold a time for each of the 12 steps, got shape \("),

@@ -5,6 +5,7 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import logsumexp
 from sklearn.base import clone
@@ -117,6 +118,43 @@ def test_chains_from_few_and_many_components_agree():
     assert [fit.n_components_ for fit in fits] == [3, 3, 3]
     scores = [fit.score(X) for fit in fits]
     assert max(scores) - min(scores) < 0.02
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pd.DataFrame({"a": [1j, 2, 3], "b": ["1", 2, 3]}),
+        pd.DataFrame({"a": [1j, 2, 3], "b": [1, 2, 3]}),
+        pd.DataFrame({"a": [1j, "2", 3], "b": [1, 2, 3]}),
+        np.array([[np.complex64(1j), 2], [1, "2"]], dtype=object),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_complex_columns(X):
+    """Their imaginary parts would be dropped."""
+    message = "Complex data not supported: X(, column 'a',)? must hold real numbers, got complex"
+    with pytest.raises(ValueError, match=message):
+        DPMixture(max_iter=4).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("model", "bound"),
+    [(DPMixture(concentration=0), "0"), (PitmanYorMixture(discount=0.5, concentration=-1), "-0.5")],
+)
+def test_concentrations_out_of_range(model, bound):
+    with pytest.raises(ValueError, match=f"must be a finite number > {bound}, got"):
+        model.fit(X)
+
+
+@pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
+def test_numbers_of_init_are_not_kept(sampler):
+    """A first partition is only a start, while labels in y keep their numbers."""
+    sizes = [5, 20, 10, 30]
+    first = np.repeat(np.arange(4), sizes)
+    rows = np.random.default_rng(0).normal(size=(65, 2)) + 8.0 * first[:, np.newaxis]
+    model = DPMixture(sampler=sampler, init=first, max_iter=60, random_state=0)
+    assert model.fit(rows).labels_[[0, 6, 26, 40]].tolist() == [3, 1, 2, 0]
+    assert model.fit(rows, first).labels_[[0, 6, 26, 40]].tolist() == [0, 1, 2, 3]
 
 
 def test_without_moves_one_component_stays():

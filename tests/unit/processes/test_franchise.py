@@ -1,14 +1,18 @@
 """The franchise beyond the reach of enumeration: many customers, many tables."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from exact.oracles.batch_means import assert_means
 
 from skdp._numeric._random import make_seed_sequence, make_stream
+from skdp.language import HierarchicalPitmanYorLM
 from skdp.processes import sample_discount, sample_table_counts
 from skdp.processes._franchise import Franchise, FranchiseLayout, FranchisePriors
 from skdp.processes._franchise_hyper import Histogram, Seats, Sizes
 from skdp.processes._kernels_franchise_hyper import log_rising
+from skdp.processes._stirling import StirlingRatios
 
 
 def restaurant(counts, base, discount, concentration):
@@ -104,3 +108,35 @@ def test_depths_of_a_law_share_a_table():
     assert shared.log_joint() == pytest.approx(own.log_joint(), rel=1e-12)
     pairs = [(n + 1) * (n + 2) // 2 for n in (40, 39, 38)]  # of customers of the first depths
     assert len(shared._ratios[0]) == sum(pairs)
+
+
+def deep_franchise(n_depths, n_customers):
+    """Return a franchise of a single dish with a restaurant at each depth."""
+    ptr = np.arange(n_depths + 1)
+    observed = np.zeros(n_depths, np.int32)
+    observed[-1] = n_customers
+    parent = np.arange(-1, n_depths - 1, dtype=np.int32)
+    layout = FranchiseLayout.of(ptr, ptr, parent, np.arange(n_depths, dtype=np.int32), observed)
+    return Franchise(layout, np.ones(1), FranchisePriors(None, None, (1.0, 1.0), (1.0, 0.1)))
+
+
+def test_ratios_are_stored_once():
+    franchise = deep_franchise(10, 400)
+    franchise.discount[:] = np.linspace(0.0, 0.9, 10)
+    tracemalloc.start()
+    laws = franchise._laws()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    needed = franchise.layout.bytes_of_ratios()
+    assert laws.values.nbytes == pytest.approx(needed)
+    assert peak < 1.2 * needed
+    for d, begin, end in zip(franchise.discount, laws.values_ptr, laws.values_end, strict=True):
+        alone = StirlingRatios.for_counts(400, d, max_rows=1000)
+        np.testing.assert_array_equal(laws.values[begin:end], alone.values)
+
+
+def test_more_depths_than_memory(monkeypatch):
+    monkeypatch.setattr("skdp._checks._memory.physical_memory", lambda: 2**26)
+    message = "X: tables for contexts of up to 19 words, in n_chains=1 chains would take .* GiB"
+    with pytest.raises(ValueError, match=message):
+        HierarchicalPitmanYorLM(20, max_iter=4).fit([[0] * 1000])

@@ -1,9 +1,11 @@
 """The length of words that characters of some entropy make, and what is found with it."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
-from skdp.language import NestedPitmanYorLM
+from skdp.language import CollocationPitmanYorLM, NestedPitmanYorLM
 from skdp.language._nested._parameters import expected_word_length
 from skdp.metrics import segmentation_scores
 
@@ -31,6 +33,20 @@ def test_unequal_characters():
     entropy = -sum(x * np.log2(x) for x in p)
     assert expected_word_length(tokens) == pytest.approx(160.0 / entropy**2)
     assert expected_word_length(tokens + 7) == expected_word_length(tokens)
+
+
+@pytest.mark.parametrize("make", [NestedPitmanYorLM, CollocationPitmanYorLM])
+@pytest.mark.filterwarnings("ignore:.*too few sweeps:sklearn.exceptions.ConvergenceWarning")
+def test_a_stray_character_takes_no_memory(make):
+    """Tables do not have a place for each character of the alphabet."""
+    model = make(n_chains=1, max_iter=4, random_state=0)
+    model.fit([[0, 1, 2, 1], [1, 2, 0], [0, 3]])
+    tracemalloc.start()
+    model.fit([[0, 1, 2, 1], [1, 2, 0], [0, 10**7]])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5e6
+    assert model.n_features_in_ == 10**7 + 1
 
 
 def text_of_words(n_characters, n_words, lengths, n_strings=400, seed=0):
