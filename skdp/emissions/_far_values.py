@@ -39,6 +39,11 @@ class PulledIn:
     Parameters
     ----------
     data : Observations or ObservedSequences
+
+    Attributes
+    ----------
+    bounds : ((D,) array, (D,) array)
+        Medians m, and distances c from them.
     """
 
     def __init__(self, data: Observations):
@@ -46,17 +51,17 @@ class PulledIn:
         self._data: Any = data
         (ranges,) = data.sum(find_column_ranges)
         _check_ranges(ranges)
-        self._bounds = _find_bounds(data, ranges.numbers)
+        self.bounds = _find_bounds(data, ranges.numbers)
 
     def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
         """Return the sum over parts of tuples ``f(values, *args)``."""
-        result: tuple[Any, ...] = self._data.sum(_apply, self._bounds, f, args)
+        result: tuple[Any, ...] = self._data.sum(_apply, self.bounds, f, args)
         return result
 
     def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
         """Return the sum over parts of tuples ``f(values, ptr, *args)``."""
         result: tuple[Any, ...] = self._data.sum_sequences(
-            _apply_to_sequences, self._bounds, f, args
+            _apply_to_sequences, self.bounds, f, args
         )
         return result
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
@@ -91,7 +91,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         sweep.
     n_samples : int, default=20
         Number of kept samples of each chain, evenly spaced, to store. Densities and imputed values
-        are averaged over them; features are taken from the sample with the highest log joint.
+        are averages over them; features are taken from the sample with the highest log joint.
     n_chains : int, default=1
         Number of independent chains, each from its own first state. The samples of all of them are
         pooled.
@@ -465,14 +465,15 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Returns
         -------
         (n_samples, n_features) array
-            Posterior means given the observed entries of the row, averaged over the stored samples
-            of all chains.
+            Means given the observed entries of the row, under the density of `score_samples`: over
+            the stored samples of all chains, by how well they fit these entries.
         """
         rows = self._check_rows(X)
-        parts = self._predict(rows, self._models, new=True, density=False)
+        parts = self._predict(rows, self._models, new=True, density=True)
+        weights = softmax([part[1] for part in parts], axis=0)
         means = np.zeros_like(rows)
-        for (shares, _), model in zip(parts, self._models, strict=True):
-            means += shares @ model.means / len(parts)
+        for (shares, _), model, own in zip(parts, self._models, weights, strict=True):
+            means += own[:, np.newaxis] * (shares @ model.means)
         return np.asarray(np.where(np.isnan(rows), means, rows) + self.mean_)
 
     def score_samples(self, X: Any) -> Floats:

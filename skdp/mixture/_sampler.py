@@ -64,6 +64,12 @@ class MixtureSampler(ClusterSampler):
         else:
             self._begin_with(init, init_stream)
 
+    @property
+    def is_single(self) -> bool:
+        """Whether the columns show no clusters of rows without groups."""
+        is_one_distribution = getattr(self.emission, "mixes_to_itself", False)
+        return super().is_single or (self.known is None and is_one_distribution)
+
     def _part(
         self, rows: Places, emission: Any, init: Places | None, rng: NDArray[np.uint64]
     ) -> MixtureSampler:

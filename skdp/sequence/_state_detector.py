@@ -26,6 +26,7 @@ from skdp._sklearn_compat import (
 )
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import check_no_lengths, split
+from skdp.emissions._gaussian._model import check_scale
 from skdp.preprocessing._window_features import WindowFeatures
 from skdp.preprocessing._windows._columns import find_varying
 from skdp.preprocessing._windows._features import Steps
@@ -291,7 +292,7 @@ class StateDetector(
         """
         validate_parameters(self)
         reader = clone(self)
-        panel, is_single = check_panel(reader, X, reset=True, ensure_all_finite="allow-nan")
+        panel, is_single = reader._check_panel(X, reset=True)
         check_no_lengths(y, panel, is_single)
         empty = np.asarray(np.isnan(panel.values).all(axis=0))
         check_columns_observed(empty, vars(reader).get("feature_names_in_"))
@@ -411,8 +412,10 @@ class StateDetector(
     def _n_features_out(self) -> int:
         return self.n_components
 
-    def _check_panel(self, X: Any) -> tuple[SequencePanel, bool]:
-        return check_panel(self, X, reset=False, ensure_all_finite="allow-nan")
+    def _check_panel(self, X: Any, *, reset: bool = False) -> tuple[SequencePanel, bool]:
+        panel, is_single = check_panel(self, X, reset=reset, ensure_all_finite="allow-nan")
+        check_scale(panel.values)  # before features of windows, which are sums of squares, too
+        return panel, is_single
 
     def _fit_features(self, panel: SequencePanel, seed: int) -> WindowFeatures | None:
         """Return the features that the panel needs, fitted, or None if it needs none."""

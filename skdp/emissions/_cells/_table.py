@@ -174,6 +174,12 @@ class TableEmissionSampler(Part):
         n_parts = sum(1 for _ in self.leaves())
         return len(comparing) < n_parts or sum(leaf.differs for leaf in comparing) > 1
 
+    @property
+    def mixes_to_itself(self) -> bool:
+        """Whether the table is a single part whose mixtures are not identified."""
+        first, *others = self.leaves()
+        return not others and bool(getattr(first, "mixes_to_itself", False))
+
     def _list_drawing_dof(self) -> list[Any]:
         return [leaf for leaf in self.leaves() if getattr(leaf, "draws_dof", False)]
 

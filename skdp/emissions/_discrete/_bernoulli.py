@@ -18,6 +18,11 @@ from skdp.emissions._discrete._sampler import DiscreteSampler
 from skdp.emissions._marginals import BinaryMarginals, fill_by_means
 from skdp.emissions._whole import Observations, PartedEmission
 
+DEFAULT_PRIOR = 1.0, 1.0
+
+_ROWS_OF_ONE_COLUMN = 3
+"""Number of rows of a table of one column: 0, 1 and missing."""
+
 
 class BernoulliEmission(PartedEmission):
     r"""Columns of 0 and 1, with a probability for each column in each state.
@@ -45,6 +50,10 @@ class BernoulliEmission(PartedEmission):
     Observations are 0 and 1, or False and True. NaN marks a missing value, in some or all columns
     of a row; values must be missing at random.
 
+    A single column of 0 and 1 does not identify clusters. So a sample of a `DPMixture` or
+    `PitmanYorMixture` of one column, without known labels, has a single cluster. With another
+    `prior` than the default, clusters are sampled, but they follow from this prior alone.
+
     A stored sample holds the posterior means of theta given the states, which are the probabilities
     that the next observation is 1.
     """
@@ -54,7 +63,7 @@ class BernoulliEmission(PartedEmission):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"prior": [tuple, list]}
 
-    def __init__(self, prior: tuple[float, float] = (1.0, 1.0)):
+    def __init__(self, prior: tuple[float, float] = DEFAULT_PRIOR):
         self.prior = prior
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> BernoulliSampler:
@@ -88,6 +97,11 @@ class BernoulliSampler(DiscreteSampler):
         self.prior = prior
         self.counts: NDArray[Any] = np.zeros((2 * n_columns + 1, n_states), dtype=np.int64)
         self.log_probs = np.zeros(self.counts.shape)
+
+    @property
+    def mixes_to_itself(self) -> bool:
+        """Whether clusters of rows are not identified: of one column, with the default prior."""
+        return len(self.counts) == _ROWS_OF_ONE_COLUMN and tuple(self.prior) == DEFAULT_PRIOR
 
     def attach(self, values: NDArray[np.float64]) -> None:
         """Store the observations."""

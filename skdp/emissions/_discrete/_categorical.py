@@ -103,7 +103,9 @@ class CategoricalEmission(PartedEmission):
     0; if it is 0, A is 1e10. A column in which a single symbol occurs shows no clusters: it never
     differs, and the prior does not count it. A single column of categories does not identify
     clusters. So if fewer than two differ, the table has no other columns, and no labels are known,
-    a stored sample has a single cluster.
+    a stored sample has a single cluster. This also holds for `DPMixture` and `PitmanYorMixture` of
+    one column whose A is drawn. With a given `prior`, clusters are sampled, but they follow from
+    this prior alone.
 
     A stored sample holds A and the posterior means of theta given A and the states, which are the
     probabilities of the next symbol. With the base "empirical", symbols that occur only in held-out
@@ -335,6 +337,14 @@ class CategoricalSampler(DiscreteSampler):
             self._draw_concentration(*self.concentration_prior, rng)
         sums = np.empty((2, self.counts.shape[1]))
         kernels.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
+
+    @property
+    def mixes_to_itself(self) -> bool:
+        """Whether clusters of rows are not identified: mixtures of categories are categories.
+
+        With a given prior of theta, the clusters are those of the prior.
+        """
+        return self.concentration_prior is not None
 
     @property
     def differs(self) -> bool:

@@ -56,6 +56,7 @@ from skdp.emissions._gaussian._kernels_clusters import (
     write_offsets,
 )
 from skdp.emissions._gaussian._kernels_posterior import SMALLEST_PIVOT, has_few_digits
+from skdp.emissions._gaussian._kernels_student import find_peak
 
 LARGEST_SQUARE = 1e280
 
@@ -395,8 +396,7 @@ def find_bounds(n, shape, square, power):
     total = shape + 0.5 * n
     root = math.sqrt(total)
     # The largest term for an infinite mass; a finite one can only raise it.
-    b = shape + (power - total) * square
-    peak = 2.0 * total / (b + math.hypot(b, 2.0 * math.sqrt(shape * total * square)))
+    peak = find_peak(shape, total, power, square)
     low = math.log(peak) - LEFT_TAIL / total - LEFT / root
     high = math.log(total / shape) + RIGHT / root
     step = STEP / root

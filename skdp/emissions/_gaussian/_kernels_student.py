@@ -50,6 +50,20 @@ def fast_log_1p(x):
     return z if x < LARGEST_SQUARE else math.inf
 
 
+@njit_forceinline
+def find_peak(shape, total, power, square):
+    """Return the u with the largest u^total exp(-shape u) (1 + u d)^-power, for d = `square` >= 0.
+
+    This is the positive root of shape d u^2 + b u - total. For b < 0 it is computed without
+    b + sqrt(b^2 + ...), in which all digits cancel if d is large.
+    """
+    b = shape + (power - total) * square
+    root = math.hypot(b, 2.0 * math.sqrt(shape * total * square))
+    if b < 0.0:
+        return (root - b) / (2.0 * shape * square)
+    return 2.0 * total / (b + root)
+
+
 @njit_internal_nogc
 def log_normalizer(freedom, n):
     """Return the terms with nu and pi of the log density of n columns."""

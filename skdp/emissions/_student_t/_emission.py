@@ -14,6 +14,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, draw_slice, make_generator
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions._clusters import ClusterTerms, augmented_terms
+from skdp.emissions._far_values import PulledIn
 from skdp.emissions._gaussian import _kernels as gaussian
 from skdp.emissions._gaussian._drawn_scale import ScalePrior
 from skdp.emissions._gaussian._emission import GaussianEmission
@@ -36,6 +37,9 @@ _NORMAL = 1.482602218505602
 
 _ROUNDING = 1e-12
 """Deviations below this share of the median count as 0."""
+
+_FARTHEST = 1e11
+"""Largest distance from the median if nu is drawn, relative to that from which `PulledIn` pulls."""
 
 _GAIN, _MOST_FITS = 0.1, 50
 """Tolerance of the fit of variational weights, in nats, and its largest number of rounds."""
@@ -62,7 +66,10 @@ class StudentTEmission(GaussianEmission):
         nu, from 0.1 to 1e8: the smaller, the heavier the tails, and the farther away outliers may
         be without getting their own states. With 2 or less the distribution has no variance.
         "auto": drawn, one for all states, as `trace_["degrees_of_freedom"]` records; outliers may
-        then get their own states.
+        then get their own states. A single value that is absurdly far away would determine nu: each
+        power of ten makes smaller nu more probable. So values farther from the median of their
+        column than 1e12 times the width of the middle four fifths of its values count as if they
+        were at this distance.
     covariance_type : {"full", "diag"}, default="full"
         Whether columns are correlated or independent, given the state.
     tail_prior : (shape, rate), default=(2.0, 0.1)
@@ -166,8 +173,17 @@ class StudentTEmission(GaussianEmission):
         prior = self._make_prior(values.shape[1], lambda: robust_moments(values))
         scale_prior = self._make_scale_prior(prior, Whole(values))
         if isinstance(self.degrees_of_freedom, str):
-            return StudentTSampler(n_states, prior, FIRST_FREEDOM, tail_prior, scale_prior)
+            sampler = StudentTSampler(n_states, prior, FIRST_FREEDOM, tail_prior, scale_prior)
+            sampler.limits = find_limits(values)
+            return sampler
         return StudentTSampler(n_states, prior, float(self.degrees_of_freedom), None, scale_prior)
+
+
+def find_limits(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the largest value of each column that count as they are, (D,) each."""
+    medians, cuts = PulledIn(Whole(values)).bounds
+    medians, reaches = np.where(np.isfinite(cuts), medians, 0.0), _FARTHEST * cuts
+    return medians - reaches, medians + reaches
 
 
 def robust_moments(
@@ -207,6 +223,11 @@ class StudentTSampler(GaussianSampler):
         Gamma prior of nu; None: nu is fixed.
     scale_prior, start_factors
         As for `GaussianSampler`.
+
+    Attributes
+    ----------
+    limits : ((D,) array, (D,) array) or None
+        Values beyond these count as if they were there.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
@@ -229,12 +250,17 @@ class StudentTSampler(GaussianSampler):
         super().__init__(n_states, prior, scale_prior, start_factors)
         self.freedom = freedom
         self.tail_prior = tail_prior
+        self.limits: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self.masses = np.zeros(len(self.counts))
         self._log_density_of_weights = 0.0
         self.drawn_weights: NDArray[np.float64] | None = None
 
     def attach(self, values: NDArray[np.float64]) -> None:
         """Store the observations."""
+        if self.limits is not None:
+            least, most = self.limits
+            if ((values < least) | (values > most)).any():
+                values = np.clip(values, least, most)
         super().attach(values)
         self._take_gaps()
         self._first_weights = self._guess_weights()

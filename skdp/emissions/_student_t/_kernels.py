@@ -20,7 +20,7 @@ from skdp._numeric._elementary import fast_exp
 from skdp._numeric._numba import njit_loop
 from skdp._numeric._random import draw_gamma
 from skdp.emissions._gaussian._kernels import write_in_order
-from skdp.emissions._gaussian._kernels_student import fast_log_1p
+from skdp.emissions._gaussian._kernels_student import fast_log_1p, find_peak
 
 LARGEST_DISTANCE = 1e280
 """Distance far beyond any observation in sensible units; products with it are finite."""
@@ -162,9 +162,7 @@ def mix_precisions(
         for k in range(distances.shape[1]):
             d, e = distances[t, k], exponents[k]
             # The largest term would be here without 1 / c_k, which can only raise it.
-            b = shape + (e - total) * d
-            peak = 2.0 * total / (b + math.hypot(b, 2.0 * math.sqrt(shape * total * d)))
-            low = min(math.log(peak), 0.0) - reach
+            low = min(math.log(find_peak(shape, total, e, d)), 0.0) - reach
             first = min(max(int((low - nodes[0]) / step), 0), n_nodes - 1)
             largest = -math.inf
             for i in range(first, n_nodes):

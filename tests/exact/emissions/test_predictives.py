@@ -1,6 +1,7 @@
 """What stored samples say of the next observation, against ratios of evidences."""
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._discrete._poisson import PoissonEmission, PoissonModel
 from skdp.emissions._gaussian._emission import GaussianEmission
-from skdp.emissions._gaussian._kernels_student import fast_log_1p
+from skdp.emissions._gaussian._kernels_student import fast_log_1p, find_peak
 from skdp.emissions._gaussian._model import GaussianModel
 
 MEAN = np.array([0.5, -1.0, 2.0, 0.0, 1.0])
@@ -191,6 +192,19 @@ def test_logarithms_of_one_and_more():
     x = np.concatenate([[0.0], 10.0 ** np.linspace(-300.0, 299.0, 3001)])
     assert_allclose([fast_log_1p(y) for y in x], np.log1p(x), rtol=1e-15)
     assert fast_log_1p(math.inf) == math.inf
+
+
+@pytest.mark.parametrize("square", [0.0, 1e-3, 7.0, 1e10, 1e17, 1e30, 1e60, 1e280])
+@pytest.mark.parametrize("power", [0.6, 2.0, 2.5, 40.0])
+def test_peaks_of_weights(power, square):
+    """Without loss of digits, however far away a row is."""
+    shape, total = 2.0, 2.5
+    with localcontext() as context:
+        context.prec = 700
+        a, d, n = Decimal(shape), Decimal(square), Decimal(total)
+        b = a + (Decimal(power) - n) * d
+        expected = 2 * n / (b + (b * b + 4 * a * n * d).sqrt())
+    assert_allclose(find_peak(shape, total, power, square), float(expected), rtol=1e-13)
 
 
 @every_type

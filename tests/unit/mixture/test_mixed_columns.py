@@ -149,6 +149,49 @@ def test_clusters_with_known_labels_are_not_joined():
     np.testing.assert_array_equal(model.labels_[:20], y[:20])
 
 
+@pytest.mark.parametrize("mixture", [DPMixture, PitmanYorMixture])
+@pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
+@pytest.mark.parametrize("emission", ["categorical", "bernoulli"])
+def test_a_single_column_of_categories_shows_no_clusters(mixture, sampler, emission):
+    X = draw_symbols(120, 1, 2)
+    model = mixture(emission, max_iter=20, sampler=sampler, random_state=0).fit(X)
+    assert model.n_components_ == model.trace_["n_components"].max() == 1
+    shares = np.exp(model.score_samples([[0], [1]]))
+    np.testing.assert_allclose(shares, np.bincount(X[:, 0]) / 120, atol=0.01)
+
+
+@pytest.mark.parametrize("emission", ["categorical", "bernoulli"])
+def test_a_single_column_as_a_part_of_a_table(emission):
+    X = draw_symbols(120, 1, 2)
+    parts = IndependentEmissions([("x", emission, [0])])
+    assert DPMixture(parts, max_iter=20, random_state=0).fit(X).n_components_ == 1
+    gaps = np.where(np.arange(120)[:, np.newaxis] % 9, X, np.nan)
+    assert DPMixture(emission, max_iter=20, random_state=0).fit(gaps).n_components_ == 1
+
+
+@pytest.mark.parametrize(
+    ("mixture", "emission"),
+    [
+        (DPMixture(), CategoricalEmission(prior=0.1)),
+        (DPMixture(), BernoulliEmission((0.1, 0.1))),
+        (HDPMixture(), "categorical"),
+        (HDPMixture(), "bernoulli"),
+    ],
+)
+def test_single_columns_of_groups_or_with_a_given_prior(mixture, emission):
+    """Groups differ by how frequent the clusters are, as documents by their topics."""
+    X = np.repeat([0, 1], 60)[:, np.newaxis]
+    mixture.set_params(emission=emission, max_iter=20, random_state=0)
+    mixture.fit([X[:60], X[60:]] if isinstance(mixture, HDPMixture) else X)
+    assert mixture.n_components_ > 1
+
+
+def test_known_labels_of_a_single_column():
+    X, y = draw_symbols(120, 1), np.where(np.arange(120) < 10, np.arange(120) % 2, -1)
+    model = DPMixture("categorical", max_iter=20, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.labels_[:10], y[:10])
+
+
 def test_a_single_column_of_categories_always_differs():
     model = DPMixture("categorical", max_iter=20, random_state=0).fit(draw_symbols(50, 1))
     assert "differs" not in " ".join(model.trace_)

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score, homogeneity_score
 from sklearn.model_selection import GridSearchCV
 
 from skdp._numeric._numba import as_readonly
-from skdp.emissions import GaussianEmission
+from skdp.emissions import GaussianEmission, StudentTEmission
 from skdp.mixture import DPMixture, PitmanYorMixture
 from skdp.mixture._labels import LabeledRows
 from skdp.mixture._sampler import MixtureSampler
@@ -203,6 +204,32 @@ def test_nested_parameters():
     assert isinstance(search.best_estimator_.emission, GaussianEmission)
     diagonal = search.estimator.set_params(emission__covariance_type="diag").fit(X)
     assert diagonal.covariances_.shape == (diagonal.n_components_, 2)
+
+
+@pytest.mark.parametrize("mixture", [DPMixture, PitmanYorMixture])
+@pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
+@pytest.mark.parametrize("value", [1e18, 1e30, -1e110])
+def test_one_absurd_value_of_a_heavy_tail(mixture, sampler, value):
+    """It does not determine the tail of all clusters, which would then be made of several."""
+    rows, kind = blobs()
+    rows[20, 1] = value
+    model = mixture("student_t", sampler=sampler, max_iter=30, random_state=0).fit(rows)
+    others = np.arange(90) != 20
+    assert adjusted_rand_score(kind[others], model.labels_[others]) == 1.0
+
+
+@pytest.mark.parametrize("value", [1e15, 1e30, 1e110])
+def test_one_absurd_value_among_independent_columns(value):
+    """It gets a cluster of its own, and its weight does not underflow."""
+    rows, kind = blobs()
+    rows[20, 1] = value
+    emission = StudentTEmission("auto", covariance_type="diag")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = DPMixture(emission, **QUICK).fit(rows)
+    assert np.isfinite(model.trace_["log_joint"]).all()
+    others = np.arange(90) != 20
+    assert adjusted_rand_score(kind[others], model.labels_[others]) == 1.0
 
 
 @pytest.mark.parametrize("sampler", ["collapsed", "blocked"])

@@ -317,11 +317,14 @@ def test_memory_of_columns_that_vary():
         ({"features": "values", "step": 2}, HALF_SEEN, "step=2 leaves no observed value"),
         ({"features": WindowFeatures(4000)}, WAVES, "window=4000 exceeds the longest sequence"),
         ({}, WAVES * np.nan, "nothing but missing values"),
+        ({}, WAVES * 1e170, r"numbers up to 1e\+120, because squares of larger ones overflow"),
+        ({"features": "windows"}, WAVES * 1e170, r"numbers up to 1e\+120, because squares"),
         ({}, WAVES * [1.0, np.nan], "column 1 holds nothing but missing values"),
         ({}, WAVES + 1j, "Complex data not supported: X must hold real.*complex128.$"),
         ({}, WAVES[:, 0], "Expected 2D array, got 1D array"),
     ],
 )
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_bad_input(params, X, message):
     estimator = StateDetector(**params)
     with pytest.raises(ValueError, match=message):

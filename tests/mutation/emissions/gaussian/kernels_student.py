@@ -31,6 +31,14 @@ MUTATIONS = [
         f"{PREDICTIVES}::test_logarithms_of_one_and_more",
     ),
     Mutation(
+        "peak-of-weights-without-digits",
+        STUDENTS,
+        "    if b < 0.0:\n",
+        "    if False:\n",
+        "b and its root cancel if a row is far away, and then no weight is between the bounds.",
+        f"{PREDICTIVES}::test_peaks_of_weights[2.0-1e+30]",
+    ),
+    Mutation(
         "predictive-series-cut",
         STUDENTS,
         "        result -= step / (12.0 * low * (low + step))\n",

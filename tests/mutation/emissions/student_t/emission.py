@@ -7,6 +7,15 @@ STUDENT_T_TESTS = "tests/exact/emissions/test_student_t.py"
 
 MUTATIONS = [
     Mutation(
+        "outliers-absurdly-far",
+        STUDENT_T,
+        "            sampler.limits = find_limits(values)\n",
+        "",
+        "One absurd value would make the tails of all clusters heavier than they are.",
+        "tests/unit/mixture/test_mixtures.py"
+        "::test_one_absurd_value_of_a_heavy_tail[-1e+110-blocked-DPMixture]",
+    ),
+    Mutation(
         "outliers-masses-as-counts",
         STUDENT_T,
         "return self.counts, self.masses, self.centers, self.scatter",
