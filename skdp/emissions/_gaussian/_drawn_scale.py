@@ -17,16 +17,21 @@ _SMALLEST_EIGENVALUE = 3e-4
 _FREEDOM_RATIOS = 1.0, 2.0, 4.0, 8.0, 16.0
 """Values of nu - W - 1 in units of the first one."""
 
-_FEW_ROWS = 20
+_FEW_ROWS, _VERY_FEW_ROWS = 20, 6
 
 
 def are_few(n_rows: float, width: int) -> bool:
-    """Return whether there are few rows for the columns of a block: the largest nu outweighs them.
-
-    If S follows these rows, their covariance is then known in advance, so that a single state with
-    this covariance predicts them too well.
-    """
+    """Return whether there are so few rows that the largest nu outweighs them."""
     return n_rows < _FEW_ROWS * width
+
+
+def are_very_few(n_rows: float, width: int) -> bool:
+    """Return whether the rows are so few that S has to be drawn if nu is.
+
+    If S follows these rows and nu is large, their covariance is known in advance, and a single
+    state with this covariance predicts them better than several.
+    """
+    return n_rows < _VERY_FEW_ROWS * width
 
 
 class GaussianPrior(NamedTuple):

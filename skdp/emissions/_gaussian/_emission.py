@@ -14,7 +14,7 @@ from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions._constant_columns import ConstantColumns, VaryingColumns
 from skdp.emissions._far_values import PulledIn
 from skdp.emissions._gaussian import _kernels as kernels
-from skdp.emissions._gaussian._drawn_scale import GaussianPrior, ScalePrior, are_few
+from skdp.emissions._gaussian._drawn_scale import GaussianPrior, ScalePrior, are_very_few
 from skdp.emissions._gaussian._model import check_numbers
 from skdp.emissions._gaussian._sampler import GaussianSampler
 from skdp.emissions._gaussian._sums import find_moments
@@ -86,7 +86,7 @@ class GaussianEmission(PartedEmission):
         tighter than all the data; it may be much tighter. (S for nu below D + 2, or 3, is that for
         D + 2, or 3.) Values far from all others hardly count (see Notes). "auto": S is drawn, so
         that states share information about their covariances; given nu, its prior mean is the S of
-        None. If nu is drawn and there are fewer than 20 rows per column, None is the same as
+        None. If nu is drawn and there are fewer than 6 rows per column, None is the same as
         "auto".
 
     See Also
@@ -126,8 +126,9 @@ class GaussianEmission(PartedEmission):
     means and covariances integrated out and S / (nu - D - 1) unchanged, because this is the prior
     mean of a covariance. The `trace_` records it as `emission_degrees_of_freedom`. If there are few
     rows for the columns, large values are more probable: then states have nearly the same
-    covariance, which can be estimated from all rows. S is then drawn, too: with a large nu and an S
-    that follows the same rows, a single state would always be more probable than several.
+    covariance, which can be estimated from all rows. With fewer than 6 rows per column, S is drawn,
+    too: with a large nu and an S that follows the same rows, a single state would be more probable
+    than several.
 
     A stored sample holds the posterior means of mu and Sigma given the states; if that of Sigma
     does not exist (nu + n_j <= D + 1), it holds the inverse of the posterior mean of Sigma^-1.
@@ -181,8 +182,8 @@ class GaussianEmission(PartedEmission):
             data = VaryingColumns(data, constants)
         prior = self._make_prior(n_dims, lambda: moments_of(data), constants)
         (n_rows,) = data.sum(_count_rows)
-        few = are_few(n_rows, prior.mean.shape[1])
-        scale_prior = self._make_scale_prior(prior, data, has_few_rows=few)
+        few = are_very_few(n_rows, prior.mean.shape[1])
+        scale_prior = self._make_scale_prior(prior, data, has_very_few_rows=few)
         if constants is None:
             return GaussianSampler(n_states, prior, scale_prior)
         full = self.covariance_type == "full"
@@ -191,11 +192,11 @@ class GaussianEmission(PartedEmission):
         )
 
     def _make_scale_prior(
-        self, prior: GaussianPrior, data: Observations, *, has_few_rows: bool = False
+        self, prior: GaussianPrior, data: Observations, *, has_very_few_rows: bool = False
     ) -> ScalePrior | None:
         """Return the prior of nu and S if either is drawn; `prior` has the first nu and E[S].
 
-        With few rows, S is drawn whenever nu is: see `are_few`.
+        S is drawn whenever nu is if there are very few rows.
         """
         draws_scale = isinstance(self.covariance_prior, str)
         draws_dof = (
@@ -203,7 +204,7 @@ class GaussianEmission(PartedEmission):
             and self.degrees_of_freedom_prior is None
             and (self.covariance_prior is None or draws_scale)
         )
-        draws_scale = draws_scale or (draws_dof and has_few_rows)
+        draws_scale = draws_scale or (draws_dof and has_very_few_rows)
         if not draws_scale and not draws_dof:
             return None
         varies = np.zeros(prior.mean.shape, dtype=bool)

@@ -30,12 +30,4 @@ MUTATIONS = [
         "Under the scale of all steps, a single state is the most probable.",
         f"{TESTS}::TestThreeStepsPerColumn::test_first_states[0-auto]",
     ),
-    Mutation(
-        "given-states-under-the-scale-of-one-state",
-        "sequence/_hmm/_sampler.py",
-        'if getattr(emission, "needs_settling", False):',
-        "if False:",
-        "Under the scale of all steps, states are merged.",
-        f"{TESTS}::TestThreeStepsPerColumn::test_given_states_stay",
-    ),
 ]
