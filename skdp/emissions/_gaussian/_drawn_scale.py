@@ -1,4 +1,4 @@
-"""Prior of a drawn scale of covariances, and the directions in which the scale is fixed."""
+"""Priors of means and covariances, and of a drawn scale of covariances."""
 
 from __future__ import annotations
 
@@ -16,6 +16,45 @@ _SMALLEST_EIGENVALUE = 3e-4
 
 _FREEDOM_RATIOS = 1.0, 2.0, 4.0, 8.0, 16.0
 """Values of nu - W - 1 in units of the first one."""
+
+_FEW_ROWS, _VERY_FEW_ROWS = 20, 6
+
+
+def are_few(n_rows: float, width: int) -> bool:
+    """Return whether there are so few rows that the largest nu outweighs them."""
+    return n_rows < _FEW_ROWS * width
+
+
+def are_very_few(n_rows: float, width: int) -> bool:
+    """Return whether the rows are so few that S has to be drawn if nu is.
+
+    If S follows these rows and nu is large, their covariance is known in advance, and a single
+    state with this covariance predicts them better than several.
+    """
+    return n_rows < _VERY_FEW_ROWS * width
+
+
+class GaussianPrior(NamedTuple):
+    """Parameters of the prior, in B blocks of W columns: see `_kernels`.
+
+    Attributes
+    ----------
+    mean : (B, W) array
+    precision, dof : float
+    scale : (B, W, W) array
+    """
+
+    mean: Floats
+    precision: float
+    dof: float
+    scale: Floats
+
+    def with_dof(self, dof: float) -> GaussianPrior:
+        """Return the prior with other degrees of freedom and the same mean of covariances."""
+        if dof == self.dof:
+            return self
+        least = self.mean.shape[1] + 1.0
+        return self._replace(dof=dof, scale=(dof - least) / (self.dof - least) * self.scale)
 
 
 class ScalePrior(NamedTuple):

@@ -14,9 +14,9 @@ from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions._constant_columns import ConstantColumns, VaryingColumns
 from skdp.emissions._far_values import PulledIn
 from skdp.emissions._gaussian import _kernels as kernels
-from skdp.emissions._gaussian._drawn_scale import ScalePrior
+from skdp.emissions._gaussian._drawn_scale import GaussianPrior, ScalePrior, are_very_few
 from skdp.emissions._gaussian._model import check_numbers
-from skdp.emissions._gaussian._sampler import GaussianPrior, GaussianSampler
+from skdp.emissions._gaussian._sampler import GaussianSampler
 from skdp.emissions._gaussian._sums import find_moments
 from skdp.emissions._gaussian._wide import WideGaussianSampler
 from skdp.emissions._moments import find_varying, moments_of
@@ -34,6 +34,11 @@ _SHARE = 0.2
 # -D / 2 log c, and with many columns clear states are merged. So the cost does not grow beyond that
 # of ten columns, as far as c = .25 allows; with c near 1, groups of a few rows become states.
 _SMALLEST_PRECISION, _LARGEST_PRECISION, _LARGEST_COST = 0.01, 0.25, 23.0
+
+
+def _count_rows(values: NDArray[np.float64]) -> tuple[int]:
+    """Return the number of rows."""
+    return (len(values),)
 
 
 def _default_precision(n_columns: int) -> float:
@@ -81,7 +86,8 @@ class GaussianEmission(PartedEmission):
         tighter than all the data; it may be much tighter. (S for nu below D + 2, or 3, is that for
         D + 2, or 3.) Values far from all others hardly count (see Notes). "auto": S is drawn, so
         that states share information about their covariances; given nu, its prior mean is the S of
-        None.
+        None. If nu is drawn and there are fewer than 6 rows per column, None is the same as
+        "auto".
 
     See Also
     --------
@@ -120,7 +126,9 @@ class GaussianEmission(PartedEmission):
     means and covariances integrated out and S / (nu - D - 1) unchanged, because this is the prior
     mean of a covariance. The `trace_` records it as `emission_degrees_of_freedom`. If there are few
     rows for the columns, large values are more probable: then states have nearly the same
-    covariance, which can be estimated from all rows.
+    covariance, which can be estimated from all rows. With fewer than 6 rows per column, S is drawn,
+    too: with a large nu and an S that follows the same rows, a single state would be more probable
+    than several.
 
     A stored sample holds the posterior means of mu and Sigma given the states; if that of Sigma
     does not exist (nu + n_j <= D + 1), it holds the inverse of the posterior mean of Sigma^-1.
@@ -173,7 +181,9 @@ class GaussianEmission(PartedEmission):
         if constants is not None:
             data = VaryingColumns(data, constants)
         prior = self._make_prior(n_dims, lambda: moments_of(data), constants)
-        scale_prior = self._make_scale_prior(prior, data)
+        (n_rows,) = data.sum(_count_rows)
+        few = are_very_few(n_rows, prior.mean.shape[1])
+        scale_prior = self._make_scale_prior(prior, data, has_very_few_rows=few)
         if constants is None:
             return GaussianSampler(n_states, prior, scale_prior)
         full = self.covariance_type == "full"
@@ -181,14 +191,20 @@ class GaussianEmission(PartedEmission):
             n_states, prior, scale_prior, None, constants=constants, full=full
         )
 
-    def _make_scale_prior(self, prior: GaussianPrior, data: Observations) -> ScalePrior | None:
-        """Return the prior of nu and S if either is drawn; `prior` has the first nu and E[S]."""
+    def _make_scale_prior(
+        self, prior: GaussianPrior, data: Observations, *, has_very_few_rows: bool = False
+    ) -> ScalePrior | None:
+        """Return the prior of nu and S if either is drawn; `prior` has the first nu and E[S].
+
+        S is drawn whenever nu is if there are very few rows.
+        """
         draws_scale = isinstance(self.covariance_prior, str)
         draws_dof = (
             prior.mean.shape[1] > 1
             and self.degrees_of_freedom_prior is None
             and (self.covariance_prior is None or draws_scale)
         )
+        draws_scale = draws_scale or (draws_dof and has_very_few_rows)
         if not draws_scale and not draws_dof:
             return None
         varies = np.zeros(prior.mean.shape, dtype=bool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from skdp.emissions._cells._terms import NormalColumns
 from skdp.emissions._clusters import ClusterTerms, augmented_terms, gaussian_terms
 from skdp.emissions._gaussian import _kernels as kernels
 from skdp.emissions._gaussian import _kernels_drawn_scale as drawn
-from skdp.emissions._gaussian._drawn_scale import ScalePrior
+from skdp.emissions._gaussian._drawn_scale import GaussianPrior, ScalePrior, are_few
 from skdp.emissions._gaussian._kernels_posterior import SMALLEST_PIVOT, log_evidence_of_gaussians
 from skdp.emissions._gaussian._model import (
     GaussianModel,
@@ -35,9 +35,6 @@ from skdp.emissions._protocol import Coupling
 _N_MOVES = 3  # number of moves of the initial centers
 _N_DRAWS = 20  # number of draws of S given an initial partition
 
-_FEW_ROWS = 20
-"""Rows per column of a block below which several first partitions should be compared."""
-
 _NUMBERS = 2, 3, 4, 6, 9, 13
 """Numbers of clusters of these partitions."""
 
@@ -45,29 +42,6 @@ IMPOSSIBLE = (
     "The covariance of a state is not positive definite to rounding: scale the columns of X, or "
     "give a larger covariance_prior."
 )
-
-
-class GaussianPrior(NamedTuple):
-    """Parameters of the prior, in B blocks of W columns: see `_kernels`.
-
-    Attributes
-    ----------
-    mean : (B, W) array
-    precision, dof : float
-    scale : (B, W, W) array
-    """
-
-    mean: NDArray[np.float64]
-    precision: float
-    dof: float
-    scale: NDArray[np.float64]
-
-    def with_dof(self, dof: float) -> GaussianPrior:
-        """Return the prior with other degrees of freedom and the same mean of covariances."""
-        if dof == self.dof:
-            return self
-        least = self.mean.shape[1] + 1.0
-        return self._replace(dof=dof, scale=(dof - least) / (self.dof - least) * self.scale)
 
 
 class GaussianSampler(Part):
@@ -144,7 +118,7 @@ class GaussianSampler(Part):
     @property
     def has_few_rows(self) -> bool:
         """Whether a chain that begins with one state may not find the others."""
-        return len(self._values) < _FEW_ROWS * self.prior.mean.shape[1]
+        return are_few(len(self._values), self.prior.mean.shape[1])
 
     def find_clusters(self, rng: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
         """Return partitions of the observations into few and into more clusters."""
@@ -490,17 +464,48 @@ class GaussianSampler(Part):
     def fit_shared(
         self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
     ) -> None:
-        """Draw S given the clusters until its first value is forgotten.
+        """Draw S given the clusters until its first value is forgotten."""
+        part = self.of_clusters(labels, n_clusters)
+        part._forget_scale(rng)
+        self.prior = part.prior
 
-        nu has its first, smallest value, because S hardly moves if nu is large.
+    def of_clusters(self, labels: NDArray[np.int64], n_clusters: int) -> GaussianSampler:
+        """Return a sampler that draws nu and S given clusters of all observations."""
+        part = self.restrict(np.arange(len(labels)), n_clusters)
+        part.scale_prior = self.scale_prior
+        part.condition(labels)
+        return part
+
+    def _forget_scale(self, rng: NDArray[np.uint64]) -> None:
+        """Draw S with the first, smallest nu, because S hardly moves if nu is large."""
+        assert self.scale_prior is not None
+        self.prior = self.prior.with_dof(self.scale_prior.freedoms[0])
+        for _ in range(_N_DRAWS):
+            self._draw_scale(self.scale_prior, self._statistics(), rng)
+
+    @property
+    def draws_scale(self) -> bool:
+        """Whether S is drawn."""
+        return self.scale_prior is not None and bool(self.scale_prior.n_free.any())
+
+    @property
+    def needs_settling(self) -> bool:
+        """Whether S is drawn, and its first value may outweigh the rows of the statistics."""
+        n_blocks, width = self.prior.mean.shape
+        return self.draws_scale and are_few(self.counts.sum() / n_blocks, width)
+
+    def settle_shared(self, rng: NDArray[np.uint64]) -> float:
+        """Draw nu and S given the statistics until their first values are forgotten.
+
+        The result is the mean log evidence in the last of these draws.
         """
         assert self.scale_prior is not None
-        part = self.restrict(np.arange(len(labels)), n_clusters)
-        part.condition(labels)
-        first = self.scale_prior.freedoms[0]
-        self.prior = self.prior.with_dof(first)
+        self._forget_scale(rng)
+        logs = []
         for _ in range(_N_DRAWS):
-            self._draw_scale(self.scale_prior, part._statistics(), rng)
+            self._draw_shared(self.scale_prior, self._statistics(), rng)
+            logs.append(self.log_evidence())
+        return float(np.mean(logs[_N_DRAWS // 2 :]))
 
     def move_shared(self, rng: NDArray[np.uint64]) -> GaussianPrior | None:
         """Draw S or nu given all Sigma, which stay unchanged, and return the previous prior.

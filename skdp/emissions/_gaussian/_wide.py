@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from skdp._numeric._typing import Floats
 from skdp.emissions._constant_columns import FREEDOM, SCALE_RATIO, ConstantColumns
-from skdp.emissions._gaussian._drawn_scale import ScalePrior
+from skdp.emissions._gaussian._drawn_scale import GaussianPrior, ScalePrior
 from skdp.emissions._gaussian._model import GaussianModel, check_numbers
-from skdp.emissions._gaussian._sampler import GaussianPrior, GaussianSampler
+from skdp.emissions._gaussian._sampler import GaussianSampler
 from skdp.emissions._marginals import StudentMarginals
 
 

@@ -16,10 +16,10 @@ from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions._clusters import ClusterTerms, augmented_terms
 from skdp.emissions._far_values import PulledIn
 from skdp.emissions._gaussian import _kernels as gaussian
-from skdp.emissions._gaussian._drawn_scale import ScalePrior
+from skdp.emissions._gaussian._drawn_scale import GaussianPrior, ScalePrior
 from skdp.emissions._gaussian._emission import GaussianEmission
 from skdp.emissions._gaussian._model import check_numbers, write_student_log_densities
-from skdp.emissions._gaussian._sampler import GaussianPrior, GaussianSampler
+from skdp.emissions._gaussian._sampler import GaussianSampler
 from skdp.emissions._moments import moments
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._student_t import _kernels as kernels
@@ -88,8 +88,8 @@ class StudentTEmission(GaussianEmission):
     covariance_prior : "auto", (D, D) or (D,) array or None, default=None
         S: symmetric and positive definite ("full"), or positive numbers ("diag"). None: as for
         `GaussianEmission`, but from a covariance of the observations that outliers do not stretch:
-        median absolute deviations, and correlations of values cut off at three of them. "auto":
-        drawn, as for `GaussianEmission`; this is its prior mean.
+        median absolute deviations, and correlations of values cut off at three of them. It is
+        not drawn. "auto": drawn, as for `GaussianEmission`; this is its prior mean.
 
     See Also
     --------

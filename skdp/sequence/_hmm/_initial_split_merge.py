@@ -164,7 +164,8 @@ class InitialSplitMerge(StateRegrouping):
 
         With few steps for their columns, splits that begin with two steps may find nothing, and
         small covariances overfit. Then clusters are merged, too, under several priors, and the most
-        probable states win.
+        probable states win. If the scale of covariances is drawn, each of them is judged with a
+        scale that suits it, because the first scale is that of a single state.
         """
         emission: Any = self._emission
         if not getattr(emission, "has_few_rows", False):
@@ -180,7 +181,17 @@ class InitialSplitMerge(StateRegrouping):
             start()
             self._merge_all()
             found.append((self._log_joint(), self._states.copy(), prior))
+        if getattr(emission, "draws_scale", False):
+            distinct = {states.tobytes(): states for _, states, _ in found}
+            found = [self._settle(states) for states in distinct.values()]
         _, self._states[:], emission.prior = max(found, key=lambda start: start[0])
+
+    def _settle(self, states: Places) -> tuple[float, Places, Any]:
+        """Return states, a prior drawn given these, and the mean log joint of such draws."""
+        emission: Any = self._emission
+        part = emission.of_clusters(states, int(states.max()) + 1)
+        log_evidence = part.settle_shared(self._rng)
+        return log_evidence + self._weigh(states), states, part.prior
 
     def _take(self, labels: Places) -> None:
         """Take clusters as states."""

@@ -137,6 +137,10 @@ class HMMSampler(Part):
         """Draw the first parameters, given the first states."""
         self._hold_emission()
         self._draw_emission(rng)
+        emission: Any = self.emission
+        if getattr(emission, "needs_settling", False):
+            emission.settle_shared(rng)
+            self._draw_emission(rng)
         if self.similarity is not None:
             self.similarity.start(self.emission, rng)
             self.transitions.take_similarity(self.similarity, self.emission)

@@ -46,4 +46,21 @@ MUTATIONS = [
         "The prior mean of S is proportional to nu - W - 1.",
         f"{TESTS}::test_degrees_of_freedom_are_in_the_log_evidence",
     ),
+    Mutation(
+        "scale-of-few-rows-not-drawn",
+        PRIOR,
+        "    return n_rows < _VERY_FEW_ROWS * width",
+        "    return False",
+        "With many degrees of freedom, a scale that follows few rows hides states.",
+        "tests/unit/sequence/hmm/test_initial_split_merge.py::"
+        "TestThreeStepsPerColumn::test_scale_is_drawn[30]",
+    ),
+    Mutation(
+        "gaussian-degrees-of-freedom-with-the-same-scale",
+        PRIOR,
+        "scale=(dof - least) / (self.dof - least) * self.scale)",
+        "scale=self.scale)",
+        "S / (nu - W - 1), the prior mean of a covariance, stays.",
+        f"{TESTS}::test_degrees_of_freedom_of_one_column",
+    ),
 ]

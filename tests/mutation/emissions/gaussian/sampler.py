@@ -40,14 +40,6 @@ MUTATIONS = [
         "tests/exact/emissions/test_comparable.py::test_log_posterior_is_what_bayes_says[full]",
     ),
     Mutation(
-        "gaussian-degrees-of-freedom-with-the-same-scale",
-        GAUSSIAN_SAMPLER,
-        "scale=(dof - least) / (self.dof - least) * self.scale)",
-        "scale=self.scale)",
-        "S / (nu - W - 1), the prior mean of a covariance, stays.",
-        f"{DRAWN_SCALE}::test_degrees_of_freedom_of_one_column",
-    ),
-    Mutation(
         "gaussian-degrees-of-freedom-without-the-determinants",
         GAUSSIAN_SAMPLER,
         "(dof - width - 1.0) * self.log_dets.sum() - 0.5 * traces",

@@ -22,4 +22,12 @@ MUTATIONS = [
         "Small covariances of few steps overfit.",
         f"{TESTS}::test_few_steps_of_one_state",
     ),
+    Mutation(
+        "first-states-under-the-scale-of-one-state",
+        STARTS,
+        'if getattr(emission, "draws_scale", False):',
+        "if False:",
+        "Under the scale of all steps, a single state is the most probable.",
+        f"{TESTS}::TestThreeStepsPerColumn::test_first_states[0-auto]",
+    ),
 ]

@@ -46,4 +46,13 @@ MUTATIONS = [
         "The arrays are the sampler's own, which the next sweep overwrites.",
         "tests/unit/sequence/test_to_arviz.py::test_drawn_parameters_are_not_overwritten",
     ),
+    Mutation(
+        "given-states-under-the-scale-of-one-state",
+        "sequence/_hmm/_sampler.py",
+        'if getattr(emission, "needs_settling", False):',
+        "if False:",
+        "Under the scale of all steps, states are merged.",
+        "tests/unit/sequence/hmm/test_initial_split_merge.py::"
+        "TestThreeStepsPerColumn::test_given_states_stay",
+    ),
 ]

@@ -59,6 +59,33 @@ def test_few_steps_of_one_state():
     assert open_with(GaussianEmission(), values, [0, 50, 100]).max() == 0
 
 
+class TestThreeStepsPerColumn:
+    """States can only be told apart if their covariances are nearly the same."""
+
+    truth = np.repeat([0, 1, 2], 30)
+    values = 6.0 * np.repeat(np.eye(3, 10), 3, axis=1)[truth] + np.random.default_rng(0).normal(
+        size=(90, 30)
+    )
+
+    @pytest.mark.parametrize("prior", [None, "auto"])
+    @pytest.mark.parametrize("n_missing", [0, 1])
+    def test_first_states(self, prior, n_missing):
+        values = self.values.copy()
+        values[::17, :n_missing] = np.nan
+        found = open_with(GaussianEmission(covariance_prior=prior), values, [0, 90])
+        assert_array_equal(found, found[::30].repeat(30))
+        assert len(np.unique(found)) == 3
+
+    def test_given_states_stay(self):
+        model = HDPHMMLT(10, init=self.truth, max_iter=60, random_state=0).fit(self.values)
+        assert adjusted_rand_score(self.truth, model.predict(self.values)) == 1.0
+
+    @pytest.mark.parametrize("width", [2, 30])
+    def test_scale_is_drawn(self, width):
+        model = HDPHMMLT(3, max_iter=20, random_state=0).fit(self.values[:, :width])
+        assert ("emission_scale" in model.trace_) == (width == 30)
+
+
 def test_finds_intensities():
     rng = np.random.default_rng(1)
     truth = np.repeat([0, 1, 2, 1, 0, 2], 60)
