@@ -257,7 +257,7 @@ class Franchise(Part):
         values, row_ptrs, begin = [], [], 0
         for n_max, d, row_ptr, n_pairs in plans:
             part = room[begin : begin + n_pairs]  # parts to concatenate would take twice the memory
-            values.append(StirlingRatios.in_place(part, row_ptr, n_max, d).values)
+            values.append(StirlingRatios._in_place(part, row_ptr, n_max, d).values)
             row_ptrs.append(row_ptr)
             begin += n_pairs
         return (

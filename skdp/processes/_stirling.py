@@ -74,10 +74,10 @@ class StirlingRatios:
         n_max = check_count(n_max, "n_max")
         discount = check_discount(discount)
         row_ptr, n_pairs = plan_ratios(n_max, discount, max_rows)
-        return cls.in_place(np.empty((n_pairs, 2)), row_ptr, n_max, discount)
+        return cls._in_place(np.empty((n_pairs, 2)), row_ptr, n_max, discount)
 
     @classmethod
-    def in_place(
+    def _in_place(
         cls, values: NDArray[np.float64], row_ptr: NDArray[np.int64], n_max: int, discount: float
     ) -> StirlingRatios:
         """Make a table in a given array, whose length and row offsets are from `plan_ratios`."""

@@ -82,11 +82,10 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
     initial_components : int or "auto", default="auto"
         Number of topics of a first state that is not given. "auto": pilots choose it, short chains
         from 1 to 300 topics (whose counts may take 1 GiB). They see four fifths of the words and
-        are judged by the probability of the others. It is 20 if X has less than 1,000 tokens or 100
-        segments. If no pilot is clearly better than one topic, the fit begins with one topic, and
-        `topic_word_prior` "auto" stays at .05, unless topics have seed words or given words. The
-        result depends on this number, because chains rarely split large topics and lose
-        superfluous topics slowly.
+        are judged by the probability of the others. It is 20 if X has less than 300 tokens or 20
+        segments. If no pilot is clearly better than one topic, the fit has one topic, unless topics
+        have seed words or given words. The result depends on this number, because chains rarely
+        split large topics and lose superfluous topics slowly.
     max_components : int or None, default=None
         Largest number of topics, for tables that people read: the posterior is that of the model
         given that no more topics have words or seed words. None: no bound.

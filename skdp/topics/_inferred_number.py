@@ -199,8 +199,9 @@ class PilotedStart:
                 estimator.n_jobs,
                 max(n_given, 1),
             )
-        if n_given or self._choice.finds_topics:
-            return estimator._start_from(corpus, root, c, self._choice.number, estimator.init)
-        sampler = estimator._start_from(corpus, root, c, 1, estimator.init)
-        sampler.learns_topic_word_prior = False  # it stays at its first value
+        is_open = n_given or self._choice.finds_topics
+        number = self._choice.number if is_open else 1
+        sampler = estimator._start_from(corpus, root, c, number, estimator.init)
+        if not is_open:
+            sampler.most_topics = 1
         return sampler

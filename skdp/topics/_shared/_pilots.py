@@ -6,10 +6,11 @@ without a fifth of its words. They are judged by the probability of these words 
 of sweeps. As long as the score of the best pilot grows, it runs for more blocks, and so do the
 pilots that may overtake it.
 
-If no pilot is clearly better than one topic, documents do not differ. Then the fit begins with one
-topic, and `topic_word_prior` is not learned: a single topic shows how even the words of the corpus
-are, and not how much topics differ. If the words are even, the learned prior becomes so large that
-further topics, all nearly uniform, cost nothing.
+If no pilot is clearly better than one topic, documents do not differ, and the fit has one topic.
+From there the chain would not stay at one: `topic_word_prior` is learned from a single topic, so it
+shows how even the words of the corpus are, and not how much topics differ. If the words are even,
+it becomes so large that further topics, all nearly uniform, cost nothing; and if it is fixed at
+.05, many topics of a few words each are more probable than one even topic.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ LARGE_LOSS, SMALL_LOSS = 4.0, 0.01
 """Standard errors by which a pilot is clearly worse than another, and the loss per word, in nats,
 that does not matter."""
 
-CLEAR_GAIN = 2.0
+CLEAR_GAIN = 3.0
 """Standard errors by which the best pilot has to be better than one topic."""
 
 SMALL_CLIMB = 0.001
@@ -44,7 +45,7 @@ SMALL_CLIMB = 0.001
 DEFAULT_NUMBER = 20
 """Number of topics if the corpus is too small for pilots."""
 
-LEAST_TOKENS, LEAST_UNITS = 1_000, 100
+LEAST_TOKENS, LEAST_UNITS = 300, 20
 """Smallest numbers of words, and of documents or segments, by which pilots can be judged."""
 
 LARGEST_START = 2.0**30

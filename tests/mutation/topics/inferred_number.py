@@ -2,13 +2,23 @@
 
 from mutation.mutation import Mutation
 
+TESTS = "tests/unit/topics/shared/test_pilots.py::TestInFits"
+
 MUTATIONS = [
     Mutation(
-        "learned-prior-of-even-words",
+        "topics-of-even-words",
         "topics/_inferred_number.py",
-        "        sampler.learns_topic_word_prior = False",
-        "        sampler.learns_topic_word_prior = estimator.topic_word_prior == 'auto'",
-        "The prior is not learned from documents that do not differ.",
-        "tests/unit/topics/shared/test_pilots.py::TestInFits::test_even_words[HDPTopicModel()]",
+        "            sampler.most_topics = 1",
+        "            sampler.learns_topic_word_prior = False",
+        "Documents that do not differ have one topic.",
+        f"{TESTS}::test_random_words[20-60-0.0-HDPTopicModel()]",
+    ),
+    Mutation(
+        "topics-begin-with-one",
+        "topics/_inferred_number.py",
+        "        number = self._choice.number if is_open else 1",
+        "        number = self._choice.number",
+        "The chain cannot begin with more topics than it may have.",
+        f"{TESTS}::test_random_words[20-60-0.0-HDPTopicModel()]",
     ),
 ]

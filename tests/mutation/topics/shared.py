@@ -322,8 +322,8 @@ MUTATIONS = [
         PILOTS,
         "        return bool(gain.sum() > CLEAR_GAIN * standard_error(gain))",
         "        return bool(gain.sum() > 0.0)",
-        "Pilots have to be better by two standard errors.",
-        f"{PILOT_TESTS}::TestOneTopic::test_two_standard_errors[0.15-False]",
+        "Pilots have to be better by three standard errors.",
+        f"{PILOT_TESTS}::TestOneTopic::test_three_standard_errors[0.25-False]",
     ),
     Mutation(
         "pilots-see-all-words",
