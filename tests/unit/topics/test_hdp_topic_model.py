@@ -217,7 +217,7 @@ class TestTopicsComeAndGo:
 
     def test_moves_mend_what_words_cannot(self):
         """Word by word, topics that share a vocabulary and no document do not become one."""
-        params = {"topic_word_prior": 0.5, "max_iter": 150}
+        params = {"initial_components": 20, "topic_word_prior": 0.5, "max_iter": 150}
         with_moves = quick(**params).fit(APART)
         without = quick(**params, split_merge=False).fit(APART)
         assert with_moves.n_components_ == 4
