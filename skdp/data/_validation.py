@@ -207,10 +207,9 @@ def check_sentences(
     reset : bool
         True (in ``fit``): set `n_words_`, the size of the vocabulary (of lists and arrays: the
         largest word id plus 1), and `n_features_in_`: the length of sentences if X is an array or a
-        data frame, `n_words_` otherwise, also for a list of sentences that happen to have the same
-        length; and the private `_sentence_length`, which distinguishes the two
-        (None: sentences of any length). False: word ids must be below `n_words_`, and if the
-        estimator was fitted on an array, the sentences must have the same length.
+        data frame, `n_words_` otherwise; and the private `_sentence_length`, which distinguishes
+        the two (None: sentences of any length). False: word ids must be below `n_words_`, and if
+        the estimator was fitted on an array, the sentences must have the same length.
     any_length : bool, default=False
         If True, the rows of an array are treated like other sentences, `n_features_in_` is always
         the size of the vocabulary, and nothing else is set.

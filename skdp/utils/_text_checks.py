@@ -21,15 +21,18 @@ def check_text_forms(estimator: Any) -> None:
         same_fit(expected, seeded(estimator).fit(lists))
     rows = sentences.tokens[: len(sentences.tokens) // 3 * 3].reshape(-1, 3)
     expected = seeded(estimator).fit(list(rows))
+    same_fit(expected, seeded(estimator).fit(rows.tolist()))
+    of_array = seeded(estimator).fit(rows)
+    same_fit(of_array, seeded(estimator).fit(rows.astype(float)))
+    scores = expected.score_samples(list(rows))
     for matrix in (rows, rows.astype(float), rows.tolist()):
-        alone = seeded(estimator).fit(matrix)
-        same_fit(expected, alone)
-        assert_array_equal(alone.score_samples(matrix), expected.score_samples(list(rows)))
-        if hasattr(alone, "n_words_"):  # an array has a width, as elsewhere
-            assert (alone.n_words_, alone.n_features_in_) == (rows.max() + 1, 3)
-        else:
-            assert alone.n_features_in_ == rows.max() + 1
-            assert np.all(np.isfinite(alone.score_samples(rows[:, :2])))
+        assert_array_equal(of_array.score_samples(matrix), scores)
+    assert expected.n_features_in_ == rows.max() + 1
+    if hasattr(of_array, "n_words_"):  # an array has a width, as elsewhere
+        assert (of_array.n_words_, of_array.n_features_in_) == (rows.max() + 1, 3)
+    else:
+        assert of_array.n_features_in_ == rows.max() + 1
+        assert np.all(np.isfinite(of_array.score_samples(rows[:, :2])))
 
 
 def check_text_scores(estimator: Any) -> None:

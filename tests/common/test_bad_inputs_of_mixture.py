@@ -58,7 +58,7 @@ FAULTS = {
         {"emission": GaussianEmission(mean_prior=[0.0])}, X, ValueError, "shape (2,) for X of 2",
     ),
     "concentration": ({"concentration": -0.5, "discount": 0.5}, X, ValueError, "> -0.5"),
-    "with a drawn discount": ({"concentration": -0.1}, X, ValueError, "> -0"),
+    "with a drawn discount": ({"concentration": -0.1}, X, ValueError, "> 0, got -0.1"),
     "a word": ({"concentration": "learn"}, X, ValueError, "may also be 'auto'"),
     "discount": ({"discount": 1.0}, X, ValueError, "'discount' parameter"),
     "discount_prior": ({"discount_prior": (0, 1)}, X, ValueError, "discount_prior must be two"),

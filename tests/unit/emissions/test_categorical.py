@@ -10,7 +10,8 @@ from sklearn.model_selection import GridSearchCV
 
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import TokenSequences
-from skdp.emissions._discrete._categorical import CategoricalModel, as_symbols
+from skdp.emissions._discrete._categorical import CategoricalModel
+from skdp.emissions._discrete._symbols import as_symbols
 from skdp.emissions._first_states import MEAN_RUN
 from skdp.sequence import HDPHMMLT, CategoricalEmission
 
