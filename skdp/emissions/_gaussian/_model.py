@@ -22,6 +22,11 @@ from skdp.emissions._marginals import (
 
 LARGEST = 1e120  # of observations: sums of their squares are finite
 
+IMPOSSIBLE = (
+    "The covariance of a state is not positive definite to rounding: scale the columns of X, or "
+    "give a larger covariance_prior."
+)
+
 
 def check_numbers(values: NDArray[np.float64]) -> None:
     """Raise a ValueError if an observation is infinite."""
@@ -113,9 +118,18 @@ def write_student_log_densities(
 
 
 def factorize_precisions(covariances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return lower triangular U with U^T U = Sigma^-1 for each covariance, (K, W, W)."""
+    """Return lower triangular U with U^T U = Sigma^-1 for each covariance, (K, W, W).
+
+    Raises
+    ------
+    ValueError
+        If a covariance is not positive definite to rounding.
+    """
     identity = np.eye(covariances.shape[1])
-    factors = np.linalg.cholesky(covariances)
+    try:
+        factors = np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(IMPOSSIBLE) from error
     return np.array([solve_triangular(factor, identity, lower=True) for factor in factors])
 
 

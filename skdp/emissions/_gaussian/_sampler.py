@@ -21,6 +21,7 @@ from skdp.emissions._gaussian import _kernels_drawn_scale as drawn
 from skdp.emissions._gaussian._drawn_scale import GaussianPrior, ScalePrior, are_few
 from skdp.emissions._gaussian._kernels_posterior import SMALLEST_PIVOT, log_evidence_of_gaussians
 from skdp.emissions._gaussian._model import (
+    IMPOSSIBLE,
     GaussianModel,
     check_numbers,
     factorize_precisions,
@@ -37,11 +38,6 @@ _N_DRAWS = 20  # number of draws of S given an initial partition
 
 _NUMBERS = 2, 3, 4, 6, 9, 13
 """Numbers of clusters of these partitions."""
-
-IMPOSSIBLE = (
-    "The covariance of a state is not positive definite to rounding: scale the columns of X, or "
-    "give a larger covariance_prior."
-)
 
 
 class GaussianSampler(Part):

@@ -10,7 +10,8 @@ from sklearn.base import clone
 
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions._gaussian._emission import GaussianEmission
-from skdp.emissions._gaussian._model import GaussianModel
+from skdp.emissions._gaussian._kernels_student import find_peak
+from skdp.emissions._gaussian._model import GaussianModel, factorize_precisions
 from skdp.emissions._moments import moments
 
 every_type = pytest.mark.parametrize("covariance_type", ["full", "diag"])
@@ -411,3 +412,18 @@ def test_names_of_hmmlearn(covariance_type):
             getattr(model, name)[0, 0] = 1.0
         with pytest.raises(AttributeError):
             setattr(model, name, model.means)
+
+
+def test_covariances_without_an_inverse_are_refused():
+    with pytest.raises(ValueError, match="not positive definite to rounding: scale the columns"):
+        factorize_precisions(np.array([np.eye(2), [[1e24, 1e24], [1e24, 1e24]]]))
+
+
+@pytest.mark.parametrize("square", [0.0, 1e-3, 2.0, 1e9, 1e60])
+@pytest.mark.parametrize(("total", "power"), [(0.5, 3.0), (3.0, 3.5), (40.0, 2.0)])
+def test_peak_of_a_weight(total, power, square):
+    """The derivative of the log, total / u - shape - power d / (1 + u d), is 0 there."""
+    shape = 1.5
+    u = find_peak(shape, total, power, square)
+    terms = np.array([total, -shape * u, -power * u * square / (1.0 + u * square)])
+    assert abs(terms.sum()) < 1e-12 * np.abs(terms).max()

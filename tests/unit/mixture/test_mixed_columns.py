@@ -186,6 +186,14 @@ def test_single_columns_of_groups_or_with_a_given_prior(mixture, emission):
     assert mixture.n_components_ > 1
 
 
+@pytest.mark.parametrize("emission", ["categorical", "bernoulli"])
+def test_two_columns_show_clusters(emission):
+    X = np.repeat([[0, 0, 0], [1, 1, 1]], 60, axis=0)[:, :2]
+    X[:6] = X[60:66] = [0, 1]
+    model = DPMixture(emission, max_iter=60, random_state=0).fit(X)
+    assert model.n_components_ > 1
+
+
 def test_known_labels_of_a_single_column():
     X, y = draw_symbols(120, 1), np.where(np.arange(120) < 10, np.arange(120) % 2, -1)
     model = DPMixture("categorical", max_iter=20, random_state=0).fit(X, y)
