@@ -195,7 +195,7 @@ def test_every_class_has_its_own_name():
     assert [name for name, n in found.items() if n > 1] == []
 
 
-@pytest.mark.parametrize("folder", ["benchmarks", "examples", "doc", "tests"])
+@pytest.mark.parametrize("folder", ["benchmarks", "examples", "doc"])
 def test_scripts_import_what_exists(folder):
     """Linters do not see that a private module has another name; a benchmark fails on its day."""
     wrong = []
