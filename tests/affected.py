@@ -20,7 +20,6 @@ EVERYTHING = {"pyproject.toml", "tests/affected.py", "tests/conftest.py", "tests
 READ_ALL_SOURCES = {
     "tests/common/test_docs.py",
     "tests/common/test_layers.py",
-    "tests/mutation/test_mutations.py",  # which has a rule of its own
     "tests/mutation/test_texts.py",
 }
 
@@ -73,18 +72,22 @@ class ImportGraph:
                 name = ".".join(part for part in parts if part != "__init__")
                 self._files[name] = path.relative_to(root).as_posix()
         self.uses = cache(self.uses)  # type: ignore[method-assign]
-        self._imported = cache(self._imported)  # type: ignore[method-assign]
+        self._used_by = cache(self._used_by)  # type: ignore[method-assign]
+        self._exports = cache(self._exports)  # type: ignore[method-assign]
 
     def uses(self, file: str) -> frozenset[str]:
         """Return a file and all files that it uses, over any number of steps."""
         found, waiting = {file}, [file]
         while waiting:
-            user = waiting.pop()
-            imported = {each for item in self._imported(user) for each in self._resolve(*item)}
-            new = (imported | self._scripts(user)) - found
+            new = self._used_by(waiting.pop()) - found
             found |= new
             waiting += new
         return frozenset(found)
+
+    def _used_by(self, file: str) -> set[str]:
+        """Return the files that a file imports or runs."""
+        imported = {each for item in self._imported(file) for each in self._resolve(*item)}
+        return imported | self._scripts(file)
 
     def _scripts(self, file: str) -> set[str]:
         """Return the files in the same folder that a file of tests names, to run them."""
@@ -172,28 +175,11 @@ class Affected:
             return True
         return any(f'"{name}' in text or f"/{name}" in text for name in self._names)
 
-    def affects_patch(self, mutation) -> bool:
-        """Tell whether the edit affects a wrong patch: its module, its test or an oracle of it."""
-        used = self._graph.uses(mutation.test.partition("::")[0])
-        files = {file for file in used if file.startswith("tests/")} | {f"skdp/{mutation.file}"}
-        lists = any(file.startswith("tests/mutation/") for file in self._changed)
-        return self._all or lists or bool(files & self._changed)
-
     def pytest_ignore_collect(self, collection_path):
         """Do not even import files that are not affected."""
         file = collection_path.relative_to(self._root).as_posix()
         is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
         return True if is_test and not self.affects(file) else None
-
-    def pytest_collection_modifyitems(self, config, items):
-        left_out = [
-            item
-            for item in items
-            if "mutation" in getattr(getattr(item, "callspec", None), "params", {})
-            and not self.affects_patch(item.callspec.params["mutation"])
-        ]
-        items[:] = [item for item in items if item not in left_out]
-        config.hook.pytest_deselected(items=left_out)
 
     def pytest_report_header(self):
         return f"affected: {len(self._changed)} files have changed"

@@ -1,12 +1,14 @@
 """Which tests run, the order of files, and which fits are too short on purpose."""
 
 import signal
+import time
 from pathlib import Path
 
 import pytest
 from affected import Affected, changed_files
 from budget import find_slow_instances, read_table
-from schedule import make_scheduler
+from passed import Deadline, Unpassed
+from schedule import make_scheduler, make_scheduler_in_order
 
 # A shell lets what it runs in the background ignore Ctrl-C, which some tests press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -47,18 +49,33 @@ def pytest_addoption(parser):
         help="run only the tests that changes since REVISION (HEAD) affect",
     )
     parser.addoption(
-        "--record-patches",
-        metavar="FILE",
-        help="add a line to FILE for each wrong patch that its test has seen",
+        "--unpassed",
+        action="store_true",
+        help="run the slow tests that have not passed at their present content, and record those"
+        " that pass in tests/passed.txt",
+    )
+    parser.addoption(
+        "--seconds",
+        type=float,
+        help="begin no test later than this after the start, and print what is left",
     )
 
 
 def pytest_configure(config):
+    given = getattr(config, "workerinput", {})  # what the first process of xdist has found
+    if (seconds := config.getoption("seconds")) is not None:
+        config.deadline = Deadline(given.get("deadline", time.time() + seconds))
+        config.pluginmanager.register(config.deadline, "deadline")
+    if config.getoption("unpassed"):
+        from mutation.mutations import EQUIVALENTS, MUTATIONS
+
+        config.option.markexpr = "slow"
+        patches = [*MUTATIONS, *EQUIVALENTS]
+        config.unpassed = Unpassed(HERE.parent, patches, given.get("plan"), seconds is not None)
+        config.pluginmanager.register(config.unpassed, "unpassed")
     if (revision := config.getoption("--affected")) is not None:
         root = HERE.parent
-        # The processes of xdist get the same list, whatever is written meanwhile.
-        found = getattr(config, "workerinput", {}).get("changed")
-        config.changed = changed_files(root, revision) if found is None else found
+        config.changed = given.get("changed") or changed_files(root, revision)
         config.pluginmanager.register(Affected(root, config.changed), "affected")
 
 
@@ -66,6 +83,10 @@ def pytest_configure(config):
 def pytest_configure_node(node):
     if hasattr(node.config, "changed"):
         node.workerinput["changed"] = sorted(node.config.changed)
+    if hasattr(node.config, "unpassed"):
+        node.workerinput["plan"] = node.config.unpassed.plan
+    if hasattr(node.config, "deadline"):
+        node.workerinput["deadline"] = node.config.deadline.time
 
 
 def mark_slow_instances(config, items):
@@ -79,6 +100,7 @@ def mark_slow_instances(config, items):
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.hookimpl(tryfirst=True)  # marks decide which tests --unpassed and -m take
 def pytest_collection_modifyitems(config, items):
     mark_slow_instances(config, items)
     mark = pytest.mark.filterwarnings(
@@ -97,4 +119,6 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.hookimpl(optionalhook=True)  # of xdist
 def pytest_xdist_make_scheduler(config, log):
+    if hasattr(config, "unpassed"):
+        return make_scheduler_in_order(config, log)
     return make_scheduler(config, log) if config.getvalue("dist") == "loadfile" else None

@@ -70,3 +70,15 @@ def make_scheduler(config: pytest.Config, log):
             super()._assign_work_unit(node)
 
     return ByFamily(config, log)
+
+
+def make_scheduler_in_order(config: pytest.Config, log):
+    """Return xdist's scheduler of files and wrong patches, in the order in which they stand."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class InOrder(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return nodeid if "[" in nodeid and "/mutation/" in nodeid else nodeid.partition("::")[0]
+
+    config.option.loadscopereorder = False
+    return InOrder(config, log)

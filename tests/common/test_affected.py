@@ -90,20 +90,3 @@ def test_this_project():
     lda = graph.uses("tests/unit/topics/test_gibbs_lda.py")
     assert "skdp/topics/_gibbs_lda.py" in lda
     assert "skdp/sequence/_hdp_hmm_lt.py" not in lda
-
-
-def test_wrong_patches():
-    from mutation.mutations import MUTATIONS
-
-    patch = next(each for each in MUTATIONS if each.file == "topics/_tables/_kernels_btigs.py")
-    affected = Affected(ROOT, [])
-    assert affected.affects_patch(patch) is False
-    for changed, expected in {
-        f"skdp/{patch.file}": True,
-        patch.test.partition("::")[0]: True,
-        "tests/exact/oracles/batch_means.py": True,
-        "tests/mutation/lists.py": True,
-        "skdp/_numeric/_random/_xoshiro.py": False,
-    }.items():
-        affected._changed = {changed}
-        assert affected.affects_patch(patch) is expected

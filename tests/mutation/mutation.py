@@ -15,18 +15,13 @@ class Mutation(NamedTuple):
     test: str
 
     @property
-    def is_exhaustive(self) -> bool:
-        """Whether the gate leaves it out: 31 of 32, by the name, so that others do not matter."""
-        return bool(zlib.crc32(self.name.encode()) % 32)
-
-    @property
-    def record(self) -> str:
-        """The line of ``seen.txt`` for a patch that its test has seen.
+    def unit(self) -> str:
+        """The name of its line in ``passed.txt``.
 
         It has a hash of the patch, so that a patch that is changed has to be run again.
         """
         digest = zlib.crc32("\n".join([self.file, self.old, self.new, self.test]).encode())
-        return f"{self.name} {digest:08x} {self.test}"
+        return f"patch:{self.name}:{digest:08x}"
 
     def apply(self, text: str) -> str:
         """Return the text of the file with the patch."""
