@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from mutation.mutation import Mutation
+from mutation.mutations import Mutation
 from passed import Contents, Record, find_definition, normalize
 
 TEST = "tests/unit/test_lda.py"

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 from mutation.child import run_test
-from mutation.mutation import Mutation
-from mutation.mutations import EQUIVALENTS, MUTATIONS
+from mutation.mutations import EQUIVALENTS, MUTATIONS, Mutation
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,8 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from mutation.mutation import Mutation
-from mutation.mutations import EQUIVALENTS, MODULES, MUTATIONS
+from mutation.mutations import EQUIVALENTS, MUTATIONS, ROOMS
 from passed import RECORD, Record
 
 ROOT = Path(__file__).parents[2]
@@ -26,32 +25,29 @@ def names_in(path: Path) -> set[str]:
     return names
 
 
-def listed_in(place: str) -> list[Mutation]:
-    module = MODULES[place]
-    return [*module.MUTATIONS, *getattr(module, "EQUIVALENTS", [])]
+every_room = pytest.mark.parametrize("room", ROOMS)
 
 
-@pytest.mark.parametrize("place", MODULES)
-def test_patches_fit(place):
+@every_room
+def test_patches_fit(room):
     """What they replace is there once, and what comes of it is a program."""
-    for mutation in listed_in(place):
+    for mutation in ROOMS[room]:
         assert mutation.old != mutation.new, mutation.name
         ast.parse(mutation.apply((ROOT / "skdp" / mutation.file).read_text()))
 
 
-@pytest.mark.parametrize("place", MODULES)
-def test_named_tests_exist(place):
-    for mutation in listed_in(place):
+@every_room
+def test_named_tests_exist(room):
+    for mutation in ROOMS[room]:
         path, _, name = mutation.test.partition("::")
         assert name.split("[")[0] in names_in(ROOT / path), mutation.name
 
 
-@pytest.mark.parametrize("place", MODULES)
-def test_places_mirror_the_package(place):
-    """Patches of topics/_tables/_kernels_chain.py are in topics/tables/kernels_chain.py."""
-    for mutation in listed_in(place):
-        parts = [part.lstrip("_") for part in Path(mutation.file).with_suffix("").parts]
-        assert "/".join(parts).startswith(place), mutation.name
+@every_room
+def test_patches_are_in_the_file_of_their_room(room):
+    for mutation in ROOMS[room]:
+        folder, slash, _ = mutation.file.partition("/")
+        assert room == (folder.lstrip("_") if slash else "package"), mutation.name
 
 
 def test_names_are_unique():
