@@ -20,8 +20,7 @@ SHORT_ASCENTS = [
     HERE / place
     for place in (
         "common/test_backends.py",
-        "common/test_bad_inputs_of_grammar.py",
-        "common/test_bad_inputs_of_inspection.py",
+        "common/test_refusals.py",
         "exact/grammar",
         "unit/grammar",
         "unit/inspection",

@@ -6,7 +6,7 @@ from schedule import family, next_file
 TOPICS = "tests/unit/topics/shared/test_priors.py"
 SEQUENCE = "tests/exact/sequence/test_log_joint.py"
 EMISSIONS = "tests/unit/emissions/test_gaussian.py"
-GRAMMAR = "tests/common/test_bad_inputs_of_grammar.py"
+GRAMMAR = "tests/common/test_grammar_estimators.py"
 DATA = "tests/unit/data/test_ragged.py"
 
 
@@ -20,7 +20,7 @@ DATA = "tests/unit/data/test_ragged.py"
         ("tests/unit/mixture/test_partition.py", "mixture"),
         ("tests/common/test_mixture_estimators.py", "mixture"),
         ("tests/exact/context/test_links.py", "context"),
-        ("tests/common/test_bad_inputs_of_context.py", "context"),
+        ("tests/common/test_context_estimators.py", "context"),
         (DATA, ""),
         ("tests/common/test_docs.py", ""),
     ],

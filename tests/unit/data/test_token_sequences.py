@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from unit.data.strategies import N_WORDS, sentences
 
-from skdp.data import TokenSequences
+from skdp.data import SegmentedCorpus, TokenSequences
 
 
 def test_arrays():
@@ -42,3 +42,10 @@ def test_bad_sequences(texts, message):
 def test_bad_offsets():
     with pytest.raises(ValueError, match="ptr must rise from 0 to 2, the number of tokens"):
         TokenSequences([0, 1], [0, 1], 2)
+
+
+def test_ids_of_two_types_are_joined():
+    parts = [np.array([1, 2], dtype=np.int64), np.array([3], dtype=np.uint64), [0]]
+    assert TokenSequences.from_sequences(parts).tokens.tolist() == [1, 2, 3, 0]
+    assert SegmentedCorpus.from_documents([parts]).tokens.tolist() == [1, 2, 3, 0]
+    assert TokenSequences.from_sequences(parts).tokens.dtype == np.int32

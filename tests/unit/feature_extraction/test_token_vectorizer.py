@@ -221,3 +221,16 @@ def test_byte_order_marks():
     assert words(vectorizer, vectorizer.fit_transform(texts)) == [["The", "dog"]] * 4
     letters = TokenVectorizer(analyzer="char", min_count=1).fit(texts[:2])
     assert "\ufeff" not in letters.vocabulary_
+
+
+def test_ids_that_are_given_are_kept():
+    vectorizer = TokenVectorizer(vocabulary={"the": 2, "cat": 0, "sat": 1}, unknown_words="single")
+    sentences = vectorizer.fit_transform(["the cat sat", "the dog"])
+    assert vectorizer.get_feature_names_out().tolist() == ["cat", "sat", "the", "UNK"]
+    assert [ids.tolist() for ids in sentences] == [[2, 0, 1], [2, 3]]
+    back = vectorizer.inverse_transform(sentences)
+    assert [words.tolist() for words in back] == [["the", "cat", "sat"], ["the", "UNK"]]
+    named = TokenVectorizer(vocabulary={"UNK": 1, "the": 0}, unknown_words="single").fit(
+        ["the cat sat", "the dog"]
+    )
+    assert named.vocabulary_ == {"UNK": 1, "the": 0}

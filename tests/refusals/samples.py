@@ -1,11 +1,6 @@
-"""Small data, fits of them, and what becomes of a fault."""
-
-import re
-from collections.abc import Callable
-from typing import Any, NamedTuple
+"""Small data and fits that the tables use."""
 
 import numpy as np
-import pytest
 
 from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
@@ -89,25 +84,3 @@ def small_factors():
 
 def log_obs(value):
     return hmm_log_likelihood([0.5, 0.5], HALF, value)
-
-
-class Fault(NamedTuple):
-    """A mistake of a user: the call, the type of the error and a pattern of its message."""
-
-    what: str
-    call: Callable[[], Any]
-    error: type[Exception]
-    message: str
-
-
-def faults(*rows):
-    """Parametrize a test with rows of what somebody did."""
-    ids = [f"{i}-{row[0]}" for i, row in enumerate(rows)]
-    return pytest.mark.parametrize("fault", [Fault(*row) for row in rows], ids=ids)
-
-
-def check_fault(fault):
-    with pytest.raises(fault.error) as raised:
-        fault.call()
-    assert type(raised.value).__module__ != "numpy"  # errors of numpy name nothing
-    assert re.search(fault.message, str(raised.value), re.DOTALL), str(raised.value)

@@ -1,0 +1,44 @@
+"""Mistakes are named by messages that say what is wrong and what to do (tests/refusals)."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import refusals
+
+FOLDER = Path(refusals.__file__).parent
+MODULES = {
+    path.stem: import_module(f"refusals.{path.stem}")
+    for path in sorted(FOLDER.glob("*.py"))
+    if path.stem not in ("__init__", "samples")
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("room", "row"),
+    [
+        pytest.param(room, row, id=f"{room}-{row.call[:60]}")
+        for room, module in MODULES.items()
+        for row in refusals.parse(module.TABLE)
+    ],
+)
+def test_refusals(room, row):
+    refusals.check(row, MODULES[room])
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("f()\n    ValueError: a.b...c", refusals.Row("f()", "ValueError", r"a\.b.*c")),
+        ("f(1,\n        2)\n    fine", refusals.Row("f(1, 2)", "fine")),
+        ("f(1,\n        2) -> KeyError: a", refusals.Row("f(1, 2)", "KeyError", "a")),
+        ("f(lambda x: 1) -> fine", refusals.Row("f(lambda x: 1)", "fine")),
+        ("# one\n\nf()\n    KeyError ~ a.b", refusals.Row("f()", "KeyError", "a.b")),
+    ],
+)
+def test_parsing(table, expected):
+    assert refusals.parse(table) == [expected]

@@ -1,0 +1,70 @@
+"""Mistakes of users and the messages that they get, as tables.
+
+Each module has a table of calls, each followed by its error: after an arrow, or in the next line
+after four spaces. Three dots in a message stand for any text; a message after "~" is a regular
+expression. "fine" is for what looks like a mistake and is allowed. A call that is too long for a
+line goes on in lines that begin with eight spaces.
+"""
+
+import ast
+import builtins
+import re
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+import sklearn.exceptions
+
+
+class Row(NamedTuple):
+    """A call and what comes of it: "fine", or the name of an error and a pattern of its message."""
+
+    call: str
+    error: str
+    pattern: str = ""
+
+
+RESULT = re.compile(r"(?:    | -> )(\w+)(?:(:| ~) (.*))?$")
+
+
+def parse(table: str) -> list[Row]:
+    """Return the rows of a table."""
+    rows, call = [], ""
+    for line in table.splitlines():
+        if line.startswith("        "):
+            line = f"{call} {line.strip()}"
+        if not (found := RESULT.search(line)):
+            call = "" if line.startswith("#") else line
+            continue
+        name, mark, message = found.groups()
+        literal = ".*".join(map(re.escape, (message or "").split("...")))
+        call = line[: found.start()] or call
+        rows.append(Row(call, name, message if mark == " ~" else literal))
+    return rows
+
+
+def check(row: Row, module: ModuleType) -> None:
+    """Check what comes of a call, and that a fit that is refused leaves its estimator as it was."""
+    names = {**vars(module)}
+    call = ast.parse(row.call, mode="eval").body
+    receiver = getattr(getattr(call, "func", None), "value", None)
+    is_fit = getattr(getattr(call, "func", None), "attr", "").startswith(("fit", "iter_sweeps"))
+    if is_fit and receiver is not None:
+        names["model"] = eval(ast.unparse(receiver), names)
+        call.func.value = ast.Name("model")
+    model = names.get("model") if is_fit else None
+    text, before = ast.unparse(call), _attributes(model)
+    if row.error == "fine":
+        eval(text, names)
+        return
+    error = getattr(builtins, row.error, None) or getattr(sklearn.exceptions, row.error)
+    with pytest.raises(error) as raised:
+        eval(text, names)
+    assert type(raised.value).__module__ != "numpy"  # errors of numpy name nothing
+    assert re.search(row.pattern, str(raised.value), re.DOTALL), str(raised.value)
+    assert _attributes(model) == before
+
+
+def _attributes(model: object) -> dict | None:
+    is_ours = type(model).__module__.startswith("skdp.")
+    return dict(vars(model)) if is_ours else None

@@ -1,0 +1,177 @@
+"""Containers, vectorizers, generators and measures: mistakes and their messages."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+
+from refusals.samples import (
+    DAYS,
+    DOCUMENTS,
+    HALF,
+    HIDDEN,
+    SENTENCES,
+    SERIES,
+    TEXTS,
+    TOPICS,
+    inverse_segments,
+    inverse_tokens,
+    segments,
+    tokens,
+)
+from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences, concatenate
+from skdp.datasets import (
+    make_cocktail_party,
+    make_lt_panel,
+    make_pcfg_corpus,
+    make_segmented_corpus,
+    make_sticky_panel,
+)
+from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
+from skdp.metrics import hellinger_distance, pk, segment_entropy, topic_coherence
+from skdp.processes import (
+    StirlingRatios,
+    expected_table_count,
+    sample_concentration,
+    sample_crp,
+    sample_gem,
+    sample_table_counts,
+)
+
+FRAME = pd.DataFrame(
+    {
+        "k": ["a", "a", "b"],
+        "t": pd.to_datetime(["2024-01-02", "2024-01-01", "2024-01-01"]),
+        "x": [1.0, 2.0, 3.0],
+        "name": ["Rex", "Rex", "Ada"],
+    }
+)
+
+PANEL = SequencePanel.from_sequences([SERIES])
+
+
+def from_frame(frame=FRAME, by="k", time="t", columns=("x",)):
+    return SequencePanel.from_frame(frame, by=by, time=time, columns=columns)
+
+
+TABLE = r"""
+inverse_segments([[[-1]]]) -> ValueError: document 0, segment 0...-1
+inverse_segments([[[0.5]]]) -> ValueError: document 0, segment 0...ids
+inverse_segments([[[0], [99]]]) -> ValueError: segment 1...99
+inverse_tokens([[0], [-1]]) -> ValueError: sentence 1...-1
+inverse_tokens([[0.5]]) -> ValueError: sentence 0...word ids
+inverse_tokens(TokenSequences.from_sequences([[0, 57]]))
+    ValueError: X must hold word ids of the vocabulary...57
+tokens(vocabulary=['a', 'a']) -> ValueError: vocabulary...once...'a'
+tokens(vocabulary={'a': 0, 'b': 0}) -> ValueError: vocabulary...ids
+tokens(vocabulary={'a': 0, 'b': 5}) -> ValueError: vocabulary...ids
+tokens(vocabulary='word') -> ValueError: vocabulary must be words
+tokens(vocabulary=[7]) -> ValueError: vocabulary must hold str
+segments(vocabulary={'a': 0, 'b': 0}) -> ValueError: vocabulary...ids
+segments(vocabulary='the') -> ValueError: vocabulary must be words
+segments(vocabulary=(w for w in ['a'])) -> ValueError: vocabulary must not be a generator
+SegmentedCorpus.from_documents([[HIDDEN[0]]]) -> ValueError: masked array
+SegmentedCorpus.from_counts([HIDDEN]) -> ValueError: documents[0]...masked
+TokenSequences.from_sequences([HIDDEN[0]]) -> ValueError: sentence 0...mask
+SequencePanel.from_sequences([HIDDEN]) -> ValueError: sequence 0...mask
+SequencePanel(HIDDEN, [0, 2]) -> ValueError: values must not be a masked
+hellinger_distance(HIDDEN) -> ValueError: p must not be a masked array
+pk(HIDDEN[0] > 1, [1, 0]) -> ValueError: true must not be a masked array
+topic_coherence(HIDDEN, DOCUMENTS, n_words=2) -> ValueError: topics must not be a masked
+expected_table_count(HIDDEN, 0.5, 1.0) -> ValueError: n must not be a masked array
+SegmentedCorpus.from_documents(None) -> TypeError: documents must be
+SegmentedCorpus.from_documents('text') -> TypeError: documents must be
+SegmentedCorpus.from_documents([[[0]], 3]) -> ValueError: document 1: must be a list of segments
+SegmentedCorpus.from_counts(None) -> TypeError: documents must be
+SegmentedCorpus.from_counts([]) -> ValueError: no matrices
+SegmentedCorpus.from_counts([DAYS]) -> ValueError: documents[0] must hold counts
+TokenSequences.from_sequences(None) -> TypeError: sequences must be
+SequencePanel.from_sequences(7) -> TypeError: sequences must be
+SegmentedCorpus.from_documents([[[1], np.array([2 ** 63], dtype=np.uint64)]])
+    ValueError: document 0, segment 1...9223372036854775808
+TokenSequences([0], [0, 1], True) -> ValueError: n_features must be an integer
+SequencePanel.from_sequences([[datetime.date(2020, 1, 1)]]) -> ValueError: sequence 0: must be
+SegmentedCorpus.from_counts([np.full((1, 2), 2 ** 30 - 1)]) -> ValueError: tokens
+tokens(min_count=True) -> ValueError: min_count...True
+segments(max_features=True) -> ValueError: max_features...True
+sample_crp(5, discount=False, concentration=1.0) -> ValueError: discount must be a number
+sample_gem(5, discount=0.5, concentration=True) -> ValueError: concentration must be
+sample_crp(10 ** 20, discount=0.5, concentration=1.0) -> ValueError: n must be at most
+StirlingRatios.for_counts(None, 0.5) -> ValueError: n_max must be an integer
+sample_table_counts([10 ** 30], [1.0], discount=0.5, concentration=1.0)
+    ValueError: counts must hold integers
+sample_concentration([3], [2], discount=0.5, prior=(1e-300, 1.0))
+    ValueError: prior must be two positive
+from_frame(frame=[[1]]) -> TypeError: a data frame, got list
+from_frame(frame={'k': [1]}) -> TypeError: a data frame, got dict
+from_frame(by='q') -> ValueError: by: frame has no column 'q'...'k'
+from_frame(by=['k', 'q']) -> ValueError: by: ...no column 'q'
+from_frame(by=None) -> ValueError: by: ...no column None
+from_frame(by=[]) -> ValueError: by must name at least one
+from_frame(time='q') -> ValueError: time: ...no column 'q'
+from_frame(columns=['q']) -> ValueError: columns: ...no column 'q'
+from_frame(columns='x') -> ValueError: columns must be a list of
+from_frame(columns=['x', 'x']) -> ValueError: each column once
+from_frame(frame=FRAME[['k', 't', 'x', 'x']]) -> ValueError: different names, got 'x' twice
+from_frame(columns=None) -> ValueError: column 'name' must hold numbers, got ...name the columns
+from_frame(columns=['name']) -> ValueError: 'name' must hold numb
+from_frame(columns=['t']) -> ValueError: 't' must hold...datetime
+from_frame(frame=FRAME[['k', 't']], columns=None) -> ValueError: no columns of observations
+from_frame(frame=FRAME.assign(t='noon'))
+    ValueError: time: the sequence with k=a has two rows with t=noon
+from_frame(frame=FRAME.assign(t=[1.0, np.nan, 2.0]))
+    ValueError: time: column 't' has a missing value in row 1
+from_frame(frame=FRAME.assign(k=['a', 'b', None]))
+    ValueError: by: column 'k' has a missing value in row 2
+from_frame(frame=FRAME.assign(t=[1, 'x', 2.0]))
+    ValueError: time: column 't' must hold values that can be ordered
+concatenate(PANEL) -> TypeError: must be a list...single SequencePan
+concatenate([]) -> ValueError: at least one container
+concatenate([SERIES, SERIES]) -> TypeError: container 0 is of type ndarray
+concatenate([PANEL, TokenSequences.from_sequences([[0]])])
+    TypeError: container 1 is of type TokenSequences, container 0 of type SequencePanel
+concatenate([TokenSequences.from_sequences(s) for s in ([[0]], [[5]])])
+    ValueError: container 1 has 6, but container 0 has 1
+tokens(prefixes=(1, 2)) -> ValueError: prefixes must hold str
+tokens(suffixes=('',)) -> ValueError: suffixes must hold str
+tokens(token_pattern='(') -> ValueError: token_pattern must be a reg
+segments(token_pattern='(') -> ValueError: token_pattern must be a reg
+segments(token_pattern=None) -> ValueError: token_pattern must be
+segments(encoding='klingon') -> ValueError: encoding must be the name
+segments(ngram_range=('a', 'b')) -> ValueError: ngram_range...two integers
+segments(ngram_range=(1,)) -> ValueError: ngram_range...two integers
+segments(stop_words=[['a']]) -> ValueError: stop_words must hold
+TokenVectorizer().fit({'a': 1}) -> ValueError: X must be an iter
+SegmentVectorizer().fit(None) -> ValueError: X must be an iterable
+make_segmented_corpus(None) -> ValueError: n_documents must be an int
+make_pcfg_corpus(True) -> ValueError: n_sentences must be an int
+make_sticky_panel(10 ** 20) -> ValueError: n_sequences must be at most
+make_segmented_corpus(10 ** 9) -> ValueError ~ n_documents=10{9}.*GiB
+make_segmented_corpus(9, segment_length=1e+20) -> ValueError: GiB
+make_segmented_corpus(mixing_prior=[[1], [1, 2]]) -> ValueError: mix
+make_segmented_corpus(model=HALF) -> ValueError: model must be one of
+make_pcfg_corpus(10 ** 9) -> ValueError ~ n_sentences=10{9}.*GiB
+make_cocktail_party(2 * 10 ** 9) -> ValueError ~ n_steps=20{9}.*GiB
+make_cocktail_party(turn_length=1e+20) -> ValueError: turn_length=1e+20
+make_cocktail_party(weights='x') -> ValueError: weights must hold
+make_sticky_panel(n_states=10 ** 9) -> ValueError ~ n_states=10{9}.*GiB
+make_sticky_panel(10 ** 9) -> ValueError ~ n_sequences=10{9}.*GiB
+make_lt_panel(n_states=10 ** 9) -> ValueError ~ n_states=10{9}.*GiB
+make_lt_panel(n_dims=2 * 10 ** 9) -> ValueError ~ n_dims=20{9}.*GiB
+make_sticky_panel(n_steps=[[1], [1, 2]]) -> ValueError: n_steps
+sample_gem(discount=0.5, concentration=1.0, tolerance='x')
+    ValueError: tolerance must be None or in
+sample_table_counts([5, 3], [0.5, 0.5], discount=0.5, concentration=1.0, n_sweeps=2 ** 31 - 1)
+    ValueError: n_sweeps=2147483647 of 2 counts...GiB
+topic_coherence(TOPICS, DOCUMENTS, measure=[]) -> ValueError: measure must
+hellinger_distance([[1, 2], [3]]) -> ValueError: p must be a 2-D array
+segment_entropy(HALF, [[0], [1, 2]]) -> ValueError: doc_ptr must be
+segments(stop_words=['the'], ngram_range=(1, 2), vocabulary={'cat': 1, 'dog': 0}) -> fine
+SegmentVectorizer().fit((text for text in TEXTS)) -> fine
+SegmentVectorizer().fit(pd.Series(TEXTS)) -> fine
+TokenVectorizer().fit(np.array(TEXTS, dtype=object)) -> fine
+TokenSequences.from_sequences((np.array(ids) for ids in SENTENCES)) -> fine
+SegmentedCorpus.from_documents((document for document in DOCUMENTS)) -> fine
+SequencePanel.from_sequences((x for x in [SERIES])) -> fine
+expected_table_count([1.0, 2.0], 0.5, 1) -> fine
+"""

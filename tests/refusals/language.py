@@ -1,0 +1,99 @@
+"""Language models: mistakes and their messages."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
+
+from refusals.samples import DAYS, HIDDEN, SENTENCES, STRAY, TEXTS
+from skdp.data import TokenSequences
+from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM, LanguageModelClassifier
+
+
+def lm(X=SENTENCES, order=2, **params):
+    return HierarchicalPitmanYorLM(order, **{"max_iter": 4, **params}).fit(X)
+
+
+def kn(X=SENTENCES, order=2, **params):
+    return KneserNeyLM(order, **{"discount": 0.5, **params}).fit(X)
+
+
+def classifier(y, X=SENTENCES, **params):
+    return LanguageModelClassifier(KneserNeyLM(2, discount=0.5), **params).fit(X, y)
+
+
+TABLE = r"""
+lm(HIDDEN) -> ValueError: X must not be a masked array
+lm(DAYS) -> ValueError: X must hold numbers, got dates
+lm(TEXTS) -> ValueError: X holds text...TokenVectorizer
+kn([[0, 1], [1]]).score(['the cat'])
+    ValueError ~ X holds text.*: pass transform\(X\) of the vectorizer of the fit\.$
+kn(['the', 'cat']) -> ValueError: X holds text...TokenVectorizer
+lm(pd.Series([['the', 'cat'], ['a']])) -> ValueError: X holds text...Token
+lm((s for s in SENTENCES)) -> TypeError: pass list(X)
+lm([]) -> ValueError: minimum of 1 is required
+lm([[], []], end_of_sequence=False) -> ValueError: 0 feature
+lm(TokenSequences.from_sequences([[], []], 3), end_of_sequence=False)
+    ValueError: X has no words at all...HierarchicalPitmanYorLM
+lm(np.array([[0.5, 1.0]])) -> ValueError: word ids (integers)...0.5
+lm([[0.5, 1.0], [2.0]]) -> ValueError: sentence 0...integers
+lm([[0, -1], [1]]) -> ValueError: sentence 0: word id -1
+lm(order=0) -> ValueError: 'order'...0
+lm(order=True) -> ValueError: order...True
+lm(discount=1.0) -> ValueError: discount...1.0
+lm(discount=[0.5] * 3) -> ValueError: discount must be...2 numbers
+lm(discount=[0.5, 1.5]) -> ValueError: discount must be a number in
+lm(order=None, discount=[0.5] * 3, concentration=[1.0] * 2)
+    ValueError: concentration must be...3 numbers...from 0 to 2 and more
+lm(order=None, discount=[]) -> ValueError: discount must be...1 numbers
+kn(order=None) -> ValueError: 'order'...None
+kn(discount=[0.5] * 3) -> ValueError: discount must be...2 of them
+kn(discount=[[1, 2, 4]] * 2) -> ValueError: discount must be
+lm(concentration=0) -> ValueError: concentration
+lm(discount_prior=(1.0,)) -> ValueError: discount_prior must be two
+lm(concentration_prior=(0, 1)) -> ValueError: concentration_prior must be
+lm(burn_in=4) -> ValueError: burn_in must be smaller than max_iter
+lm(base=[0.5, 0.5]) -> ValueError: base must hold 4...3 words and
+lm(base=[1, 1, 1, 1]) -> ValueError: base...with sum 1
+lm(base=[0, 0.5, 0.2, 0.3]) -> ValueError: outcome 0 of X the probability
+lm(base=HierarchicalPitmanYorLM())
+    NotFittedError: base...HierarchicalPitmanYorLM, is not fitted...FrozenEstimator
+GridSearchCV(HierarchicalPitmanYorLM(2, base=lm(), max_iter=4), {'order': [1]}, cv=2,
+        error_score='raise').fit(SENTENCES) -> NotFittedError: FrozenEstimator
+lm().score([[0, 7]]) -> ValueError: sentence 0: word id 7...TokenVec
+kn().predict([[3, 7]]) -> ValueError: word id 3...TokenVectorizer
+lm(end_of_sequence=False).score([[], []]) -> ValueError: no words
+KneserNeyLM().score(SENTENCES) -> NotFittedError: KneserNeyLM
+lm().sample(0) -> ValueError: n_sequences
+lm().to_arpa('x.arpa', ['a', 'b']) -> ValueError: 3 names
+lm().to_arpa('x.arpa', ['a', 'b', 'c d']) -> ValueError: 'c d'...white
+kn().to_arpa('x.arpa', ['a', 'b', '<s>']) -> ValueError: <s>
+kn().to_arpa('x.arpa', ['a', 'b', 'a']) -> ValueError: 'a' names two
+kn().to_arpa(1, list('abc')) -> TypeError: path must be a str...int
+lm().to_arpa(True, list('abc')) -> TypeError: path must be...bool
+lm().to_arpa(b'x', list('abc')) -> TypeError: path must be...bytes
+lm(order=None).to_arpa('x.arpa', list('abc')) -> ValueError: order=None
+lm().to_arpa('x.arpa', list('abc'), sample=9) -> ValueError: sample must
+classifier(None) -> ValueError: requires y
+classifier([0]) -> ValueError: 2 sequences, y has 1
+classifier([0.5, 1.7]) -> ValueError: Unknown label type
+LanguageModelClassifier(KneserNeyLM).fit([[0]], [0]) -> TypeError: KneserN
+LanguageModelClassifier(GridSearchCV).fit([[0]], [0]) -> TypeError: Grid
+classifier([0, 1], class_prior=[1.0]) -> ValueError: 2 positive prob
+classifier([0, 1], class_prior=[0.9, 0.9]) -> ValueError: sum 1
+lm([[0, STRAY]]) -> ValueError: largest word id is 2147483646...GiB
+kn([[0, STRAY]]) -> ValueError: largest word id is 2147483646...GiB
+kn().to_arpa('x.arpa', ['a', 'b', 'b\0']) -> ValueError: feature_na...NUL
+kn().to_arpa('x.arpa', ['a', 'b', '']) -> ValueError: feature_na...empty
+kn().to_arpa('x.arpa', ['a', 'b', '\ud800']) -> ValueError: feature_na...surrogate
+kn().to_arpa('x.arpa', ['a', 'b', 'b\u2028']) -> ValueError: feature_na...white
+kn().to_arpa('x.arpa', ['a', 'b', None]) -> ValueError: feature_na...None...word 2...NoneType
+kn().to_arpa('x.arpa', ['a', 'b', np.nan]) -> ValueError: feature_na...nan...word 2...float
+kn().to_arpa('x.arpa', ['a', 'b', b'c']) -> ValueError: feature_na...bytes
+kn().to_arpa('x.arpa', ['a', 'b', True]) -> ValueError: feature_na...bool
+kn().to_arpa('x.arpa', ['a', 'b', 1.0]) -> ValueError: feature_na...float
+kn().to_arpa('x.arpa', ['a', 'b', []]) -> ValueError: feature_na...got ...list
+"""
