@@ -212,8 +212,9 @@ class SegmentedCorpus(RaggedTokens):
     @classmethod
     def _from_rows(cls, counts: Any, doc_ptr: Offsets) -> Self:
         """Return a corpus whose segment s has the word counts of row s, in column order."""
-        if counts.dtype.kind == "f":  # sparse matrices do not support half precision
-            counts = counts.astype(np.result_type(counts.dtype, np.float32), copy=False)
+        # Sparse matrices support neither half precision nor the other byte order.
+        least = np.float32 if counts.dtype.kind == "f" else np.bool_
+        counts = counts.astype(np.result_type(counts.dtype.newbyteorder("="), least), copy=False)
         matrix = csr_matrix(counts)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()

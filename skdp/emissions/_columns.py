@@ -39,18 +39,20 @@ def find_columns(columns: Any, n_columns: int, names: list[str] | None, where: s
             ends[1] += 1
         found = np.arange(n_columns)[ends[0] : ends[1] : columns.step]
     elif isinstance(columns, str | Integral) and not isinstance(columns, bool):
-        found = np.array([_place(columns, names, where)])
+        found = np.array([_place(columns, names, where)], dtype=object)  # of any length
     else:
         found = _find_listed(columns, n_columns, names, where)
     if len(found) == 0:
         raise ValueError(f"{where} has no columns.")
     if found.min() < -n_columns or found.max() >= n_columns:
         wrong = found.max() if found.max() >= n_columns else found.min()
-        raise ValueError(f"{where}: there is no column {wrong}, X has {n_columns} columns.")
-    found = found % n_columns
+        raise ValueError(
+            f"{where}: there is no column {shorten(wrong)}, X has {n_columns} columns."
+        )
+    found = (found % n_columns).astype(np.int64)
     if len(np.unique(found)) < len(found):
         raise ValueError(f"{where} names a column twice: {shorten(columns)}.")
-    return found.astype(np.int64)
+    return found
 
 
 def _find_listed(columns: Any, n_columns: int, names: list[str] | None, where: str) -> Any:
@@ -67,7 +69,7 @@ def _find_listed(columns: Any, n_columns: int, names: list[str] | None, where: s
                 f"{len(array)}."
             )
         return np.flatnonzero(array)
-    return np.array([_place(column, names, where) for column in array.tolist()], dtype=np.int64)
+    return np.array([_place(column, names, where) for column in array.tolist()], dtype=object)
 
 
 def _place(column: Any, names: list[str] | None, where: str) -> int:
@@ -75,14 +77,16 @@ def _place(column: Any, names: list[str] | None, where: str) -> int:
     if not isinstance(column, str):
         if isinstance(column, Integral) and not isinstance(column, bool):
             return int(column)
-        raise TypeError(f"{where}: columns must be ints, names or bools, got {column!r}.")
+        raise TypeError(f"{where}: columns must be ints, names or bools, got {shorten(column)}.")
     if names is None:
         raise ValueError(
-            f"{where}: column {column!r} is given by its name, but X has none: fit to data frames, "
-            "or give the numbers of columns."
+            f"{where}: column {shorten(column)} is given by its name, but X has none: fit to data "
+            "frames, or give the numbers of columns."
         )
     if column not in names:
-        raise ValueError(f"{where}: there is no column {column!r}, X has {', '.join(names)}.")
+        raise ValueError(
+            f"{where}: there is no column {shorten(column)}, X has {', '.join(names)}."
+        )
     return names.index(column)
 
 

@@ -193,7 +193,7 @@ def check_reading(vectorizer: Any) -> None:
         codecs.lookup(vectorizer.encoding)
     except LookupError:
         raise ValueError(
-            f"encoding must be the name of an encoding, got {vectorizer.encoding!r}."
+            f"encoding must be the name of an encoding, got {shorten(vectorizer.encoding)}."
         ) from None
     pattern = vectorizer.token_pattern
     if vectorizer.tokenizer is not None:
@@ -202,7 +202,7 @@ def check_reading(vectorizer: Any) -> None:
         re.compile(pattern)
     except (re.error, TypeError) as error:
         raise ValueError(
-            f"token_pattern must be a regular expression, got {pattern!r}: {error}."
+            f"token_pattern must be a regular expression, got {shorten(pattern)}: {error}."
         ) from None
 
 

@@ -229,11 +229,12 @@ class TokenVectorizer(TextVectorizer):
         """Set the vocabulary and the classes of unknown words, by the counts of all words."""
         counts = list(counted)
         known = set(given) or {word for word, count in counts if count >= self.min_count}
-        self._unknown = self._learn_unknown([item for item in counts if item[0] not in known])
-        if self._unknown is not None:
-            known.update(self._unknown.names)
+        unknown = self._learn_unknown([item for item in counts if item[0] not in known])
+        if unknown is not None:
+            known.update(unknown.names)
         if not known or not (given or counts):
             raise ValueError("empty vocabulary; no word occurs min_count times in the sentences")
+        self._unknown = unknown
         rest = enumerate(sorted(known.difference(given)), len(given))
         self.vocabulary_ = given | {word: i for i, word in rest}
 

@@ -162,7 +162,7 @@ def mirrored(place: Path) -> bool:
     return bool(folders)
 
 
-@pytest.mark.parametrize("kind", ["unit", "exact", "statistical", "mutation"])
+@pytest.mark.parametrize("kind", ["unit", "exact", "statistical"])
 def test_tests_mirror_the_package(kind):
     for folder in (TESTS / kind).rglob("*"):
         place = folder.relative_to(TESTS / kind)

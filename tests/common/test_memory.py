@@ -4,8 +4,8 @@ import types
 
 import numpy as np
 import pytest
+from registry import CASES
 from sklearn.base import clone
-from small_fits import FITS
 
 from skdp._checks._memory import (
     _control_group_files,
@@ -82,15 +82,11 @@ def small_machine(monkeypatch):
     monkeypatch.setattr("skdp._checks._memory.physical_memory", lambda: 2**33)
 
 
-CHAINS = {name: fit for name, fit in FITS.items() if hasattr(fit[0], "n_chains")}
-CHAINS.pop("HDPPCFG")  # an ascent has none
-
-
-@pytest.mark.parametrize(("estimator", "parameters", "data"), CHAINS.values(), ids=CHAINS)
-def test_too_many_chains(estimator, parameters, data, small_machine):
-    estimator = clone(estimator).set_params(**{**parameters, "n_chains": 10**9})
+@pytest.mark.parametrize("name", [n for n, c in CASES.items() if "n_chains" in c.integers])
+def test_too_many_chains(name, small_machine):
+    estimator = clone(CASES[name].estimator).set_params(n_chains=10**9)
     with pytest.raises(ValueError, match=r"^n_chains=1000000000 would take .* GiB"):
-        estimator.fit(*data)
+        estimator.fit(*CASES[name].data)
 
 
 @pytest.mark.filterwarnings("ignore:.*codes")

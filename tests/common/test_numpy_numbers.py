@@ -8,13 +8,11 @@ from numbers import Integral, Real
 import numpy as np
 import pytest
 from sklearn.base import clone
-from small_fits import FITS
 
 import skdp
 from skdp._sklearn_compat import Interval, validate_parameters
 from skdp.language import KneserNeyLM, LanguageModelClassifier
 from skdp.mixture import PitmanYorMixture
-from skdp.utils._checking import same_fit
 
 INTEGERS = (np.int64, np.int32, np.uint8)
 PLACEHOLDER = object()
@@ -94,15 +92,3 @@ def test_arrays_are_no_numbers(cls):
             estimator = cls(**{**defaults(cls), **PARTS.get(cls, {}), name: np.array(1)})
             with pytest.raises(ValueError, match=f"The '{name}' parameter of {cls.__name__}"):
                 validate_parameters(estimator)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(("estimator", "parameters", "data"), FITS.values(), ids=FITS)
-def test_fits_are_the_same(estimator, parameters, data):
-    estimator = clone(estimator)
-    if "random_state" in estimator.get_params():
-        parameters = {**parameters, "random_state": 7}
-    plain = clone(estimator).set_params(**parameters).fit(*data)
-    for dtype in INTEGERS:
-        values = {name: dtype(value) for name, value in parameters.items()}
-        same_fit(plain, clone(estimator).set_params(**values).fit(*data))

@@ -10,7 +10,7 @@ import pytest
 import skdp
 
 ROOT = Path(__file__).parents[2]
-NOT_SHIPPED = {".gitignore", ".pre-commit-config.yaml"}
+NOT_SHIPPED = {".gitattributes", ".gitignore", ".pre-commit-config.yaml"}
 """For work in a clone."""
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

@@ -5,10 +5,10 @@ import inspect
 
 import numpy as np
 import pytest
+from registry import CASES, fitted
 from sklearn import config_context
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
-from small_fits import FITS
 
 from skdp._result_line import _find_facts, describe_result
 from skdp.context import HDPBackoffClassifier
@@ -108,17 +108,14 @@ def test_odd_estimators_have_the_display_of_scikit_learn():
     assert "&lt;/div&gt;&lt;script&gt;alert(1)&lt;/script&gt;" in display
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("name", CASES)
 def test_fits(name):
-    estimator, parameters, data = FITS[name]
-    estimator = clone(estimator).set_params(**parameters)
-    assert estimator._result_line() == ""
-    estimator.fit(*data)
-    line = estimator._result_line()
+    assert CASES[name].estimator._result_line() == ""
+    model = fitted(name)
+    line = model._result_line()
     assert line
     assert "\n" not in line
-    if hasattr(estimator, "trace_"):
+    if hasattr(model, "trace_"):
         assert "mean log joint" in line
-    assert f"<b>Result:</b> {line}" in estimator._repr_html_()
+    assert f"<b>Result:</b> {line}" in model._repr_html_()

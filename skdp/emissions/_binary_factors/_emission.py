@@ -183,11 +183,14 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         ValueError
             If a parameter is invalid or does not match the observations.
         """
+        mass_prior = check_gamma_prior(self.mass_prior, "mass_prior")
         if isinstance(self.n_factors, str):
-            return self._make_buffet(values, n_states)
+            return self._make_buffet(values, n_states, mass_prior)
         return BinaryFactorSampler(*self.check_parts(values, n_states))
 
-    def _make_buffet(self, values: NDArray[np.float64], n_states: int) -> BuffetFactorSampler:
+    def _make_buffet(
+        self, values: NDArray[np.float64], n_states: int, mass_prior: tuple[float, float]
+    ) -> BuffetFactorSampler:
         """Return the sampler for `n_factors` "auto"."""
         validate_parameters(self)
         name = 'BinaryFactorEmission: n_factors="auto"'
@@ -207,7 +210,6 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
                 f"{name}: the mass of the Indian buffet stands for the first number of "
                 f"activity_prior: leave it at 1.0, got {shorten(self.activity_prior)}."
             )
-        mass_prior = check_gamma_prior(self.mass_prior, "mass_prior")
         most, n_dims = find_most(n_states, q, mass_prior), values.shape[1]
         check_memory(
             8.0 * most * (3.0 * n_dims + 2.0 * n_states + most),

@@ -91,7 +91,7 @@ class GrammarEstimator(ChainEstimator):
 
     @property
     def _is_sampled(self) -> bool:
-        return bool(self.inference == "gibbs")
+        return isinstance(self.inference, str) and self.inference == "gibbs"
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether a fit has a result, which an early interruption prevents."""
