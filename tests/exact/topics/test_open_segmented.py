@@ -12,7 +12,7 @@ from itertools import cycle
 import numpy as np
 import pytest
 from exact.oracles import open_segmented
-from exact.oracles.batch_means import assert_means
+from exact.oracles.batch_means import check_chain
 from exact.oracles.open_segmented import Problem
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
@@ -33,10 +33,6 @@ PROBLEMS = {
 }
 BREAKS = {"breaks": Problem([[[0], [1], [0, 1]], [[0], [1]]], 2, discount=0.3, breaks=[(2,), (1,)])}
 SAMPLERS = ["btigs", "cmgs", "ssa"]
-mostly_one_sampler = pytest.mark.parametrize(
-    "sampler",
-    ["btigs", *(pytest.param(name, marks=pytest.mark.slow) for name in ("cmgs", "ssa"))],
-)
 KNOWN = TopPriors(None, None)
 RARE = 0.005
 
@@ -88,72 +84,57 @@ def no_moves(monkeypatch):
     monkeypatch.setattr(_open_sampler, "MOST_MOVES", 0)
 
 
-def check(name, sampler, n_sweeps, model="segmented", most=None):
+def check(name, sampler="btigs", model="segmented", most=None, n_sweeps=16_000):
     problem = of_model(name, model)
     every, expected, of_segments = exact(name, model, most)
     index = {labels: i for i, labels in enumerate(every)}
     gibbs = make_chain_sampler(problem, sampler, n_topics=min(2, most or 2), most=most)
-    found, tables = np.empty(n_sweeps, dtype=int), np.empty((n_sweeps, *of_segments.shape))
-    for i in range(n_sweeps):
+    numbers = np.array([max(labels) + 1.0 for labels in every])
+    together = np.array([np.equal.outer(labels, labels) for labels in every], dtype=float)
+
+    def step():
         gibbs.sweep()
         assert gibbs.n_topics == gibbs.topics.max() + 1 == len(gibbs.weights)
         state = gibbs.state()
-        labels = in_order(state.topics)
-        assert labels in index
-        found[i] = index[labels]
-        tables[i, :, 0] = state.tables_to_document.sum(axis=1)
-        tables[i, :, 1] = state.tables_to_previous.sum(axis=1)
-    draws = np.eye(len(every))[found]
-    assert_means(take_together(draws, expected), take_together(expected, expected), "partitions")
-    numbers = np.array([max(labels) + 1.0 for labels in every])
-    assert_means(numbers[found], expected @ numbers, "topics")
-    together = np.array([np.equal.outer(labels, labels) for labels in every], dtype=float)
-    assert_means(together[found], np.tensordot(expected, together, 1), "words in one topic")
-    assert_means(tables, of_segments, "tables")
+        assert in_order(state.topics) in index
+        tables = state.tables_to_document, state.tables_to_previous
+        return index[in_order(state.topics)], np.stack([t.sum(axis=1) for t in tables], axis=-1)
+
+    def compare(found, tables):
+        draws = take_together(np.eye(len(every))[found], expected)
+        yield draws, take_together(expected, expected), "partitions"
+        yield numbers[found], expected @ numbers, "topics"
+        yield together[found], np.tensordot(expected, together, 1), "words in one topic"
+        yield tables, of_segments, "tables"
+
+    check_chain(step, compare, n_sweeps)
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_two_documents(sampler):
-    check("two documents", sampler, 8000)
-
-
-@mostly_one_sampler
-def test_segments_that_follow_each_other(sampler):
-    check("chain", sampler, 8000, model="adaptive")
-
-
-@mostly_one_sampler
-def test_breaks(sampler, monkeypatch):
-    monkeypatch.setattr(_open_sampler, "MOST_MOVES", 2)
-    check("breaks", sampler, 8000, model="adaptive")
+    check("two documents", sampler, n_sweeps=8000)
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_at_most_two_topics(sampler):
     """A partition of more topics is not in the index."""
-    check("one document", sampler, 8000, most=2)
+    check("one document", sampler, most=2, n_sweeps=8000)
 
 
-def test_at_most_two_topics_of_segments_that_follow_each_other():
-    check("chain", "btigs", 8000, model="adaptive", most=2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("most", [1, 2, 3])
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("model", PARENTS)
-def test_at_most_so_many_topics(model, name, sampler, most, monkeypatch):
-    monkeypatch.setattr(_open_sampler, "MOST_MOVES", 2)
-    check(name, sampler, 16_000, model, most)
+KINDS = [(model, name, sampler) for model in PARENTS for name in PROBLEMS for sampler in SAMPLERS]
+BOUNDS = [(None, 0), (None, 5), (2, 2), (1, 2), (3, 2)]
+"""The largest number of topics, and that of proposed splits and merges."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("model", PARENTS)
-def test_partitions(model, name, sampler):
-    check(name, sampler, 40_000, model)
+@pytest.mark.parametrize(
+    ("model", "name", "sampler", "most", "n_moves"),
+    [(*kind, *BOUNDS[(i + j) % 5]) for i, kind in enumerate(KINDS) for j in (0, 1)]
+    + [("segmented", "one document", "btigs", 2, 2), ("adaptive", "breaks", "ssa", None, 2)],
+)
+def test_partitions(model, name, sampler, most, n_moves, monkeypatch):
+    monkeypatch.setattr(_open_sampler, "MOST_MOVES", n_moves)
+    check(name, sampler, model, most)
 
 
 @pytest.mark.parametrize(
@@ -162,33 +143,24 @@ def test_partitions(model, name, sampler):
 )
 def test_splits_and_merges(model, name, sampler, monkeypatch):
     monkeypatch.setattr(_open_sampler, "MOST_MOVES", 3)
-    check(name, sampler, 6000, model)
+    check(name, sampler, model, n_sweeps=6000)
 
 
 @pytest.mark.parametrize("by_topic", [False, True])
-@pytest.mark.parametrize("forgets", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("forgets", [False, True])
 def test_each_kind_of_move(forgets, by_topic, monkeypatch):
     """However blocks are divided, and words picked: each leaves the posterior as it is."""
     coins = cycle([forgets, by_topic])
     monkeypatch.setattr(_open_sampler.moves, "toss", lambda rng: next(coins))
     monkeypatch.setattr(_open_sampler, "MOST_MOVES", 3)
-    check("one document", "btigs", 6000)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("model", PARENTS)
-def test_splits_and_merges_again(model, name, sampler, monkeypatch):
-    monkeypatch.setattr(_open_sampler, "MOST_MOVES", 5)
-    check(name, sampler, 16_000, model)
+    check("one document", n_sweeps=6000)
 
 
 @pytest.mark.parametrize("share", [0.6, 1e-3])
 def test_any_threshold_will_do(share, monkeypatch):
     """Few topics take part in a sweep, and many documents stay as they are; or nearly all do."""
     monkeypatch.setattr(_open_sampler, "SMALLEST_TABLE", share)
-    check("two documents", "btigs", 12_000)
+    check("two documents", n_sweeps=12_000)
 
 
 def test_prior_of_a_sweep_sums_to_alpha(monkeypatch):
@@ -212,16 +184,17 @@ def test_topics_keep_their_weights_where_gaps_are_closed():
     assert gibbs.weights.tolist() == [0.2, 0.3]
 
 
-@mostly_one_sampler
+@pytest.mark.parametrize("sampler", SAMPLERS)
 def test_learned_concentrations(sampler):
     problem, priors = PROBLEMS["two documents"], TopPriors((2.0, 1.5), (1.5, 1.0))
     expected = open_segmented.mean_concentrations(problem, (2.0, 1.5), (1.5, 1.0))
     gibbs = make_chain_sampler(problem, sampler, priors)
-    draws = np.empty((16_000, 3))
-    for row in draws:
+
+    def step():
         gibbs.sweep()
-        row[:] = gibbs.document_concentration, gibbs.top_concentration, gibbs.n_topics
-    assert_means(draws, expected, "concentrations and topics")
+        return np.array([gibbs.document_concentration, gibbs.top_concentration, gibbs.n_topics])
+
+    check_chain(step, lambda draws: [(draws, expected, "concentrations, topics")], 16_000)
 
 
 @pytest.mark.parametrize("model", PARENTS)
