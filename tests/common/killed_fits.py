@@ -1,8 +1,9 @@
 """Fits that are killed at random moments go on from their checkpoint to the same bits.
 
-A script: ``killed_fits.py NAME N SEED`` kills a fit of the estimator `NAME` `N` times, each time
-takes the fit up again until it comes to its end, and compares it with one that was left alone.
-Names are those of ``interrupted_fits.py``. Every fit runs in a process of its own.
+A script: ``killed_fits.py N SEED NAME ...`` kills fits of each of the named estimators `N` times,
+each time takes the fit up again until it comes to its end, and compares it with one that was left
+alone. Names are those of ``interrupted_fits.py``. Every fit runs in a process of its own. The tests
+kill few times; before a release, run it with N = 30.
 """
 
 import os
@@ -53,7 +54,7 @@ def run(name, folder):
     return pickle.loads((folder / "fitted").read_bytes()), time.perf_counter() - begin
 
 
-def main(name, n, seed):
+def kill(name, n, seed):
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -82,4 +83,5 @@ def main(name, n, seed):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    for each in sys.argv[3:]:
+        kill(each, int(sys.argv[1]), int(sys.argv[2]))

@@ -1,48 +1,50 @@
-"""Fits, transforms and scores of every estimator survive interrupts at any moment."""
+"""Fits, transforms and scores survive interrupts and kills at any moment.
 
+The scripts take more estimators and more interrupts: see their docstrings.
+"""
+
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).with_name("interrupted_fits.py")
-NAMES = (
-    "segmented", "segmented-auto", "sequential", "adaptive", "lda", "lda-chains", "ldcc", "hmm",
-    "hmm-factors", "factorial", "grammar", "refiner", "ngrams", "classifier", "strings", "mixture",
-    "mixture-blocked", "features", "backoff", "links", "hdp-topics",
-)  # fmt: skip
-VARIANTS = (
-    "segmented-cmgs", "segmented-ssa", "sectioned", "adaptive-shards", "lda-sparse", "hmm-beam",
-    "hmm-locations", "hmm-durations", "grammar-starts", "grammar-gibbs", "strings-types",
-    "mixture-groups", "hmm-known", "hmm-gaps", "hmm-regressions", "hmm-choices", "hmm-spikes",
-    "factorial-known",
-)  # fmt: skip
+from skdp._sklearn_compat import has_callbacks
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGALRM"),
-    pytest.mark.slow,
-]
+INTERRUPTED = {
+    "topics": ["segmented", "segmented-auto", "adaptive", "lda-chains", "ldcc", "hdp-topics"],
+    "sequence": ["hmm", "hmm-factors", "hmm-durations", "factorial"],
+    "grammar": ["grammar", "grammar-gibbs", "refiner"],
+    "language": ["ngrams", "classifier", "strings"],
+    "mixture": ["mixture", "mixture-blocked", "mixture-groups", "features"],
+    "context": ["backoff", "links"],
+}
+KILLED = {
+    "sampled": ["segmented", "hmm", "grammar-gibbs", "mixture"],
+    "others": ["grammar", "features", "links", "strings"],
+}
 
-
-def interrupt(name, n, seed):
-    run = subprocess.run(
-        [sys.executable, str(SCRIPT), name, str(n), str(seed)],
-        capture_output=True,
-        text=True,
-        timeout=1500,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert f"{name}: {n} interrupts" in run.stdout
-    print(run.stdout)
+pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_interrupts(name):
-    interrupt(name, 8, 0)
+def run(script, n, names):
+    command = [sys.executable, str(Path(__file__).with_name(script)), str(n), "0", *names]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1500)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("name", NAMES + VARIANTS)
-def test_many_interrupts(name):
-    interrupt(name, 50, 1)
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGALRM")
+@pytest.mark.parametrize("names", INTERRUPTED.values(), ids=INTERRUPTED)
+def test_interrupts(names):
+    output = run("interrupted_fits.py", 6, names)
+    assert all(f"{name}: 6 interrupts" in output for name in names)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+@pytest.mark.skipif(not has_callbacks(), reason="this scikit-learn calls no callbacks")
+@pytest.mark.parametrize("names", KILLED.values(), ids=KILLED)
+def test_kills(names):
+    output = run("killed_fits.py", 4, names)
+    assert all(f"{name}: 4 kills" in output for name in names)
