@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 
-from skdp.data._byte_order_mark import without_byte_order_mark
+from skdp.data._characters import without_invisible
 
 Item = str | tuple[str, int]
 
@@ -76,7 +76,7 @@ def parse_brackets(
                 opened.append(number)
                 fresh = True
             elif not labels:
-                if without_byte_order_mark(token):
+                if without_invisible(token):
                     what = "a closing bracket without an opening bracket"
                     if token != ")":
                         what = f"{token!r} is outside of brackets"
@@ -156,5 +156,5 @@ def as_in_treebanks(word: str) -> str:
     """
     if word.isalnum():
         return word
-    plain = without_byte_order_mark(word).translate(_OF_TREEBANKS)
+    plain = without_invisible(word).translate(_OF_TREEBANKS)
     return _NAME.sub(lambda name: name[0].upper(), plain)

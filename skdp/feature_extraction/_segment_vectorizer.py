@@ -52,13 +52,18 @@ class SegmentVectorizer(TextVectorizer):
     chooses the vocabulary. All its parameters are available except `binary` and `dtype`, since a
     corpus holds words, not word counts.
 
+    Text is read as people see it: characters that nobody sees (soft hyphens, zero-width spaces,
+    marks of direction, byte order marks) are removed, composed and decomposed letters are equal,
+    and all ends of lines are the same.
+
     Parameters
     ----------
     segmenter : {"paragraph", "line", "sentence"} or callable, default="paragraph"
         How to cut the text of a document. "paragraph": at blank lines. "line": at line ends.
         "sentence": at blank lines, and at white space after ``. ! ? …`` (and a closing quote or
         bracket) unless a lowercase letter of any alphabet follows, or an initial ("J. R. R.
-        Tolkien", "z. B.") or one of a few English titles ("Dr.") precedes. Give a callable for
+        Tolkien", "z. B."), one of a few English titles ("Dr.") or the number of an item ("1.")
+        precedes, or it is between a word such as "fig." and a number. Give a callable for
         other abbreviations, and for languages with other full stops, such as Chinese and Hindi.
         These three drop blank pieces. A callable maps the text to the list of its segments, all of
         which are kept. A document that is a list of strings is not cut: each string, even an empty

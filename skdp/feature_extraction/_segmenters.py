@@ -13,10 +13,21 @@ _GAP = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’“»›)\]]))\s+|\n\
 
 _LETTER_WITH_STOP = re.compile(r"[^\W\d_]\.")
 
+_NUMBER = re.compile(r"\s*[(\[]?(\d+|[a-zA-Z]|[ivxIVX]+)(\.\d+)*[)\]]?\.")
+"""The number of an item, with its full stop, if it is all of a sentence so far."""
+
+_TWO_LETTERS = ("e.g.", "i.e.", "E.g.", "I.e.")
+
 _ABBREVIATIONS = frozenset(
     ["Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Gen", "Rep", "Sen", "Gov", "vs"]
 )
 """A full stop behind one of these ends no sentence."""
+
+_BEFORE_NUMBERS = frozenset(
+    "al app art ch chap chs col eq eqs fig figs l ll n no nos nr p par para pp pt ref refs s sec "
+    "secs sect ser tab tabs vol vols".split()
+)
+"""A full stop between one of these and a number ends no sentence."""
 
 
 def split_paragraphs(text: str) -> list[str]:
@@ -33,19 +44,24 @@ def split_sentences(text: str) -> list[str]:
     """Cut behind full stops, question and exclamation marks, and at blank lines."""
     pieces, begin = [], 0
     for gap in _GAP.finditer(text):
-        if _PARAGRAPH_END.search(gap[0]) or _ends_sentence(text, *gap.span()):
+        if _PARAGRAPH_END.search(gap[0]) or _ends_sentence(text, begin, *gap.span()):
             pieces.append(text[begin : gap.start()])
             begin = gap.end()
     return _without_blank([*pieces, text[begin:]])
 
 
-def _ends_sentence(text: str, stop: int, begin: int) -> bool:
-    """Return whether a sentence ends before `stop`, if the text continues at `begin`."""
-    if text[begin : begin + 1].islower():
+def _ends_sentence(text: str, first: int, stop: int, begin: int) -> bool:
+    """Return whether a sentence from `first` ends before `stop`, if text continues at `begin`."""
+    following = text[begin : begin + 1]
+    if following.islower():
         return False
     if text[stop - 1] != ".":
         return True
+    if _NUMBER.fullmatch(text, first, stop) or text[:stop].endswith(_TWO_LETTERS):
+        return False
     word = _word_before(text, stop - 1)
+    if following.isdigit() and word.lower() in _BEFORE_NUMBERS:
+        return False
     if len(word) != 1:
         return word not in _ABBREVIATIONS
     # An initial, also of a script without capitals, or the first of two letters, as in "z. B."

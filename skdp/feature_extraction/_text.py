@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_unmasked, shorten
 from skdp._sklearn_compat import EstimatorMixin
 from skdp.data import SegmentedCorpus, TokenSequences
-from skdp.data._byte_order_mark import without_byte_order_mark
+from skdp.data._characters import normalize_text
 from skdp.feature_extraction._word_patterns import WordPattern
 
 
@@ -174,12 +174,12 @@ def check_raw(X: Any) -> None:
 
 
 class TextReader(CountVectorizer):
-    """Reads and cuts text as a CountVectorizer does, but for byte order marks and words' marks."""
+    """Reads and cuts text as a CountVectorizer does, but sees no characters that readers do not."""
 
     def decode(self, doc: Any) -> Any:
         """Return a text; NaN and other things as they are, since errors name their place."""
         text = doc if isinstance(doc, float) else super().decode(doc)
-        return without_byte_order_mark(text) if isinstance(text, str) else text
+        return normalize_text(text) if isinstance(text, str) else text
 
     def build_tokenizer(self) -> Callable[[str], list[str]]:
         """Return a function that cuts a text into words."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp.data._characters import normalize_word
 from skdp.feature_extraction import TokenVectorizer
 from skdp.feature_extraction._unknown_words import UnknownWords
 
@@ -29,6 +30,7 @@ class TreebankLexicon:
     """
 
     def __init__(self, sentences: Sequence[Sequence[str]], min_count: int):
+        sentences = [list(map(normalize_word, sentence)) for sentence in sentences]
         counts = Counter(word for sentence in sentences for word in sentence)
         known = {word for word, count in counts.items() if count >= min_count}
         first: Counter[str] = Counter()
@@ -55,13 +57,13 @@ class TreebankLexicon:
         rest = iter(symbols)
         self._seen: dict[str, Counter[int]] = {}
         for sentence in sentences:
-            for word, symbol in zip(sentence, rest, strict=False):
+            for word, symbol in zip(map(normalize_word, sentence), rest, strict=False):
                 if word not in self._known:
                     self._seen.setdefault(word, Counter())[symbol] += 1
 
     def seen(self, sentence: Sequence[str]) -> list[Counter[int] | None]:
         """Return the counts of symbols in the trees for the rare words of a sentence."""
-        return [self._seen.get(word) for word in sentence]
+        return [self._seen.get(normalize_word(word)) for word in sentence]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -69,7 +71,7 @@ class TreebankLexicon:
     def encode(self, sentence: Sequence[str]) -> NDArray[np.int32]:
         """Return the ids of the words of a sentence."""
         ids = []
-        for i, word in enumerate(sentence):
+        for i, word in enumerate(map(normalize_word, sentence)):
             if word not in self._known:
                 word = self._other.classify(word) if i else _FIRST + self._first.classify(word)
             ids.append(self._ids[word])

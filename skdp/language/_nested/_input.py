@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skdp._checks import shorten
 from skdp._numeric._typing import Ints, Places
 from skdp.data import TokenSequences, check_sentences
-from skdp.data._byte_order_mark import without_byte_order_mark
+from skdp.data._characters import without_invisible
 from skdp.inference._convergence import warn_user
 
 _LONG = 500
@@ -80,7 +80,7 @@ def read_fit_input(estimator: Any, X: Any) -> TokenSequences:
         estimator.alphabet_ = None
         _warn_of_one_string(estimator, sequences.ptr)
         return sequences
-    codes, ptr = code_points([without_byte_order_mark(text) for text in X])
+    codes, ptr = code_points([without_invisible(text) for text in X])
     alphabet, ids = np.unique(codes, return_inverse=True)
     sequences = TokenSequences(ids.astype(np.int32), ptr, len(alphabet))
     check_sentences(estimator, sequences, reset=True)
@@ -114,7 +114,7 @@ def read_new_input(estimator: Any, X: Any) -> tuple[Ints, Places, Any]:
         raise ValueError(
             f"X holds strings, but this {type(estimator).__name__} was fitted on ids of characters."
         )
-    texts = [without_byte_order_mark(text) for text in X]
+    texts = [without_invisible(text) for text in X]
     codes, ptr = code_points(texts)
     alphabet = np.array([ord(letter) for letter in estimator.alphabet_], dtype=np.uint32)
     ids = np.searchsorted(alphabet, codes)
@@ -206,7 +206,7 @@ def strip_spaces(texts: Any) -> tuple[list[str], list[NDArray[np.int8]]]:
         raise TypeError(f"texts must be a list of strings, got {shorten(texts)}.")
     X, y = [], []
     for text in texts:
-        words = without_byte_order_mark(text).split()
+        words = without_invisible(text).split()
         X.append("".join(words))
         cuts = np.zeros(max(len(X[-1]) - 1, 0), dtype=np.int8)
         ends = np.cumsum([len(word) for word in words], dtype=np.int64)[:-1]
