@@ -14,7 +14,10 @@ from skdp._checks import check_unmasked, shorten
 def is_frame(X: Any) -> bool:
     """Return whether X is a pandas or polars data frame, or an Arrow table."""
     kinds = ("iloc", "__dataframe__", "__arrow_c_stream__")
-    return len(getattr(X, "shape", ())) == 2 and any(hasattr(X, kind) for kind in kinds)
+    is_table = len(getattr(X, "shape", ())) == 2 and (
+        hasattr(X, "columns") or hasattr(X, "column_names")
+    )
+    return is_table and any(hasattr(X, kind) for kind in kinds)
 
 
 def columns_of(frame: Any) -> list[NDArray[Any]]:

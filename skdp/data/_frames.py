@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import shorten
-from skdp.data._columns import columns_of, is_frame, names_of
+from skdp.data._columns import columns_of, is_frame, labels_of, names_of, to_numbers
 from skdp.data._ragged import Offsets, offsets
+from skdp.data._times import check_sortable
 
 
 def read_frame(
@@ -65,17 +67,21 @@ def read_frame(
     else:
         hint = "turn it into numbers first"
         columns = _check_names(frame, columns, "columns")
-    for name in columns:
-        if getattr(frame[name].dtype, "kind", "O") not in "biuf":
-            raise ValueError(
-                f"frame: column {name!r} must hold numbers, got {frame[name].dtype}: {hint}."
-            )
+    found = [_as_numbers(frame[name], name, hint) for name in columns]
     numbers = frame.groupby(keys, sort=False, observed=True).ngroup().to_numpy()
     order = _order(frame, keys, time, numbers)
-    values = np.empty((len(frame), len(columns)))
-    for d, name in enumerate(columns):
-        values[:, d] = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)[order]
-    return values, offsets(np.bincount(numbers)), columns
+    return np.column_stack(found)[order], offsets(np.bincount(numbers)), columns
+
+
+def _as_numbers(column: Any, name: Any, hint: str) -> NDArray[np.float64]:
+    """Return a column of numbers or flags, (n_rows,), with NaN where missing, or raise."""
+    if getattr(column.dtype, "kind", "O") in "biuf":
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    values = column.to_numpy(dtype=object)
+    if any(isinstance(value, bool | np.bool_) for value in values):
+        with suppress(TypeError, ValueError):  # flags with nulls, of polars and Arrow, are objects
+            return to_numbers(values, str(name))
+    raise ValueError(f"frame: column {name!r} must hold numbers, got {column.dtype}: {hint}.")
 
 
 def _as_pandas(frame: Any) -> Any:
@@ -86,7 +92,11 @@ def _as_pandas(frame: Any) -> Any:
         raise ImportError(
             "from_frame needs pandas: install it with `pip install skdp[pandas]`."
         ) from error
-    return pd.DataFrame(dict(zip(names_of(frame), columns_of(frame), strict=True)))
+    found = pd.DataFrame(dict(zip(names_of(frame), columns_of(frame), strict=True)))
+    for name, labels in zip(names_of(frame), labels_of(frame), strict=True):
+        if labels:  # those of a polars Enum have an order
+            found[name] = pd.Categorical(found[name], labels, ordered=True)
+    return found
 
 
 def _with_levels(frame: Any, names: list[Any]) -> Any:
@@ -178,6 +188,7 @@ def _order(frame: Any, keys: list[Any], time: Any, numbers: NDArray[Any]) -> NDA
     """Return the rows sequence by sequence, sorted by time or else in their original order."""
     if time is None:
         return np.argsort(numbers, kind="stable")
+    check_sortable(frame[time], time)
     try:
         ranks = frame[time].rank(method="dense").to_numpy(dtype=np.float64)
     except TypeError:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count, check_memory
 from skdp._fit import FitState
+from skdp._fit._input_warnings import warn_of_counter
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import with_callbacks
@@ -293,6 +294,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         panel, is_single = check_panel(self, coded, reset=True, ensure_all_finite=self._finite)
         check_no_lengths(y, panel, is_single, "group")
         self._warn_of_codes(panel.values)
+        warn_of_counter(self, panel.values, panel.ptr)
         rows = check_labels_of_groups(panel, is_single, y if self.use_y else None)
         self._is_single = is_single
         is_whole = is_single or isinstance(X, SequencePanel)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from skdp._checks import check_concentration, check_gamma_prior, check_jobs, check_memory
 from skdp._fit import ChainEstimator, FitState
+from skdp._fit._input_warnings import warn_of_counter
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
@@ -299,6 +300,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         empty = np.isnan(values).all(axis=0)
         if empty.any():
             raise ValueError(f"Column {np.argmax(empty)} of X has no observed value: leave it out.")
+        warn_of_counter(self, values)
         return values
 
     def _check_size(self, values: Floats) -> Floats:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, check_concentration, check_gamma_prior, check_jobs
 from skdp._fit._chain_estimator import checksum
+from skdp._fit._input_warnings import warn_of_counter
 from skdp._numeric._bayes import log_posterior
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats, Places
@@ -76,6 +77,7 @@ class RowMixture(BaseMixture):
         coded = self._with_codes(X, reset=True)
         values = check_rows(self, coded, reset=True, ensure_all_finite=self._finite)
         self._warn_of_codes(values)
+        warn_of_counter(self, values)
         self._format, self._checksum = TableFormat.of(X), checksum(values)
         rows = check_labels(values, y if self.use_y else None)
         if sample_weight is None:

@@ -16,6 +16,7 @@ from skdp._checks import check_jobs
 from skdp._executors import predict_parts
 from skdp._fit import ChainEstimator
 from skdp._fit._chain_estimator import checksum
+from skdp._fit._input_warnings import warn_of_counter, warn_of_times
 from skdp._fit._partitions import fit_partitions
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_panel
@@ -100,6 +101,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         panel, is_single = check_panel(
             self, X, reset=reset, ensure_all_finite="allow-nan", accept_tokens=accept_tokens
         )
+        warn_of_times(self, X)
         if continues and n_given > 0:
             check_continued(panel.values, panel.ptr, n_given)
         if n_given == 0 or not self._allows_nan():
@@ -118,6 +120,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         if self._allows_nan():
             empty = np.asarray(np.isnan(panel.values).all(axis=0))
             check_columns_observed(empty, vars(self).get("feature_names_in_"))
+        if not hasattr(self._part("emission"), "inputs"):  # a trend may be one
+            warn_of_counter(self, panel.values, panel.ptr)
         self.__dict__.pop("_n_words", None)
         self._checksum = checksum(panel.values, panel.ptr)
         if isinstance(X, TokenSequences):

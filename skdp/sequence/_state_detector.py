@@ -17,6 +17,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._fit._input_warnings import warn_of_counter, warn_of_times
 from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import (
     EstimatorMixin,
@@ -296,6 +297,7 @@ class StateDetector(
         check_no_lengths(y, panel, is_single)
         empty = np.asarray(np.isnan(panel.values).all(axis=0))
         check_columns_observed(empty, vars(reader).get("feature_names_in_"))
+        warn_of_counter(reader, panel.values, panel.ptr)
         seeds = make_seed_sequence(self.random_state).generate_state(2).tolist()
         reader._columns = find_varying(panel.values)
         reader.features_ = self._fit_features(panel, seeds[0])
@@ -414,6 +416,7 @@ class StateDetector(
 
     def _check_panel(self, X: Any, *, reset: bool = False) -> tuple[SequencePanel, bool]:
         panel, is_single = check_panel(self, X, reset=reset, ensure_all_finite="allow-nan")
+        warn_of_times(self, X)
         check_scale(panel.values)  # before features of windows, which are sums of squares, too
         return panel, is_single
 

@@ -117,13 +117,20 @@ from_frame(columns=None) -> ValueError: column 'name' must hold numbers, got ...
 from_frame(columns=['name']) -> ValueError: 'name' must hold numb
 from_frame(columns=['t']) -> ValueError: 't' must hold...datetime
 from_frame(frame=FRAME[['k', 't']], columns=None) -> ValueError: no columns of observations
-from_frame(frame=FRAME.assign(t='noon'))
-    ValueError: time: the sequence with k=a has two rows with t=noon
+from_frame(frame=FRAME.assign(t=7)) -> ValueError: time: the sequence with k=a has two rows with t=7
+from_frame(frame=FRAME.assign(t=['8:00', '10:00', '9:00'])) -> ValueError: holds text...'8:00'
+from_frame(frame=FRAME.assign(t=['12/30/2023', '1/1/2024', '1/2/2024']))
+    ValueError: time: column 't' holds text...to_datetime
+from_frame(frame=FRAME.assign(t=['Jan', 'Feb', 'Mar'])) -> ValueError: the alphabet would sort
+from_frame(frame=FRAME.assign(t=pd.Categorical(['Jan', 'Feb', 'Mar'])))
+    ValueError: time: column 't' holds categories without an order
+from_frame(frame=FRAME.assign(t=['2024-01-02', '2024-01-01', '2024-01-01'])) -> fine
+from_frame(frame=FRAME.assign(t=pd.Categorical(['a', 'b', 'b'], ['a', 'b'], ordered=True))) -> fine
 from_frame(frame=FRAME.assign(t=[1.0, np.nan, 2.0]))
     ValueError: time: column 't' has a missing value in row 1
 from_frame(frame=FRAME.assign(k=['a', 'b', None]))
     ValueError: by: column 'k' has a missing value in row 2
-from_frame(frame=FRAME.assign(t=[1, 'x', 2.0]))
+from_frame(frame=FRAME.assign(t=[1, (2,), 2.0]))
     ValueError: time: column 't' must hold values that can be ordered
 concatenate(PANEL) -> TypeError: must be a list...single SequencePan
 concatenate([]) -> ValueError: at least one container

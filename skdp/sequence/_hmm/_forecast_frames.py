@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skdp.data._times import continue_index
 
 Forecast = dict[str, Any]
 """The entries of the forecast of one sequence, arrays by name."""
@@ -46,28 +47,3 @@ def as_frame(frame: Any, forecast: Forecast, levels: NDArray[np.float64], symbol
     columns = pd.MultiIndex.from_product([list(frame.columns), kinds])
     index = continue_index(frame.index, len(mean))
     return pd.DataFrame(cells.reshape(len(mean), -1), index, columns)
-
-
-def continue_index(index: Any, n_steps: int) -> Any:
-    """Return the next entries of a pandas index, or 1, 2, ... if it has no regular steps."""
-    import pandas as pd
-
-    last = index[-1]
-    if isinstance(index, pd.PeriodIndex):
-        return pd.period_range(last, periods=n_steps + 1, freq=index.freq)[1:]
-    if isinstance(index, pd.DatetimeIndex | pd.TimedeltaIndex):
-        step = index.freq
-        if step is None and len(index) > 2:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # pandas will return offsets in place of texts
-                step = pd.infer_freq(index)
-        if step is not None:
-            is_date = isinstance(index, pd.DatetimeIndex)
-            extend = pd.date_range if is_date else pd.timedelta_range
-            return extend(last, periods=n_steps + 1, freq=step)[1:]
-    elif index.dtype.kind in "iu":
-        steps = np.diff(index.to_numpy())
-        step = int(steps[0]) if len(steps) else 1
-        if step != 0 and np.all(steps == step):
-            return pd.RangeIndex(last + step, last + step * (n_steps + 1), step, name=index.name)
-    return pd.RangeIndex(1, n_steps + 1, name="step")
