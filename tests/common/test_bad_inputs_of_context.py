@@ -1,16 +1,43 @@
 """Faults in the use of classifiers of outcomes in context are named."""
 
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
 import numpy as np
 import pandas as pd
 import pytest
-from bad_inputs import HIDDEN, Fault, check_fault, faults
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 
 from skdp.context import CollinsBackoffClassifier, HDPBackoffClassifier
 
+HIDDEN = np.ma.masked_array([[1, 2], [3, 4]], [[True, False], [False, False]])
 X = [["a", 1], ["b", 1], ["a", 2]]
 Y = ["x", "y", "x"]
+
+
+class Fault(NamedTuple):
+    """A mistake of a user: the call, the type of the error and a pattern of its message."""
+
+    what: str
+    call: Callable[[], Any]
+    error: type[Exception]
+    message: str
+
+
+def faults(*rows):
+    """Parametrize a test with rows of what somebody did."""
+    ids = [f"{i}-{row[0]}" for i, row in enumerate(rows)]
+    return pytest.mark.parametrize("fault", [Fault(*row) for row in rows], ids=ids)
+
+
+def check_fault(fault):
+    with pytest.raises(fault.error) as raised:
+        fault.call()
+    assert re.search(fault.message, str(raised.value), re.DOTALL), str(raised.value)
+
+
 FRAME = pd.DataFrame({"near": ["a", "b", "a"], "far": [1, 1, 2]})
 
 

@@ -1,5 +1,6 @@
 """What counts as the content of a test, and what a run adds to the record."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -128,7 +129,8 @@ def test_runs(project):
         command = f"{path}; import pytest; sys.exit(pytest.main(sys.argv[1:]))"
         options = ["-q", "-m", "slow", "-p", "no:cacheprovider", *options]
         command = [sys.executable, "-c", command, *options]
-        done = subprocess.run(command, cwd=project, capture_output=True, text=True)
+        place = {"cwd": project, "env": {**os.environ, "PYTEST_ADDOPTS": ""}}
+        done = subprocess.run(command, **place, capture_output=True, text=True)
         return done.returncode, done.stdout, [*Record(project / "tests/passed.txt").read()]
 
     code, output, passed = run("--limit=-1", "tests/test_a.py")

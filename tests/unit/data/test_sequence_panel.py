@@ -107,7 +107,9 @@ class TestFromFrame:
         panel = SequencePanel.from_frame(self.FRAME, by="who", columns=["x"])
         assert [sequence.ravel().tolist() for sequence in panel] == [[1, 3, 5], [2, 4]]
 
-    @pytest.mark.parametrize("time", [[3, 1, 2**53 + 1, 2**53], ["c", "a", "e", "d"]])
+    @pytest.mark.parametrize(
+        "time", [[3, 1, 2**53 + 1, 2**53], [f"2024-01-0{day}" for day in (3, 1, 5, 4)]]
+    )
     def test_times_of_any_kind(self, time):
         frame = pd.DataFrame({"k": [0] * 4, "t": time, "x": range(4)})
         assert SequencePanel.from_frame(frame, by="k", time="t").values.ravel().tolist() == [

@@ -14,7 +14,7 @@ from skdp.sequence import HDPHMMLT
 
 N = 12
 STATES = np.repeat([0, 1, 0], 4)
-VALUES = np.column_stack([STATES * 3.0, np.arange(N)])
+VALUES = np.column_stack([STATES * 3.0, np.arange(N) % 7])
 FRAMES = [
     pd.DataFrame(VALUES, columns=["level", "cl$ock"], index=pd.date_range(start, periods=N))
     for start in ("2024-01-30", "2020-01-01")

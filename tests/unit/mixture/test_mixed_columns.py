@@ -68,7 +68,7 @@ def test_groups_of_a_table():
 
 
 def test_an_unobserved_row_has_density_one():
-    rows = np.column_stack([np.arange(20.0), np.arange(20) % 3, np.arange(20) % 2])
+    rows = np.column_stack([np.arange(20) % 7.0, np.arange(20) % 3, np.arange(20) % 2])
     emission = IndependentEmissions([
         ("x", GaussianEmission("diag"), [0]), ("n", "poisson", [1]), ("b", "bernoulli", [2]),
     ])  # fmt: skip
