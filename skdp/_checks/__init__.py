@@ -24,7 +24,7 @@ from skdp._checks._arguments import (
     shorten,
     write_number,
 )
-from skdp._checks._known import check_known, is_unknown
+from skdp._checks._known import check_entries, check_known, is_unknown
 from skdp._checks._memory import available_memory, check_memory, physical_memory
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "check_concentrations",
     "check_count",
     "check_discount",
+    "check_entries",
     "check_gamma_prior",
     "check_how_many",
     "check_integers",

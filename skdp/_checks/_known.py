@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks._arguments import as_array, shorten
+from skdp._checks._arguments import as_array, is_list_like, shorten
 
 _CURE = "If y is for a later step or a metric, set use_y=False."
 
@@ -18,6 +18,19 @@ def is_unknown(value: Any) -> bool:
     if value is None or type(value).__name__ == "NAType":  # pandas.NA is not comparable
         return True
     return isinstance(value, Real) and (value == -1 or value != value)
+
+
+def check_entries(y: Any, name: str = "y") -> None:
+    """Raise unless a value is None or has entries in an order, as lists, arrays and columns do."""
+    if y is None or (is_list_like(y) and (hasattr(y, "__len__") or hasattr(y, "__array__"))):
+        return
+    kind = type(y).__name__
+    if getattr(y, "ndim", 1) == 0:
+        kind = f"{kind} without dimensions"
+    raise TypeError(
+        f"{name} must be a list, an array or a column, with an entry for each sample or step of X; "
+        f"got {kind}."
+    )
 
 
 def check_known(

@@ -9,6 +9,7 @@ from typing import Any
 
 import joblib
 
+from skdp._checks import check_entries
 from skdp._fit._checkpoints import Checkpoints
 from skdp._fit._parameters import check_same_fit, fixed_parameters
 from skdp._fit._procedure import Procedure
@@ -60,6 +61,7 @@ class FitLoop:
             self.checkpoints.holding_paths(),
         ):
             self._data = estimator._check_input(X, y, **options)
+            check_entries(y)
             self.procedure = estimator._make_procedure(self._data)
             self.state = self._begin()
             self._keep(FitState([], self.state.root, is_torn=True))  # pessimistic until success

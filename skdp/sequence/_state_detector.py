@@ -17,6 +17,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import check_entries
 from skdp._fit._input_warnings import warn_of_counter, warn_of_times
 from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import (
@@ -292,6 +293,7 @@ class StateDetector(
             If X has waves, but too many gaps for windows: then the states explain values.
         """
         validate_parameters(self)
+        check_entries(y)
         reader = clone(self)
         panel, is_single = reader._check_panel(X, reset=True)
         check_no_lengths(y, panel, is_single)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import is_unknown, shorten
+from skdp._checks import is_list_like, is_unknown, shorten
 from skdp.data import SegmentedCorpus
 from skdp.inference._convergence import warn_user
 from skdp.topics._given_topics import check_possible
@@ -47,6 +47,7 @@ def read_labels(
     """
     matrix = _as_matrix(y)
     if matrix is None:
+        y = y if n_topics is None else _named_sets(y, names, whom)
         found = not hasattr(y, "toarray") and has_sets(y)
         if found and n_topics is None:
             raise ValueError(f"y has sets of topics, which are no input for {whom}.")
@@ -103,6 +104,25 @@ def _as_matrix(y: Any) -> NDArray[np.float64] | None:
     return array
 
 
+def _named_sets(y: Any, names: dict[str, int], whom: str) -> Any:
+    """Return sets of one topic each if all strings in `y` are names of topics, else `y`."""
+    if not names or getattr(y, "ndim", 1) != 1 or not is_list_like(y):
+        return y
+    known = [entry for entry in y if isinstance(entry, str)]
+    others = [entry for entry in y if not (isinstance(entry, str) or is_unknown(entry))]
+    if not known or others or not names.keys() & {*known}:
+        return y
+    unknown = sorted({*known} - names.keys())
+    if not unknown:
+        return [{entry} if isinstance(entry, str) else None for entry in y]
+    warn_user(
+        f"y is ignored: it has strings, some of which are names of topics with seed words, but "
+        f"{shorten(unknown[0])} is none for {whom}. If the others are meant, replace it by None.",
+        UserWarning,
+    )
+    return None
+
+
 def has_sets(y: Any) -> bool:
     """Return whether `y` holds sets of topics, and not class labels or nothing.
 
@@ -119,7 +139,7 @@ def has_sets(y: Any) -> bool:
         return False
     found = False
     for d, given in enumerate(y):
-        is_list = isinstance(given, list | tuple)
+        is_list = is_list_like(given) or isinstance(given, Mapping)
         known = [part for part in (given if is_list else [given]) if not is_unknown(part)]
         is_set = any(isinstance(part, set | frozenset) for part in known)
         found |= is_set
@@ -171,7 +191,7 @@ def check_labels(
         )
     n_segments, sets = np.diff(corpus.doc_ptr).tolist(), []
     for d, (place, given) in enumerate(enumerate(y, start=first)):
-        if not isinstance(given, list | tuple):
+        if not is_list_like(given):
             own = topics.numbers(given, f"y[{place}]")
             sets.extend([own] * (1 if level == "document" else n_segments[d]))
             continue
