@@ -122,10 +122,17 @@ def shares_of(estimator: Any, samples: Any) -> tuple[Any, Any]:
 
 
 def name_topics(estimator: Any, feature_names: ArrayLike | None) -> list[str] | None:
-    """Return the number and most probable words of every topic, if words have names."""
-    if feature_names is None and not hasattr(estimator, "feature_names_in_"):
-        return None
+    """Return names of topics: given ones, then numbers, and most probable words if these are known.
+
+    None stands for numbers alone. Without `feature_names`, names set by `name_topics` come first.
+    """
     check_model(estimator, TOPIC_MODEL, "top_words")
+    if feature_names is None and estimator._topic_names is not None:
+        return list(estimator._topic_names)
+    given = estimator._given_names()
+    if feature_names is None and not hasattr(estimator, "feature_names_in_"):
+        if not any(given):
+            return None
+        return [f"topic {k}" if name is None else name for k, name in enumerate(given)]
     n_words = min(_N_LABEL_WORDS, estimator.n_features_in_)
-    words = estimator.top_words(feature_names, n_words)
-    return [f"{k}: {', '.join(map(str, row))}" for k, row in enumerate(words)]
+    return estimator._name_by_words(estimator.top_words(feature_names, n_words))

@@ -100,9 +100,10 @@ class CoarseViewsMixin:
         -------
         Fitted estimator
             Its topics are means of the merged ones, weighted by their tokens, in decreasing order
-            of size; shares and priors are their sums. Topics in `components_` and `doc_topic_` are
-            the merged ones, and `transform` and `score` use these as given topics. It has the
-            parameters of this estimator, so another `fit` begins from scratch.
+            of size; shares and priors are their sums, and names are joined by " + ". Topics in
+            `components_` and `doc_topic_` are the merged ones, and `transform` and `score` use
+            these as given topics. It has the parameters of this estimator, so another `fit` begins
+            from scratch.
 
         Raises
         ------
@@ -127,10 +128,19 @@ class CoarseViewsMixin:
             coarse.n_effective_components_ = effective_number(coarse.weights_)
         coarse._rest_of_tree = tree.coarse(n_topics)
         coarse._topic_names = None
-        vars(coarse).pop("topic_names_", None)
+        if "topic_names_" in vars(coarse):
+            coarse.topic_names_ = _join_names(coarse.topic_names_, labels)
         coarse._models = [coarse._averaged_model()]
         view: Self = coarse
         return view
+
+
+def _join_names(names: list[str | None], labels: NDArray[np.intp]) -> list[str | None]:
+    """Return the names of merged topics: those of their parts, None if no part has a name."""
+    joined: list[list[str]] = [[] for _ in range(labels.max() + 1)]
+    for name, label in zip(names, labels, strict=True):
+        joined[label] += [] if name is None else [name]
+    return [" + ".join(parts) or None for parts in joined]
 
 
 def effective_number(weights: NDArray[np.float64]) -> float:

@@ -98,11 +98,13 @@ class FixedComponentsMixin:
         return 0 if fixed is None else len(fixed.phi)
 
 
-def check_possible(fixed: FixedTopics, corpus: SegmentedCorpus, allowed: AllowedTopics) -> None:
+def check_possible(
+    fixed: FixedTopics, corpus: SegmentedCorpus, allowed: AllowedTopics, most_topics: int | None
+) -> None:
     """Raise if a word can have none of its allowed topics, because all are fixed and exclude it."""
     n_fixed, tokens = len(fixed.phi), corpus.tokens
     for s, own in enumerate(allowed.sets):
-        if own[n_fixed:].any():
+        if own[n_fixed:most_topics].any():
             continue
         possible: NDArray[np.bool_] = fixed.possible[own[:n_fixed]].any(axis=0)
         bad = (allowed.set_of == s) & ~possible[tokens]

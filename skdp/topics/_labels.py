@@ -259,6 +259,7 @@ def check_documents(
     n_topics: int,
     names: dict[str, int],
     is_open: bool,
+    most_topics: int | None = None,
     first: int = 0,
 ) -> AllowedTopics | None:
     """Return the topics that labels allow; raise if a word can have none because all are fixed.
@@ -268,6 +269,8 @@ def check_documents(
     labels : list or None
         As in `check_labels`, which defines the other parameters.
     fixed : FixedTopics or None
+    most_topics : int or None
+        Number of topics that may exist, if it is bounded.
     """
     allowed = None
     if labels is not None:
@@ -277,7 +280,7 @@ def check_documents(
             of_words = AllowedTopics.every(n_topics + is_open, len(corpus.tokens))
         else:
             of_words = allowed.of_words(tokens_of_nodes(corpus, level))
-        check_possible(fixed, corpus, of_words)
+        check_possible(fixed, corpus, of_words, most_topics)
     return allowed
 
 
@@ -316,4 +319,5 @@ class LabelsMixin:
             n_topics=self._n_named_topics,
             names=self._numbers_by_name(),
             is_open=not estimator._numbers_topics,
+            most_topics=None if estimator._numbers_topics else estimator._most_topics,
         )

@@ -135,12 +135,16 @@ class WordsOfTopicsMixin:
         if n is None:
             n = min(_N_NAME_WORDS, self.n_features_in_)
         words = self.top_words(feature_names, n, relevance=relevance)
+        self._topic_names = self._name_by_words(words)
+        return self
+
+    def _name_by_words(self, words: list[Any]) -> list[str]:
+        """Return names of topics followed by words, numbers where there is no name."""
         names = enumerate(self._given_names())
-        self._topic_names = [
+        return [
             f"{k if name is None else name}: {', '.join(map(str, row))}"
             for (k, name), row in zip(names, words, strict=True)
         ]
-        return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns of `transform`.

@@ -6,6 +6,7 @@ import pandas as pd
 from refusals.samples import DAYS, DOCUMENTS, HIDDEN, STRAY, TINY, TOPICS, given, stm
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics import (
+    AdaptiveTopicModel,
     GibbsLDA,
     HDPTopicModel,
     LatentDirichletCoClustering,
@@ -161,4 +162,16 @@ SegmentedTopicModel(20).fit([[[0, 1], [STRAY]], [[2]]])
     ValueError: 2147483646, document 0, segment 1...GiB, more than the memory
 LatentDirichletCoClustering(20).fit([[[0, 1]], [[2], [STRAY]]])
     ValueError: 2147483646, document 1, segment 1...GiB
+HDPTopicModel(fixed_components=np.eye(3, 4), max_components=3, max_iter=2).fit(DOCUMENTS)
+    ValueError: The word 3 (document 0, segment 1) can have no topic: all topics...fixed_components
+SegmentedTopicModel("auto", fixed_components=np.eye(3, 4), max_components=3).fit(DOCUMENTS)
+    ValueError: The word 3 (document 0, segment 1) can have no topic
+AdaptiveTopicModel("auto", fixed_components=np.eye(3, 4), max_components=3).fit(DOCUMENTS)
+    ValueError: The word 3 (document 0, segment 1) can have no topic
+GibbsLDA(2, max_iter=2).fit(DOCUMENTS, {0: {0}, 1: {1}}) -> TypeError: y must be a list...got dict
+GibbsLDA(2, max_iter=2).fit(DOCUMENTS, np.array(1))
+    TypeError: y must be a list, an array or a column...got ndarray without dimensions
+GibbsLDA(2, max_iter=2).fit(DOCUMENTS, {0, 1}) -> TypeError: y must be a list...got set
+GibbsLDA(2, max_iter=2).fit(DOCUMENTS, [np.array([0]), None]) -> ValueError: y[0]
+GibbsLDA(2, max_iter=2).fit(DOCUMENTS, [range(1), range(2)]) -> ValueError: y[0]
 """

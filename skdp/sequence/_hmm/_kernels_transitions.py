@@ -518,5 +518,5 @@ def draw_log_time(total, shapes, log_similarity, rng):
             else:
                 v = center + right + beyond / fall
         f, _, _ = log_rate_of_times(v, total, shapes, log_similarity)
-        if f - hat > -draw_exponential(rng):
-            return v
+        if not f - hat <= -draw_exponential(rng):
+            return v  # NaN, too, so that the loop ends

@@ -108,8 +108,8 @@ def draw_log_decay(log_decay, moved, left, log_sums, shape, rate, rng):
     lower, upper = max(lower, LOWEST_LOG_DECAY), min(upper, HIGHEST_LOG_DECAY)
     while True:
         draw = lower + next_double(rng) * (upper - lower)
-        if log_density_of_decay(draw, moved, left, log_sums, shape, rate) >= level:
-            return draw
+        if not log_density_of_decay(draw, moved, left, log_sums, shape, rate) < level:
+            return draw  # NaN, too, so that the loop ends
         if draw < log_decay:
             lower = draw
         else:

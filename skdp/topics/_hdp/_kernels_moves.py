@@ -513,6 +513,18 @@ def toss(rng):
 
 
 @njit_loop
+def draw_number(n, rng):
+    """Draw a number from 0 to n - 1."""
+    return int(n * next_double(rng))
+
+
+@njit_loop
+def draw_share(gamma, rng):
+    """Draw from Beta(1, gamma)."""
+    return -math.expm1(math.log(next_open_double(rng)) / gamma)
+
+
+@njit_loop
 def draw_kind(rng):
     """Draw the way in which members are divided."""
     return int(3.0 * next_double(rng))

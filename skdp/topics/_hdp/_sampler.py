@@ -31,6 +31,7 @@ from skdp.topics._shared._arrays import close_gaps
 from skdp.topics._shared._fold_in import Shares
 from skdp.topics._shared._kernels import WordCounts, rename_topics
 from skdp.topics._shared._sampler import TopicSampler
+from skdp.topics._shared._seeded_moves import SeededMoves
 
 MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
 """Splits and merges proposed per sweep: fewer in large corpora, where they take time and are
@@ -58,7 +59,7 @@ def choose_nodes(
     return ChosenNodes(places, as_readonly(ptr), as_readonly(tokens[places]))
 
 
-class HDPSampler(TopicSampler):
+class HDPSampler(SeededMoves, TopicSampler):
     """Markov chain of topics whose number is not fixed, over one corpus.
 
     Between sweeps topics are numbered 0 to K - 1 without gaps; columns K and beyond are free. The
@@ -266,6 +267,17 @@ class HDPSampler(TopicSampler):
             self._places = moves.places_of_words(self._whole.tokens, self._whole.n_features)
         for _ in range(min(MOST_MOVES, max(1, TOKENS_OF_MOVES // n_tokens))):
             self._split_or_merge()
+        self._propose_exchanges()
+
+    def _labeled_places(self) -> NDArray[np.intp]:
+        return np.empty(0, np.intp) if self._allowed is None else self._labeled.places
+
+    def _swap_topics(self, a: int, b: int) -> None:
+        names = np.arange(max(self.n_topics, b + 1))
+        names[[a, b]] = b, a
+        rename_topics(self.topics, names)
+        for array in self._words[:2]:
+            array[..., [a, b]] = array[..., [b, a]]
 
     def _split_or_merge(self) -> None:
         """Propose to split a topic or to merge two, and accept or reject the proposal."""
@@ -283,7 +295,7 @@ class HDPSampler(TopicSampler):
         else:
             moves.pick_pair(self._node_ptr, self._node_of, pair, stream)
         a, b = (int(topics[i]) for i in pair)
-        if min(a, b) < n_seeded:
+        if min(a, b) < n_seeded and (by_topic or not self._may_divide(a, b)):
             return
         joins = a != b
         if not joins and self.n_topics == self.most_topics:
@@ -301,6 +313,12 @@ class HDPSampler(TopicSampler):
             n_first = n_members - int(np.count_nonzero(sides[:n_members]))
             n_unseeded = self.n_topics - n_seeded
             log_ratio += moves.log_ratio_of_picks(joins, n_unseeded, n_first, n_members)
+        if a < n_seeded and log_ratio > -np.inf:
+            every = tokens[division.members[:n_members]]
+            kept = every[(division.found if joins else division.sides)[:n_members] == 0]
+            share = log_shares if joins else division.log_shares
+            added = self._log_ratio_of_seeds(a, kept, every, float(share[0]))
+            log_ratio += -added if joins else added
         if not moves.is_accepted(log_ratio, stream):
             return
         if not joins:

@@ -21,6 +21,7 @@ from skdp.topics._shared._allowed import AllowedTopics, LabeledCorpus
 from skdp.topics._shared._arrays import close_gaps, empty_counts
 from skdp.topics._shared._kernels import WordCounts, rename_topics
 from skdp.topics._shared._sampler import join
+from skdp.topics._shared._seeded_moves import SeededMoves
 from skdp.topics._tables._kernels import Prior, add_corpus_estimates
 from skdp.topics._tables._kernels_open_moves import log_acceptance
 from skdp.topics._tables._kernels_top_level import break_rest, draw_tables_of_documents
@@ -56,7 +57,7 @@ class FirstTopLevel(NamedTuple):
     priors: TopPriors
 
 
-class OpenTableSampler(TableSampler):
+class OpenTableSampler(SeededMoves, TableSampler):
     """Markov chain of a table model with any number of topics, over one corpus.
 
     A sweep is that of a model with given topics, because it uses a finite number of them: all whose
@@ -226,6 +227,24 @@ class OpenTableSampler(TableSampler):
         for _ in range(min(MOST_MOVES, max(1, int(share)))):
             if share >= 1.0 or moves.is_accepted(math.log(share), stream):
                 self._split_or_merge()
+        self._propose_exchanges()
+
+    def _labeled_places(self) -> NDArray[np.intp]:
+        if (allowed := self._allowed[0]) is None:
+            return np.empty(0, np.intp)
+        return np.flatnonzero(~allowed.sets[allowed.set_of, -1][self._document_of])
+
+    def _make_room(self) -> None:
+        if self.n_topics + 1 >= self._columns:
+            self._resize(self.n_topics + 2)
+
+    def _swap_topics(self, a: int, b: int) -> None:
+        names = np.arange(self._columns)
+        names[[a, b]] = b, a
+        shard = self.shards[0]
+        rename_topics(shard.topics, names)
+        for array in (*self._words[:2], *(getattr(shard, name) for name in _BY_TOPIC)):
+            array[..., [a, b]] = array[..., [b, a]]
 
     def _split_or_merge(self) -> None:
         """Propose to split a topic or to merge two, and accept or reject the proposal."""
@@ -243,7 +262,7 @@ class OpenTableSampler(TableSampler):
         else:
             moves.pick_pair(self._token_ptr, self._document_of, pair, stream)
         a, b = (int(topics[i]) for i in pair)
-        if min(a, b) < n_seeded:
+        if min(a, b) < n_seeded and (by_topic or not self._may_divide(a, b)):
             return
         joins = a != b
         if not joins and self.n_topics == self.most_topics:
@@ -266,6 +285,12 @@ class OpenTableSampler(TableSampler):
             n_first, n_words = int(sizes[~moved].sum()), int(sizes.sum())
             n_unseeded = self.n_topics - n_seeded
             log_ratio += moves.log_ratio_of_picks(joins, n_unseeded, n_first, n_words)
+        if a < n_seeded and log_ratio > -np.inf:
+            every = seating.blocks.tokens
+            kept = every[~np.repeat(moved, np.diff(seating.blocks.block_ptr))]
+            share = np.log(self.weights[a] / weight) if joins else division.log_shares[0]
+            added = self._log_ratio_of_seeds(a, kept, every, float(share))
+            log_ratio += -added if joins else added
         if not moves.is_accepted(log_ratio, stream):
             return
         if not joins:
@@ -277,8 +302,7 @@ class OpenTableSampler(TableSampler):
         weights = np.append(self.weights, 0.0)
         weights[[a, b]] = (weight, 0.0) if joins else weight * np.exp(division.log_shares)
         self._close_gaps(weights)
-        if self.n_topics + 1 >= self._columns:
-            self._resize(self.n_topics + 2)
+        self._make_room()
 
     # Parameters
 
