@@ -21,6 +21,7 @@ from skdp._checks._arguments import (
     is_list_like,
     is_masked,
     is_number,
+    naming,
     shorten,
     write_number,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "is_masked",
     "is_number",
     "is_unknown",
+    "naming",
     "physical_memory",
     "shorten",
     "write_number",

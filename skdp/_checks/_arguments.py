@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any
 
@@ -44,6 +45,15 @@ def write_number(value: float) -> str:
     """Return a number as messages show it: up to 1e17, integers have all their digits."""
     is_whole = abs(value) < 1e17 and value == np.floor(value)
     return f"{value:.0f}" if is_whole else f"{value:g}"
+
+
+@contextmanager
+def naming(parameter: str) -> Iterator[None]:
+    """Return a context whose errors begin with the name of a parameter that is read like X."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{parameter}: {error}") from None
 
 
 def is_list_like(value: Any) -> bool:

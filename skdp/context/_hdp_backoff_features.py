@@ -416,13 +416,13 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
                 f"{shorten(self.chains)}."
             )
         found = []
-        for chain in self.chains:
+        for i, chain in enumerate(self.chains):
             if isinstance(chain, str) or not is_list_like(chain):
                 raise ValueError(
                     f"chains must hold lists of columns, got {shorten(chain)}; write [[column]] "
                     "for a chain of one column."
                 )
-            levels = check_levels(chain, n_features, names)
+            levels = check_levels(chain, n_features, names, f"chains[{i}]")
             found.append(tuple(j for level in levels for j in level))
         repeated = [list(chain) for chain in dict.fromkeys(found) if found.count(chain) > 1]
         if repeated:

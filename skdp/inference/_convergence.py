@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from skdp._numeric._typing import Floats
@@ -17,7 +17,8 @@ from skdp.inference._diagnostics import Climb, Gap, find_climbs, find_gap
 from skdp.inference._trace import Trace
 
 _FEW = 2
-"""No warnings up to this number of components: such chains hardly climb, and use all of them."""
+"""No warnings up to this number of components: such chains hardly climb, and use all of them. Other
+bounds as low as this are meant to bind."""
 
 _LEAST_SHARE_OF_JOINT, _LEAST_SHARE_OF_NUMBER = 1e-3, 0.1
 """Smallest difference between chains in the log joint or in the number of components that matters,
@@ -26,6 +27,9 @@ as a fraction of its mean."""
 
 _LEAST_HEIGHT = 0.5
 """Smallest climb of a log joint, or difference between chains, that matters, in nats."""
+
+SHARE_AT_BOUND = 0.05
+"""A share of steps or words of the largest length that says that longer ones were cut."""
 
 LEAST_SWEEPS = 12
 """Smallest number of sweeps after the burn-in by which a chain can be judged."""
@@ -267,31 +271,45 @@ def warn_of_truncation(
         )
 
 
-def warn_of_bound(estimator: Any, numbers: list[int], bound: int, things: str) -> None:
+def warn_of_bound(
+    estimator: Any, kind: str, is_reached: ArrayLike, bound: int, problem: str
+) -> None:
     """Warn if at least half of the stored samples reach an upper bound.
 
     Parameters
     ----------
     estimator : object
-    numbers : list of int
-        Number of things in each stored sample.
+    kind : str
+        The key in `convergence_`.
+    is_reached : list of bool
+        For each stored sample.
     bound : int
-    things : str
-        Plural name of the things.
+    problem : str
+        What the samples have reached, as the end of a sentence, and sentences on what to do.
     """
-    n_full = sum(number >= bound for number in numbers)
-    if 2 * n_full >= len(numbers):
+    reached = np.asarray(is_reached)
+    if bound > _FEW and 2 * np.count_nonzero(reached) >= max(len(reached), 1):
         warn_unconverged(
             estimator,
-            "bound",
-            f"at least half of the stored samples have as many {things} as there may be. Given "
-            "priors that are far from the scale of X, or a few values that are far from all "
-            "others, can make chains add them without end: leave the priors at their defaults, or "
-            "correct these values.",
+            kind,
+            f"at least half of the stored samples {problem}",
             bound=bound,
-            n_full=n_full,
-            n_samples=len(numbers),
+            n_full=int(np.count_nonzero(reached)),
+            n_samples=len(reached),
         )
+
+
+def warn_of_latent_bound(estimator: Any, numbers: list[int], bound: int, things: str) -> None:
+    """Warn if at least half of the stored samples have as many latent features as there may be."""
+    warn_of_bound(
+        estimator,
+        "bound",
+        [number >= bound for number in numbers],
+        bound,
+        f"have as many {things} as there may be. Given priors that are far from the scale of X, or "
+        "a few values that are far from all others, can make chains add them without end: leave "
+        "the priors at their defaults, or correct these values.",
+    )
 
 
 def _is_internal(module: str) -> bool:

@@ -38,8 +38,9 @@ def check_times(times: Any, n_steps: int) -> NDArray[Any]:
             f"times must hold a time for each of the {n_steps} steps, got shape {array.shape}."
         )
     if array.dtype == object and all(isinstance(value, date) for value in array):
-        # Use the local time of each time zone.
+        # Use the local time of each time zone; NaT is a date that does not equal itself.
         clocks = [t.replace(tzinfo=None) if hasattr(t, "tzinfo") else t for t in array]
+        clocks = [t if t == t else np.datetime64("NaT") for t in clocks]
         array = np.array(clocks, dtype="M8[us]")
     return array
 

@@ -12,6 +12,7 @@ from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Places
 from skdp._sklearn_compat import Interval, StrOptions
+from skdp.inference._trace import Trace
 from skdp.language._collocations._kernels_seats import LONGEST
 from skdp.language._collocations._layout import chain_bytes
 from skdp.language._collocations._lexicon import count_collocations
@@ -46,9 +47,11 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
     character_order : int, default=4
         Length of the n-grams of letters.
     max_word_length : int, default=12
-        Largest number L of characters in a word.
+        Largest number L of characters in a word. If a twentieth of the words or more have it,
+        `fit` warns.
     max_collocation_length : int, default=24
-        Largest number of characters in a collocation, from `max_word_length` to 64.
+        Largest number of characters in a collocation, from `max_word_length` to 64. If a
+        twentieth of the collocations or more have it, `fit` warns.
     stop_probability : float or "auto", default=0.5
         s: probability that a word is the last one of a new collocation. "auto": learned under
         `stop_prior` from the collocations of all tables; it then often approaches 1, so that every
@@ -307,3 +310,9 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
             "collocation_concentration_": float(prior[1]),
             "stop_probability_": self._mean_or_given("stop_probability", chain.trace),
         }
+
+    def _warn_of_trace(self, trace: Trace) -> None:
+        super()._warn_of_trace(trace)
+        lengths = np.array([sum(map(len, words)) for words in self.collocations_], dtype=np.intp)
+        counts = self.collocation_counts_
+        self._warn_of_length("max_collocation_length", "collocations", lengths, counts)

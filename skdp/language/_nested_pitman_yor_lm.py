@@ -18,6 +18,8 @@ from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats, Ints, Places
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import TokenSequences
+from skdp.inference._convergence import SHARE_AT_BOUND, warn_of_bound
+from skdp.inference._trace import Trace
 from skdp.language._nested._input import read_cuts, read_fit_input, read_new_input
 from skdp.language._nested._kernels_predict import choose_cuts, sum_cuts
 from skdp.language._nested._layout import chain_bytes
@@ -62,7 +64,8 @@ class NestedPitmanYorLM(
     character_order : int, default=4
         Length of the n-grams of letters.
     max_word_length : int, default=20
-        Largest number L of characters in a word.
+        Largest number L of characters in a word. If a twentieth of the words or more have it,
+        `fit` warns.
     length_correction : {"none", "poisson"} or (max_word_length,) array, default="poisson"
         Factors g_k of words of k letters. "none": 1. "poisson": the factors for which lengths of
         new words are Poisson(lambda), from 1 to L; the lengths under the letter model alone are
@@ -377,6 +380,26 @@ class NestedPitmanYorLM(
                 self._show(words) for words in chain.sampler.segmentation()
             ]
         return attributes
+
+    def _warn_of_trace(self, trace: Trace) -> None:
+        super()._warn_of_trace(trace)
+        lexicon: Lexicon = self._lexicon
+        self._warn_of_length("max_word_length", "words", np.diff(lexicon.ptr), lexicon.counts)
+
+    def _warn_of_length(
+        self, name: str, things: str, lengths: NDArray[np.integer], counts: Floats
+    ) -> None:
+        """Warn if many tokens are as long as they may be."""
+        bound = int(getattr(self, name))
+        at_bound = counts[lengths == bound].sum()
+        warn_of_bound(
+            self,
+            name,
+            [at_bound >= SHARE_AT_BOUND * counts.sum()],
+            bound,
+            f"have a twentieth of their {things} or more with {name}={bound} characters, so longer "
+            f"ones may have been cut. Raise {name}.",
+        )
 
     def _mean_or_given(self, name: str, trace: list[dict[str, float]]) -> float:
         given = getattr(self, name)

@@ -19,7 +19,7 @@ from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data._validation import check_rows
-from skdp.inference._convergence import warn_of_bound, warn_of_drifts
+from skdp.inference._convergence import warn_of_drifts, warn_of_latent_bound
 from skdp.inference._trace import Trace
 from skdp.mixture._draws import draw_rows
 from skdp.mixture._latent_features._hyper import DataScale, FeaturePrior, find_scale
@@ -378,7 +378,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         super()._warn_of_trace(trace)
         warn_of_drifts(self, trace, "features")
         numbers = [len(model.counts) for model in self._models]
-        warn_of_bound(self, numbers, self._best.most, "features")
+        warn_of_latent_bound(self, numbers, self._best.most, "features")
 
     # Public methods
 

@@ -100,7 +100,7 @@ def check_labels_of_groups(panel: SequencePanel, is_single: bool, y: Any) -> Lab
             f"y must have an array of labels for each of the {len(panel)} groups of X, None if "
             f"none is known; got {shorten(y)}. Set use_y=False to ignore y."
         )
-    if all(part is None or isinstance(part, str) or np.ndim(part) == 0 for part in parts):
+    if not any(map(is_list_like, parts)):
         return LabeledRows(panel.values, ptr=panel.ptr)  # classes of groups
     labels = [
         np.full(n, -1) if part is None else _check_array(part, n, f"y[{j}]", f"group {j}")

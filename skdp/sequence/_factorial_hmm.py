@@ -24,7 +24,7 @@ from skdp.data import SequencePanel
 from skdp.data._panels import split
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
 from skdp.emissions._binary_factors._model import OUTPUTS
-from skdp.inference._convergence import warn_of_bound, warn_user
+from skdp.inference._convergence import warn_of_latent_bound, warn_user
 from skdp.inference._trace import Trace
 from skdp.sequence._base import SequenceEstimator
 from skdp.sequence._factorial._alignment import name_factors
@@ -400,7 +400,7 @@ class FactorialHMM(SequenceEstimator):
         super()._warn_of_trace(trace)
         if self.n_factors == "auto":
             numbers = [int(np.count_nonzero(sample.shares)) for sample in self.samples_]
-            warn_of_bound(self, numbers, self._most_factors, "factors")
+            warn_of_latent_bound(self, numbers, self._most_factors, "factors")
             n_factors = max(len(sample.shares) for sample in self._models)
             if n_factors > MOST_FACTORS:
                 warn_user(

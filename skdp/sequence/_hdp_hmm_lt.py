@@ -21,7 +21,12 @@ from skdp.data._panels import split
 from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
-from skdp.inference._convergence import warn_of_bound, warn_of_truncation
+from skdp.inference._convergence import (
+    SHARE_AT_BOUND,
+    warn_of_bound,
+    warn_of_latent_bound,
+    warn_of_truncation,
+)
 from skdp.inference._trace import Trace
 from skdp.sequence._hmm._alignment import StateOrder, name_states
 from skdp.sequence._hmm._distributed import DistributedPanel
@@ -591,9 +596,19 @@ class HDPHMMLT(HMMPredictions):
 
     def _warn_of_trace(self, trace: Trace) -> None:
         super()._warn_of_trace(trace)
+        if "longest_share" in self.trace_:
+            bound = int(self._part("duration").max_duration)
+            warn_of_bound(
+                self,
+                "max_duration",
+                self.trace_["longest_share"].ravel() >= SHARE_AT_BOUND,
+                bound,
+                f"have a twentieth of the steps or more in segments that last max_duration={bound} "
+                "steps, so longer ones are cut into pieces. Raise max_duration in `duration`.",
+            )
         samples: list[Any] = self.samples_
         by_matrix = isinstance(self._part("similarity"), FixedSimilarity)
         warn_of_truncation(self, [sample.n_active_components for sample in samples], by_matrix)
         if self._most_factors is not None:
             numbers = [len(sample.emission.factors.T) for sample in samples]
-            warn_of_bound(self, numbers, self._most_factors, "factors")
+            warn_of_latent_bound(self, numbers, self._most_factors, "factors")

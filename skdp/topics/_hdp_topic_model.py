@@ -88,7 +88,8 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         split large topics and lose superfluous topics slowly.
     max_components : int or None, default=None
         Largest number of topics, for tables that people read: the posterior is that of the model
-        given that no more topics have words or seed words. None: no bound.
+        given that no more topics have words or seed words. None: no bound. If at least half of the
+        kept sweeps have as many, `fit` warns.
     split_merge : bool, default=True
         Whether to propose, in every sweep, to split topics in two and to merge two into one.
         Otherwise topics come and go word by word only, which is slow if topics are large.

@@ -9,7 +9,7 @@ import numpy as np
 from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_seed
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.inference._convergence import warn_of_drifts
+from skdp.inference._convergence import warn_of_bound, warn_of_drifts
 from skdp.inference._trace import Trace
 from skdp.topics._base import BaseTopicModel
 from skdp.topics._coarse_views import effective_number
@@ -166,6 +166,14 @@ class InferredNumberModel(BaseTopicModel):
         super()._warn_of_trace(trace)
         if self._is_open:
             warn_of_drifts(self, trace, "topics")
+        if self._is_open and self._most_topics is not None:
+            warn_of_bound(
+                self,
+                "max_components",
+                trace["n_components"].ravel() >= self._most_topics,
+                self._most_topics,
+                "have as many topics as max_components allows. Raise it, unless you want no more.",
+            )
 
 
 class PilotedStart:

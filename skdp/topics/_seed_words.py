@@ -72,7 +72,7 @@ def number_topics(
                 f"0 to {n_fixed - 1}; got topic {key!r}."
             )
         is_set = isinstance(words, set | frozenset)
-        if not (is_set or is_list_like(words)) or np.ndim(words) > 1 or len(words) == 0:
+        if not (is_set or is_list_like(words)) or getattr(words, "ndim", 1) > 1 or len(words) == 0:
             raise ValueError(
                 f"seed_words[{key!r}] must be a list of at least one word, got {shorten(words)}."
             )

@@ -101,7 +101,8 @@ class SegmentedTopicModel(BaseTableModel):
         this number, because chains rarely split large topics and lose superfluous topics slowly.
     max_components : int or None, default=None
         Largest number of topics, for tables that people read: the posterior is that of the model
-        given that no more topics have words or seed words. None: no bound.
+        given that no more topics have words or seed words. None: no bound. If at least half of the
+        kept sweeps have as many, `fit` warns.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None

@@ -10,7 +10,12 @@ from sklearn.model_selection import GridSearchCV
 
 from refusals.samples import DAYS, HIDDEN, SENTENCES, STRAY, TEXTS
 from skdp.data import TokenSequences
-from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM, LanguageModelClassifier
+from skdp.language import (
+    HierarchicalPitmanYorLM,
+    KneserNeyLM,
+    LanguageModelClassifier,
+    NestedPitmanYorLM,
+)
 
 
 def lm(X=SENTENCES, order=2, **params):
@@ -96,4 +101,7 @@ kn().to_arpa('x.arpa', ['a', 'b', b'c']) -> ValueError: feature_na...bytes
 kn().to_arpa('x.arpa', ['a', 'b', True]) -> ValueError: feature_na...bool
 kn().to_arpa('x.arpa', ['a', 'b', 1.0]) -> ValueError: feature_na...float
 kn().to_arpa('x.arpa', ['a', 'b', []]) -> ValueError: feature_na...got ...list
+NestedPitmanYorLM(max_iter=2).fit(["thedog", "thecat"], {0: [1]}) -> TypeError: y must be a list
+NestedPitmanYorLM(max_iter=2).fit(["thedog", "thecat"], [[[1], [1, 2]], None])
+    ValueError: y must hold, for each sample, None or a 1, 0 or -1
 """

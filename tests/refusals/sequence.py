@@ -219,4 +219,7 @@ hmm(emission=AutoregressiveEmission([1, 2.0]))
     ValueError: 'lags' parameter of AutoregressiveEmission must be...different integers >= 1...Got
 hmm(emission=AutoregressiveEmission([True, 2]))
     ValueError: 'lags' parameter of AutoregressiveEmission must be...different integers >= 1...Got
+hmm().filter_update(3, SERIES[0]) -> ValueError: state must be a result of filter_update
+hmm().sample(3, given=[1]) -> ValueError: given: Expected 2D array, got 1D array
+hmm(emission=AutoregressiveEmission([[1], [1, 2]])) -> ValueError: The 'lags' parameter of
 """

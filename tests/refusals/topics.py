@@ -174,4 +174,10 @@ GibbsLDA(2, max_iter=2).fit(DOCUMENTS, np.array(1))
 GibbsLDA(2, max_iter=2).fit(DOCUMENTS, {0, 1}) -> TypeError: y must be a list...got set
 GibbsLDA(2, max_iter=2).fit(DOCUMENTS, [np.array([0]), None]) -> ValueError: y[0]
 GibbsLDA(2, max_iter=2).fit(DOCUMENTS, [range(1), range(2)]) -> ValueError: y[0]
+TopicSegmenter(2, max_iter=2).fit(DOCUMENTS, np.array(1))
+    ValueError: y must have an array of known cuts for each of the 2 documents
+TopicSegmenter(2, max_iter=2).fit(DOCUMENTS, [[[1], [1, 2]], None])
+    ValueError: y[0] must have a value for each of the 1 gaps
+SegmentedTopicModel(2, seed_words={0: [[1], [1, 2]]}).fit(DOCUMENTS)
+    ValueError: seed_words[0] must hold words or word ids
 """

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import shorten
+from skdp._checks import is_list_like, shorten
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import HasMethods
 from skdp.emissions._gaussian._model import check_numbers
@@ -69,8 +69,8 @@ def read_lags(lags: Any) -> tuple[int, ...]:
     """
     if _is_lag(lags):
         return tuple(range(1, int(lags) + 1))
-    if not isinstance(lags, str | Integral) and np.ndim(lags) == 1:
-        chosen = list(np.asarray(lags, dtype=object))
+    if is_list_like(lags) and getattr(lags, "ndim", 1) == 1:
+        chosen = list(lags)
         if chosen and all(map(_is_lag, chosen)) and len(set(chosen)) == len(chosen):
             return tuple(sorted(int(lag) for lag in chosen))
     raise ValueError(f"lags must be {LAGS}, got {shorten(lags)}.")

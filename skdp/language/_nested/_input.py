@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import shorten
+from skdp._checks import as_array, check_entries, is_list_like, shorten
 from skdp._numeric._typing import Ints, Places
 from skdp.data import TokenSequences, check_sentences
 from skdp.data._characters import without_invisible
@@ -136,6 +136,7 @@ def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
     """
     known = np.full(ptr[-1], -1, dtype=np.int8)
     longest = 0, 0
+    check_entries(y)
     if y is None or _holds_labels(y):
         return known
     if len(y) != len(ptr) - 1:
@@ -144,7 +145,7 @@ def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
         if cuts is None:
             continue
         n = max(int(ptr[i + 1] - ptr[i]) - 1, 0)
-        values = np.asarray(cuts)
+        values = as_array(cuts, f"y[{i}]")
         if values.shape != (n,) or (n and not np.isin(values, [-1, 0, 1]).all()):
             raise ValueError(
                 f"y must hold, for each sample, None or a 1, 0 or -1 for each place between two "
@@ -170,7 +171,7 @@ def _holds_labels(y: Any) -> bool:
         y = np.asarray(y)
         if y.dtype != object:
             return bool(y.ndim == 1)
-    return len(y) > 0 and all(np.ndim(value) == 0 and value is not None for value in y)
+    return len(y) > 0 and not any(value is None or is_list_like(value) for value in y)
 
 
 def strip_spaces(texts: Any) -> tuple[list[str], list[NDArray[np.int8]]]:

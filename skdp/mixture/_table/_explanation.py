@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import shorten
+from skdp._checks import is_list_like, shorten
 from skdp._numeric._typing import Floats
 from skdp.data._coding import Categories
 from skdp.emissions._discrete._bernoulli import BernoulliModel
@@ -200,7 +200,7 @@ def check_names(feature_names: Any, known: Any, n_columns: int) -> list[str]:
     names = known if feature_names is None else feature_names
     if names is None:
         return [f"x{d}" for d in range(n_columns)]
-    listed = [] if isinstance(names, str) else [str(name) for name in names]
+    listed = [str(name) for name in names] if is_list_like(names) else []
     if len(listed) != n_columns or len(set(listed)) != n_columns:
         raise ValueError(
             f"feature_names must hold {n_columns} different names, one for each column of X; got "

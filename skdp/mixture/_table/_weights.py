@@ -126,7 +126,7 @@ def check_weights_of_groups(sample_weight: Any, ptr: Places, is_single: bool) ->
         return check_weights(sample_weight, int(ptr[-1]))
     sizes = np.diff(ptr)
     parts = list(sample_weight) if is_list_like(sample_weight) else []
-    if len(parts) != len(sizes) or any(part is not None and np.ndim(part) == 0 for part in parts):
+    if len(parts) != len(sizes) or not all(part is None or is_list_like(part) for part in parts):
         raise ValueError(
             f"sample_weight must have an array of weights for each of the {len(sizes)} groups of "
             f"X, or None if all its rows have weight 1; got {shorten(sample_weight)}."

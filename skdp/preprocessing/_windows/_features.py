@@ -34,6 +34,10 @@ _CENTERED = 0.8
 """Share of the filters whose weights sum to zero. The others react to the level of a series."""
 
 
+_LARGEST = 1e100
+"""Largest number of a user's function: squares of larger ones overflow."""
+
+
 @dataclass(frozen=True)
 class Steps:
     """The steps of sequences, with missing values filled in.
@@ -132,13 +136,22 @@ class Convolutions:
         return signal, usable
 
     def measure(self, steps: Steps, layout: WindowLayout) -> NDArray[np.float64]:
-        """Return the features of each window, (W, F)."""
+        """Return the features of each window, (W, F).
+
+        Beyond the ends of a sequence a filter has no values. So the first and the last windows
+        hold the nearest steps, as many as in other windows, at which it has all of them.
+        """
         counts = np.empty((2, len(steps.values) + 1), dtype=np.int64)
-        starts, ends = as_readonly(layout.starts), as_readonly(layout.ends)
-        out = np.empty((len(self.weights), len(starts)))
+        reach = _N_TAPS // 2
+        places = {
+            d: tuple(map(as_readonly, layout.away_from_ends(reach * d)))
+            for d in np.unique(self.dilations).tolist()
+        }
+        out = np.empty((len(self.weights), len(layout.starts)))
         limits = zip(self.thresholds.tolist(), self.least.tolist(), strict=True)
         for k, (threshold, least) in enumerate(limits):
             signal, usable = self._convolve(k, steps)
+            starts, ends = places[int(self.dilations[k])]
             measure_shares(
                 signal, as_readonly(usable), threshold, least, starts, ends, *counts, out[k]
             )
@@ -222,12 +235,17 @@ class Function:
                 "features must return a number, or a one-dimensional array of finite numbers, for "
                 f"each window; got {shorten(returned)}."
             ) from None
-        if result.ndim != 1 or not np.isfinite(result).all():
+        if result.ndim != 1 or result.size == 0:
             raise ValueError(
                 "features must return a number, or a one-dimensional array of finite numbers, for "
                 f"each window; got shape {result.shape} for a window of shape {window.shape}."
-                if result.ndim != 1
-                else "features returned NaN or infinity for a window of finite numbers."
+            )
+        if not np.isfinite(result).all():
+            raise ValueError("features returned NaN or infinity for a window of finite numbers.")
+        if np.abs(result).max() > _LARGEST:
+            raise ValueError(
+                f"features must return numbers from {-_LARGEST:g} to {_LARGEST:g}, got "
+                f"{result[np.abs(result).argmax()]:g}."
             )
         return result
 

@@ -44,6 +44,18 @@ class WindowLayout:
         ends = np.minimum(starts + width, np.repeat(step_ptr[1:], n_windows))
         return cls(starts, ends, ptr, step_ptr)
 
+    def away_from_ends(self, reach: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return starts and ends, moved inwards until `reach` steps are left beyond the windows.
+
+        Windows of sequences that are too short stay where they are.
+        """
+        n_windows, widths = np.diff(self.ptr), self.ends - self.starts
+        lowest = np.repeat(self.step_ptr[:-1], n_windows) + reach
+        highest = np.repeat(self.step_ptr[1:], n_windows) - reach - widths
+        moved = np.clip(self.starts, lowest, np.maximum(lowest, highest))
+        starts = np.where(highest >= lowest, moved, self.starts)
+        return starts, starts + widths
+
     @property
     def first_steps(self) -> NDArray[np.int64]:
         """The first of the steps that each window stands for, (W,).

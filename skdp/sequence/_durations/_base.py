@@ -75,7 +75,14 @@ class SegmentCounts(Part):
         )
 
     def scalars(self) -> dict[str, float]:
-        """Return the mean length of segments; censored segments have their observed lengths."""
+        """Return the mean length of segments and the share of steps in those of `max_duration`.
+
+        Censored segments have their observed lengths.
+        """
         counts = self.exact.sum(axis=0) + self.at_least.sum(axis=0)
         lengths = np.arange(1, self.max_duration + 1)
-        return {"mean_duration": float(counts @ lengths / max(counts.sum(), 1))}
+        n_steps = counts @ lengths
+        return {
+            "mean_duration": float(n_steps / max(counts.sum(), 1)),
+            "longest_share": float(counts[-1] * self.max_duration / max(n_steps, 1)),
+        }

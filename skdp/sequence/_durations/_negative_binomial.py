@@ -50,7 +50,8 @@ class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
     max_duration : int, default=100
         Longest duration, >= 1: longer ones are set to it. After this many steps another state
         always follows. Time is linear in it, so set it well above the durations you expect, but no
-        higher. If long segments are cut into pieces, it is too small.
+        higher. If a twentieth of the steps or more are in segments of this length, `fit` warns:
+        longer ones are cut into pieces.
 
     See Also
     --------

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_floats, check_count, check_memory, shorten
+from skdp._checks import as_floats, check_count, check_memory, naming, shorten
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import split
@@ -218,7 +218,8 @@ class HMMPredictions(SequenceEstimator):
         shape = models[0].duration and models[0].duration.tables()[0].shape[::-1]
         expected = shape or (1, len(self.startprob_))
         if state is not None and (
-            len(state.ends) != len(models)
+            not isinstance(state, FilterState)
+            or len(state.ends) != len(models)
             or any(own.shape != expected for own in state.ends)
             or state.last_values.shape[1] != n_features
         ):
@@ -483,7 +484,10 @@ class HMMPredictions(SequenceEstimator):
         check_is_fitted(self)
         n_steps = check_count(n_steps, "n_steps", at_least=1)
         n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
-        panel = None if given is None else self._check_panel(given, reset=False, continues=True)[0]
+        panel = None
+        if given is not None:
+            with naming("given"):
+                panel = self._check_panel(given, reset=False, continues=True)[0]
         is_gapped = panel is not None and has_gaps(self.samples_[0].emission, panel.values)
         n_given = 1 if panel is None else panel.shape[0]
         check_memory(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import as_array, check_integers, is_number, shorten
+from skdp._checks import as_array, check_integers, is_list_like, is_number, shorten
 from skdp.data import SegmentedCorpus
 from skdp.topics._segmenter._arrays import LONGEST, KnownUnits, nothing_known
 from skdp.topics._segmenter._kernels_divide import find_division
@@ -34,14 +34,14 @@ def check_known(corpus: SegmentedCorpus, y: Any, most: int | None) -> KnownUnits
         return data
     if hasattr(y, "__array__"):
         y = np.asarray(y)
-    if isinstance(y, str) or not hasattr(y, "__len__") or len(y) != len(corpus):
+    if not is_list_like(y) or len(y) != len(corpus):
         raise ValueError(
             f"y must have an array of known cuts for each of the {len(corpus)} documents, got "
             f"{shorten(y)}."
         )
     if any(isinstance(given, set | frozenset) for given in y):
         raise ValueError("y must hold arrays of known cuts, not sets of topics.")
-    if all(np.ndim(given) == 0 and given is not None for given in y):
+    if not any(given is None or is_list_like(given) for given in y):
         return data
     for d, given in enumerate(y):
         if given is None:

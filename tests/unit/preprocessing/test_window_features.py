@@ -360,6 +360,34 @@ def test_pipeline():
     assert model[0].window_ == 50
 
 
+SHAPES = {
+    "sine": np.sin,
+    "square": lambda phase: np.sign(np.sin(phase)),
+    "saw": lambda phase: phase / (2 * np.pi) % 1.0,
+    "12 bits": lambda phase: np.round(2047 * np.sin(phase)),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("period", [24.0, 33.3, 50.37, 121.9])
+def test_a_pure_wave_has_one_row(shape, period):
+    """All windows are equal: at the ends, and where windows hold no whole number of periods."""
+    wave = SHAPES[shape](2 * np.pi * (np.arange(3000) + 0.3) / period)[:, np.newaxis]
+    model = fitted(wave)
+    assert np.ptp(model.transform(wave), axis=0).max() < 1e-9
+    assert np.ptp(model.transform(wave[100:]), axis=0).max() < 1e-9
+    other = wave**3 + np.roll(wave, 7)
+    assert np.ptp(model.transform(np.concatenate([wave, other])), axis=0).max() > 0.01
+
+
+def test_windows_at_the_ends():
+    """They hold as many steps as others, of which the outer ones have no full filter."""
+    layout = WindowLayout.of(np.array([0, 30, 41, 50]), 10, 5)
+    starts, ends = layout.away_from_ends(3)
+    assert starts.tolist() == [3, 5, 10, 15, 17, 30, 41]
+    assert (ends - starts).tolist() == [10] * 6 + [9]
+
+
 @pytest.mark.parametrize(
     ("params", "X", "message"),
     [

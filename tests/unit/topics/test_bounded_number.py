@@ -7,6 +7,8 @@ from skdp.datasets import make_segmented_corpus
 from skdp.topics import AdaptiveTopicModel, HDPTopicModel, SegmentedTopicModel
 from skdp.topics._shared import _pilots
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*max_components allows")
+
 X = make_segmented_corpus(
     60, components=np.kron(np.eye(8), np.ones((1, 5))), n_segments=3, segment_length=15.0,
     doc_topic_prior=0.3, random_state=0,

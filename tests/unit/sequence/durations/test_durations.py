@@ -95,7 +95,7 @@ def test_segments_are_counted(duration):
     assert sampler.totals[0] >= 1.0
     assert sampler.totals[1:].tolist() == pytest.approx(sampler.totals[1:].round().tolist())
     assert min(sampler.totals[1:3]) >= 2.0
-    assert sampler.scalars() == {"mean_duration": 9 / 4}
+    assert sampler.scalars() == {"mean_duration": 9 / 4, "longest_share": 6 / 9}
 
 
 @every_duration
