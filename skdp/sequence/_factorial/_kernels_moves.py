@@ -267,12 +267,13 @@ def drop_factor(board, marks, now, rng):
 @njit_internal_nogc
 def flip_where_on(board, f, g):
     """Flip the unknown bits of factor f wherever factor g is on, or everywhere if g == f."""
-    begin, n_steps = 0, board.bits.shape[0]
+    begin, last, n_steps = 0, 0, board.bits.shape[0]
     while begin < n_steps:
         if (f != g and board.bits[begin, g] == 0) or not is_open(board, f, begin, begin + 1):
             begin += 1
             continue
-        last = find_end(board, begin) if f == g else find_run_end(board, g, begin)
+        if begin >= last:  # searched once for all parts between known bits
+            last = find_end(board, begin) if f == g else find_run_end(board, g, begin)
         end = begin + 1
         while end < last and is_open(board, f, end, end + 1):
             end += 1
