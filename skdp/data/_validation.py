@@ -211,8 +211,7 @@ def check_sentences(
         the two (None: sentences of any length). False: word ids must be below `n_words_`, and if
         the estimator was fitted on an array, the sentences must have the same length.
     any_length : bool, default=False
-        If True, the rows of an array are treated like other sentences, `n_features_in_` is always
-        the size of the vocabulary, and nothing else is set.
+        If True, only arrays and data frames need to have the length of those in `fit`.
 
     Returns
     -------
@@ -247,8 +246,9 @@ def check_sentences(
     _check_not_empty_list(estimator, X)
     n_words = length = None
     if not reset:
-        n_words = estimator.n_features_in_ if any_length else estimator.n_words_
-        length = None if any_length else estimator._sentence_length
+        n_words, length = estimator.n_words_, estimator._sentence_length
+    if any_length and (isinstance(X, TokenSequences) or _is_list_of_lists(X)):
+        length = None
     if isinstance(X, TokenSequences):
         sentences = X
         if length is not None:  # its own n_features is unrelated to the array in fit
@@ -267,14 +267,16 @@ def check_sentences(
         check_finite_array(estimator, rows, LEAVE_OUT)
         with _naming_the_cure(n_words):
             sentences = _from_rows(rows, n_words)
-        if reset and not any_length and not _is_list_of_lists(X):
+        if reset and not _is_list_of_lists(X):
             length = rows.shape[1]
     _check_not_empty(estimator, sentences)
-    if length is None:
+    if not reset and length is None and estimator._sentence_length is not None:
+        _check_vocabulary(estimator, sentences)
+    elif length is None:
         _record_features(estimator, sentences, sentences, reset)
     else:
         _record_features(estimator, X, _as_rows(estimator, sentences), reset)
-    if reset and not any_length:
+    if reset:
         estimator.n_words_ = sentences.n_features
         estimator._sentence_length = length
     return sentences
@@ -578,6 +580,15 @@ def _as_rows(estimator: Any, sentences: TokenSequences) -> NDArray[np.int32]:
             f"array: it is expecting sentences of {estimator.n_features_in_} words each."
         )
     return sentences.tokens.reshape(len(sentences), lengths[0])
+
+
+def _check_vocabulary(estimator: Any, sentences: TokenSequences) -> None:
+    """Raise unless sentences have the vocabulary of the fit."""
+    if sentences.n_features != estimator.n_words_:
+        raise ValueError(
+            f"X has {sentences.n_features} words, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_words_} words as input."
+        )
 
 
 def _check_not_empty_list(estimator: Any, X: Any) -> None:

@@ -215,7 +215,7 @@ class LexiconDisplay:
                 feature_names=feature_names,
             )
         elif hasattr(estimator, "concentrations_") and hasattr(estimator, "n_contexts_"):
-            base = estimator.base_[: estimator.n_features_in_]
+            base = estimator.base_[: estimator.n_words_]
             display = cls(
                 check_sentences(estimator, X, reset=False, any_length=True),
                 discount=estimator.discounts_,

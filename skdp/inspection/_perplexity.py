@@ -187,7 +187,7 @@ class PerplexityDisplay:
 
 
 _SAME = {
-    "n_features_in_": "have vocabularies of different sizes",
+    "n_words_": "have vocabularies of different sizes",
     "end_of_sequence": "differ in whether ends of sentences count",
 }
 """Attributes in which models must agree."""

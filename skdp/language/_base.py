@@ -197,7 +197,7 @@ class NgramLanguageModel:
         Returns
         -------
         (n_sequences,) array of int
-            Word ids; `n_features_in_` for the end.
+            Word ids; `n_words_` for the end.
         """
         check_is_fitted(self)
         sentences = check_sentences(self, X, reset=False, any_length=True)

@@ -125,8 +125,10 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         Number of sweeps done.
     convergence_ : dict
         The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
-    n_features_in_ : int
+    n_words_ : int
         Size of the vocabulary.
+    n_features_in_ : int
+        Length of the sentences if X was an array, `n_words_` otherwise.
 
     See Also
     --------
@@ -176,6 +178,8 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     >>> int(lm.predict([[0, 1]])[0]), int(lm.predict([[0, 1, 2]])[0])  # 3 is the end
     (2, 3)
     """
+
+    _feature_attributes = (*ChainEstimator._feature_attributes, "n_words_", "_sentence_length")
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ChainEstimator._parameter_constraints,

@@ -58,8 +58,10 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         Discounts of counts of 1, of 2 and of at least 3.
     n_contexts_ : (order,) array of int
         Number of contexts of m words that were seen.
-    n_features_in_ : int
+    n_words_ : int
         Size of the vocabulary.
+    n_features_in_ : int
+        Length of the sentences if X was an array, `n_words_` otherwise.
 
     See Also
     --------

@@ -49,8 +49,10 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
     classes_ : (n_classes,) array
     estimators_ : list of n_classes fitted estimators
     class_log_prior_ : (n_classes,) array
-    n_features_in_ : int
+    n_words_ : int
         Size of the vocabulary.
+    n_features_in_ : int
+        Length of the sentences if X was an array, `n_words_` otherwise.
 
     See Also
     --------
@@ -167,7 +169,8 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
         fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(_fit)(self.estimator, sentences[codes == k]) for k in range(len(classes))
         )
-        self.n_features_in_ = reader.n_features_in_
+        for name in ("n_features_in_", "n_words_", "_sentence_length"):
+            setattr(self, name, getattr(reader, name))
         self.classes_ = classes
         self.class_log_prior_ = log_prior
         self.estimators_ = list(fitted)

@@ -17,12 +17,12 @@ from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import check_no_lengths, split
+from skdp.data._table_format import TableFormat
 from skdp.mixture._base import BaseMixture
 from skdp.mixture._hdp._model import HDPMixtureModel, score_completions, sum_scores
 from skdp.mixture._hdp._sampler import HDPMixtureSampler
 from skdp.mixture._labels import LabeledRows, check_labels_of_groups, first_labels_of_groups
 from skdp.mixture._table._cells import complete_groups
-from skdp.mixture._table._format import TableFormat
 from skdp.mixture._table._weights import RowCopies, check_weights_of_groups, weighted_mean
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 

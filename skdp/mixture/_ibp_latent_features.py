@@ -18,6 +18,7 @@ from skdp._fit._input_warnings import warn_of_counter
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
+from skdp.data._table_format import TableFormat
 from skdp.data._validation import check_rows
 from skdp.inference._convergence import warn_of_drifts, warn_of_latent_bound
 from skdp.inference._trace import Trace
@@ -456,17 +457,19 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             )
         return np.asarray(features @ self.components_ + self.mean_)
 
-    def impute(self, X: Any) -> Floats:
+    def impute(self, X: Any) -> Any:
         """Return X with missing values replaced by their posterior means.
+
+        Observed values do not change.
 
         Parameters
         ----------
-        X : (n_samples, n_features) array-like
+        X : (n_samples, n_features) array-like or data frame
             NaN: a missing value.
 
         Returns
         -------
-        (n_samples, n_features) array
+        (n_samples, n_features) array, or a data frame for a data frame
             Means given the observed entries of the row, under the density of `score_samples`: over
             the stored samples of all chains, by how well they fit these entries.
         """
@@ -476,7 +479,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         means = np.zeros_like(rows)
         for (shares, _), model, own in zip(parts, self._models, weights, strict=True):
             means += own[:, np.newaxis] * (shares @ model.means)
-        return np.asarray(np.where(np.isnan(rows), means, rows) + self.mean_)
+        return TableFormat.of(X).with_cells(X, np.isnan(rows), means + self.mean_, None)
 
     def score_samples(self, X: Any) -> Floats:
         """Return the log predictive density of each row.

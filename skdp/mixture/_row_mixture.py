@@ -18,6 +18,7 @@ from skdp._numeric._bayes import log_posterior
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import StrOptions, with_callbacks
+from skdp.data._table_format import TableFormat
 from skdp.data._validation import check_rows
 from skdp.mixture._base import BaseMixture
 from skdp.mixture._blocked_sampler import BlockedSampler
@@ -28,7 +29,6 @@ from skdp.mixture._left_out import LeftOutDensities
 from skdp.mixture._model import MixtureModel
 from skdp.mixture._sampler import MixtureSampler
 from skdp.mixture._table._cells import complete_rows
-from skdp.mixture._table._format import TableFormat
 from skdp.mixture._table._weights import RowCopies, check_weights, weighted_mean
 
 _FIRST_DISCOUNT, _FIRST_CONCENTRATION = 0.1, 1.0

@@ -11,8 +11,8 @@ from skdp._checks import shorten
 from skdp._numeric._random import make_seed_sequence
 from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
+from skdp.data._table_format import TableFormat
 from skdp.mixture._table._explanation import ClusterExplanation, check_names, explain_clusters
-from skdp.mixture._table._format import TableFormat
 
 
 class TableMethods:

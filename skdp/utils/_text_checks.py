@@ -28,11 +28,7 @@ def check_text_forms(estimator: Any) -> None:
     for matrix in (rows, rows.astype(float), rows.tolist()):
         assert_array_equal(of_array.score_samples(matrix), scores)
     assert expected.n_features_in_ == rows.max() + 1
-    if hasattr(of_array, "n_words_"):  # an array has a width, as elsewhere
-        assert (of_array.n_words_, of_array.n_features_in_) == (rows.max() + 1, 3)
-    else:
-        assert of_array.n_features_in_ == rows.max() + 1
-        assert np.all(np.isfinite(of_array.score_samples(rows[:, :2])))
+    assert (of_array.n_words_, of_array.n_features_in_) == (rows.max() + 1, 3)
 
 
 def check_text_scores(estimator: Any) -> None:

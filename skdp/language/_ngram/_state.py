@@ -14,7 +14,7 @@ class NgramState(FranchiseState):
 
     @property
     def words(self) -> list[Ints]:
-        """The outcome of each cell: a word, or `n_features_in_` for the end."""
+        """The outcome of each cell: a word, or `n_words_` for the end."""
         return self._by_depth(self._sampler.context_index.outcome)
 
     @property

@@ -13,7 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import as_floats, check_count, check_memory, naming, shorten
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import SequencePanel, check_panel
+from skdp.data._columns import is_frame
 from skdp.data._panels import split
+from skdp.data._table_format import TableFormat
 from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._independent_model import mix_symbols
 from skdp.emissions._protocol import looks_back
@@ -421,7 +423,8 @@ class HMMPredictions(SequenceEstimator):
         Returns
         -------
         SequencePanel, list of (T_i, n_features) arrays, or (T, n_features) array
-            As X: a panel for a panel, a list for a list, an array for a single array.
+            As X: a panel for a panel, a list for a list, an array for a single array, and data
+            frames for data frames.
 
         Raises
         ------
@@ -434,15 +437,19 @@ class HMMPredictions(SequenceEstimator):
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
         values = np.array(panel.values)
-        if np.isnan(values).any():
+        missing = np.isnan(values)
+        if missing.any():
             if not has_gaps(self.samples_[0].emission, values):
                 self._require(self.samples_[0].emission, "fill", "impute")
             some: Any = self._mean_of_samples("impute", panel)
-            missing = np.isnan(values)
             values[missing] = some[missing]
         if isinstance(X, SequencePanel):
             return SequencePanel(values, panel.ptr)
-        return split(values, panel.ptr, is_single)
+        parts = split(values, panel.ptr, is_single)
+        hidden = split(missing, panel.ptr, is_single)
+        if is_single:
+            return _with_cells(X, hidden, parts)
+        return [_with_cells(*each) for each in zip(X, hidden, parts, strict=True)]
 
     def _require(self, emission: Any, method: str, caller: str) -> None:
         if not callable(getattr(emission, method, None)):
@@ -584,3 +591,8 @@ def draw_end(
     lags, completed = tail.lags[m].reshape(-1, values.shape[1]), values.copy()
     completed[len(values) - len(lags) :] = lags[::-1]
     return tail.ends[:, :, m], completed
+
+
+def _with_cells(X: Any, hidden: NDArray[np.bool_], values: NDArray[np.float64]) -> Any:
+    """Return a data frame with other values in hidden cells; of anything else the values."""
+    return TableFormat.of(X).with_cells(X, hidden, values, None) if is_frame(X) else values
