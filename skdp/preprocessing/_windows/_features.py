@@ -136,26 +136,22 @@ class Convolutions:
         return signal, usable
 
     def measure(self, steps: Steps, layout: WindowLayout) -> NDArray[np.float64]:
-        """Return the features of each window, (W, F).
-
-        Beyond the ends of a sequence a filter has no values. So the first and the last windows
-        hold the nearest steps, as many as in other windows, at which it has all of them.
-        """
+        """Return the features of each window, (W, F)."""
         counts = np.empty((2, len(steps.values) + 1), dtype=np.int64)
-        reach = _N_TAPS // 2
-        places = {
-            d: tuple(map(as_readonly, layout.away_from_ends(reach * d)))
-            for d in np.unique(self.dilations).tolist()
-        }
-        out = np.empty((len(self.weights), len(layout.starts)))
+        starts, ends = as_readonly(layout.starts), as_readonly(layout.ends)
+        out = np.empty((len(self.weights), len(starts)))
         limits = zip(self.thresholds.tolist(), self.least.tolist(), strict=True)
         for k, (threshold, least) in enumerate(limits):
             signal, usable = self._convolve(k, steps)
-            starts, ends = places[int(self.dilations[k])]
             measure_shares(
                 signal, as_readonly(usable), threshold, least, starts, ends, *counts, out[k]
             )
         return out.T
+
+    @property
+    def reach(self) -> int:
+        """Number of steps before and after its own that the longest filter reads."""
+        return _N_TAPS // 2 * int(self.dilations.max())
 
 
 def _find_typical_share(usable: NDArray[np.bool_], layout: WindowLayout) -> float:

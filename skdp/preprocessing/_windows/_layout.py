@@ -44,17 +44,18 @@ class WindowLayout:
         ends = np.minimum(starts + width, np.repeat(step_ptr[1:], n_windows))
         return cls(starts, ends, ptr, step_ptr)
 
-    def away_from_ends(self, reach: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return starts and ends, moved inwards until `reach` steps are left beyond the windows.
+    def nearest_inner(self, reach: int) -> NDArray[np.int64]:
+        """Return, for each window, the nearest one of its sequence with `reach` steps around it.
 
-        Windows of sequences that are too short stay where they are.
+        It is the window itself in sequences that are too short for any.
         """
-        n_windows, widths = np.diff(self.ptr), self.ends - self.starts
-        lowest = np.repeat(self.step_ptr[:-1], n_windows) + reach
-        highest = np.repeat(self.step_ptr[1:], n_windows) - reach - widths
-        moved = np.clip(self.starts, lowest, np.maximum(lowest, highest))
-        starts = np.where(highest >= lowest, moved, self.starts)
-        return starts, starts + widths
+        n_windows, number = np.diff(self.ptr), np.arange(self.ptr[-1])
+        is_inner = self.starts >= np.repeat(self.step_ptr[:-1], n_windows) + reach
+        is_inner &= self.ends <= np.repeat(self.step_ptr[1:], n_windows) - reach
+        before = np.maximum.accumulate(np.where(is_inner, number, -1))
+        after = np.minimum.accumulate(np.where(is_inner, number, self.ptr[-1])[::-1])[::-1]
+        first, last = np.repeat(self.ptr[:-1], n_windows), np.repeat(self.ptr[1:], n_windows)
+        return np.where(before >= first, before, np.where(after < last, after, number))
 
     @property
     def first_steps(self) -> NDArray[np.int64]:

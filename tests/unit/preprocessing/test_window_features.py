@@ -380,12 +380,10 @@ def test_a_pure_wave_has_one_row(shape, period):
     assert np.ptp(model.transform(np.concatenate([wave, other])), axis=0).max() > 0.01
 
 
-def test_windows_at_the_ends():
-    """They hold as many steps as others, of which the outer ones have no full filter."""
-    layout = WindowLayout.of(np.array([0, 30, 41, 50]), 10, 5)
-    starts, ends = layout.away_from_ends(3)
-    assert starts.tolist() == [3, 5, 10, 15, 17, 30, 41]
-    assert (ends - starts).tolist() == [10] * 6 + [9]
+def test_nearest_inner_windows():
+    layout = WindowLayout.of(np.array([0, 30, 41, 50, 80]), 10, 5)
+    assert layout.nearest_inner(3).tolist() == [1, 1, 2, 3, 3, 5, 6, 8, 8, 9, 10, 10]
+    assert layout.nearest_inner(0).tolist() == list(range(12))
 
 
 @pytest.mark.parametrize(
