@@ -83,7 +83,7 @@ def test_what_git_finds(project):
 
 def test_this_project():
     graph = ImportGraph(ROOT)
-    topics, grammar = "tests/exact/topics/test_segmented.py", "tests/exact/grammar/test_hdp_pcfg.py"
+    topics, grammar = "tests/exact/topics/test_fold_in.py", "tests/exact/grammar/test_hdp_pcfg.py"
     assert "skdp/_numeric/_random/_xoshiro.py" in graph.uses(topics) & graph.uses(grammar)
     assert "skdp/topics/_tables/_kernels_btigs.py" in graph.uses(topics) - graph.uses(grammar)
     assert "tests/exact/oracles/batch_means.py" in graph.uses(topics)

@@ -151,6 +151,7 @@ given(None) -> ValueError: components must hold real numbers
 given([[1e+308, 1e+308]]) -> ValueError: components must have rows
 SegmentedTopicModel.from_topics(TOPICS, doc_topic_prior=[1.0])
     ValueError: doc_topic_prior must hold n_components=2
+given(TOPICS, discount="auto") -> ValueError: discount must be
 given(TOPICS, foo=1) -> TypeError: SegmentedTopicModel.__init__()...'foo'
 stm(n_components=np.int64(2), topic_word_prior=np.float32(0.5)) -> fine
 stm(topic_word_prior=1, concentration=10, discount=0, doc_topic_prior=1) -> fine

@@ -18,12 +18,21 @@ A discount with a Beta prior and a concentration with a Gamma prior are integrat
 quadrature: weights have an axis for nodes of a and one for nodes of b.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from itertools import product
 from math import prod
+from types import SimpleNamespace
 
 import numpy as np
+from exact.oracles.enumeration import (
+    average,
+    dirichlet_multinomial,
+    of_topics,
+    rising,
+    split,
+    stirling,
+)
 from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 
 
@@ -45,37 +54,7 @@ class Problem:
         return [w for node in self.nodes for w in node]
 
 
-@dataclass
-class BurstPosterior:
-    evidence: float
-    topics: np.ndarray  # (n_tokens, K): P(z_i = k)
-    coassignment: np.ndarray  # (n_tokens, n_tokens)
-    tables: np.ndarray  # (K, W): E[T_kw]
-    discount: np.ndarray  # moments 1 and 2
-    log_concentration: np.ndarray  # moments 1 and 2
-
-
-def rising(x, n: int, step=0.0):
-    """Return x (x + step) ... (x + (n - 1) step)."""
-    return prod((x + i * step for i in range(n)), start=1.0)
-
-
-def dirichlet_multinomial(prior: Sequence[float], counts: Sequence[int]) -> float:
-    value = prod(rising(p, int(n), 1.0) for p, n in zip(prior, counts, strict=True))
-    return value / rising(sum(prior), int(sum(counts)), 1.0)
-
-
-def stirling_numbers(n_max: int, a) -> list[list]:
-    """Return S^n_t for all n and t up to `n_max`, by the recursion."""
-    rows = [[1.0 + 0.0 * a] + [0.0 * a] * n_max]
-    for n in range(n_max):
-        last = rows[-1]
-        opened = [0.0 * a, *last[:-1]]
-        rows.append([opened[t] + (n - a * t) * last[t] for t in range(n_max + 1)])
-    return rows
-
-
-def as_nodes_of_rule(problem: Problem):
+def rules(problem: Problem):
     """Return the nodes of a (A, 1) and of b (1, B), and their weights (A, B)."""
     a, of_a = np.array([problem.discount]), np.ones(1)
     b, of_b = np.array([problem.concentration]), np.ones(1)
@@ -86,7 +65,7 @@ def as_nodes_of_rule(problem: Problem):
     return a[:, np.newaxis], b[np.newaxis, :], np.outer(of_a, of_b)
 
 
-def count(problem: Problem, z: Sequence[int]) -> np.ndarray:
+def counts_of(problem: Problem, z: Sequence[int]) -> np.ndarray:
     """Return M_kw."""
     counts = np.zeros((len(problem.alpha), problem.n_features), dtype=int)
     for k, w in [*zip(z, problem.words, strict=True), *problem.extra]:
@@ -95,83 +74,65 @@ def count(problem: Problem, z: Sequence[int]) -> np.ndarray:
 
 
 def prior_of_topics(problem: Problem, z: Sequence[int]) -> float:
-    value = 1.0
-    for first, last in pairwise(np.cumsum([0, *map(len, problem.nodes)])):
-        counts = np.bincount(z[first:last], minlength=len(problem.alpha))
-        value *= dirichlet_multinomial(problem.alpha, counts)
-    return value
+    counts = [
+        [topics.count(k) for k in range(len(problem.alpha))]
+        for topics in split(z, map(len, problem.nodes))
+    ]
+    return prod(dirichlet_multinomial(problem.alpha, row) for row in counts)
 
 
-def word_factor(problem: Problem, counts: np.ndarray, tables: np.ndarray, a, b, stirling):
+def word_factor(problem: Problem, counts: np.ndarray, tables: np.ndarray, a, b):
     """Return p(w, T | z)."""
     if problem.gamma is None:
         value = (1.0 / problem.n_features) ** int(tables.sum())
     else:
         value = dirichlet_multinomial([problem.gamma] * problem.n_features, tables.sum(axis=0))
     for row, of_row in zip(counts, tables, strict=True):
-        value = value * rising(b, int(of_row.sum()), a) / rising(b, int(row.sum()), 1.0)
-        for n, t in zip(row, of_row, strict=True):
-            value = value * stirling[n][t]
+        value = value * rising(b, int(of_row.sum()), a) / rising(b, int(row.sum()))
+        for n, t in zip(row.tolist(), of_row.tolist(), strict=True):
+            value = value * np.array([[stirling(n, t, x)] for x in a.ravel().tolist()])
     return value
 
 
-def all_tables(counts: np.ndarray) -> Iterator[np.ndarray]:
-    ranges = [range(1, n + 1) if n else (0,) for n in counts.ravel()]
-    for tables in product(*ranges):
-        yield np.array(tables).reshape(counts.shape)
-
-
 def log_joint(problem: Problem, z: Sequence[int], tables: np.ndarray) -> float:
-    a, b, _ = as_nodes_of_rule(problem)
-    stirling = stirling_numbers(len(problem.words), a)
-    value = word_factor(problem, count(problem, z), tables, a, b, stirling)
+    a, b, _ = rules(problem)
+    value = word_factor(problem, counts_of(problem, z), tables, a, b)
     return float(np.log((prior_of_topics(problem, z) * value).item()))
 
 
-def enumerate_bursts(problem: Problem) -> BurstPosterior:
-    """Visit every z and T."""
-    n_topics, n_tokens = len(problem.alpha), len(problem.words)
-    a, b, rule = as_nodes_of_rule(problem)
-    stirling = stirling_numbers(n_tokens + len(problem.extra), a)
-    joint = np.zeros_like(rule)  # p(w, a, b)
-    marginals, coassignment = np.zeros((n_tokens, n_topics)), np.zeros((n_tokens, n_tokens))
-    expected_tables = np.zeros((n_topics, problem.n_features))
-    every = [set(range(n_topics))] * len(problem.nodes)
-    sets = [
-        allowed
-        for node, allowed in zip(problem.nodes, problem.labels or every, strict=True)
-        for _ in node
-    ]
-    for z in product(*sets):
-        counts, prior = count(problem, z), prior_of_topics(problem, z)
-        evidence = 0.0
-        for tables in all_tables(counts):
-            weights = rule * prior * word_factor(problem, counts, tables, a, b, stirling)
-            joint += weights
-            evidence += weights.sum()
-            expected_tables += weights.sum() * tables
-        indicator = np.equal.outer(z, range(n_topics)).reshape(n_tokens, n_topics)
-        marginals += evidence * indicator
-        coassignment += evidence * (indicator @ indicator.T)
-    total = joint.sum()
-    of_a, of_b = joint.sum(axis=1) / total, joint.sum(axis=0) / total
-    return BurstPosterior(
-        float(total),
-        marginals / total,
-        coassignment / total,
-        expected_tables / total,
-        np.array([of_a @ a[:, 0], of_a @ a[:, 0] ** 2]),
-        np.array([of_b @ np.log(b[0]), of_b @ np.log(b[0]) ** 2]),
-    )
+def enumerate_bursts(problem: Problem) -> SimpleNamespace:
+    """Visit every z and T; return posterior means, of the moments of a and log b among them."""
+    a, b, rule = rules(problem)
+    every = [set(range(len(problem.alpha)))] * len(problem.nodes)
+    allowed = zip(problem.nodes, problem.labels or every, strict=True)
+
+    def states():
+        for z in product(*[labels for node, labels in allowed for _ in node]):
+            counts, prior = counts_of(problem, z), prior_of_topics(problem, z)
+            topics = of_topics(z, len(problem.alpha))
+            for chosen in product(*[range(min(n, 1), n + 1) for n in counts.ravel().tolist()]):
+                tables = np.reshape(chosen, counts.shape)
+                weights = rule * prior * word_factor(problem, counts, tables, a, b)
+                total = weights.sum()
+                of_a, of_b = weights.sum(axis=1) / total, weights.sum(axis=0) / total
+                yield (
+                    total,
+                    {
+                        **topics,
+                        "tables": tables,
+                        "discount": [of_a @ a[:, 0], of_a @ a[:, 0] ** 2],
+                        "log_concentration": [of_b @ np.log(b[0]), of_b @ np.log(b[0]) ** 2],
+                    },
+                )
+
+    return average(states())
 
 
 def expected_topics(problem: Problem) -> np.ndarray:
     """Return E[phi], (K, W): a further word of each topic, relative to the evidence without it."""
-    without = enumerate_bursts(problem).evidence
-    return np.array([
-        [
-            enumerate_bursts(replace(problem, extra=[(k, w)])).evidence / without
-            for w in range(problem.n_features)
-        ]
-        for k in range(len(problem.alpha))
-    ])  # fmt: skip
+    without = enumerate_bursts(problem).log_evidence
+    evidences = [
+        enumerate_bursts(replace(problem, extra=[pair])).log_evidence
+        for pair in np.ndindex(len(problem.alpha), problem.n_features)
+    ]
+    return np.exp(np.reshape(evidences, (len(problem.alpha), -1)) - without)

@@ -14,27 +14,22 @@ weighted by the joint
 With topics `phi` given, the first product becomes prod_i phi[z_i, w_i].
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
-from math import lgamma
+from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
+from exact.oracles.enumeration import Words, average, dirichlet_multinomial, of_topics, split
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Words):
     """Documents (lists of segments of word ids) and everything that is held fixed."""
 
     documents: Sequence[Sequence[Sequence[int]]]
     delta: Sequence[float]  # (Y,)
     alpha: Sequence[Sequence[float]]  # (Y, K)
-    gamma: float | None = None
-    n_features: int | None = None
-    phi: np.ndarray | None = None  # (K, V)
-    seeds: np.ndarray | None = None  # (K, V), pseudo-counts that are added to gamma
-    fixed: np.ndarray | None = None  # (F, V), phi of the first topics
 
     @property
     def segments(self) -> list[Sequence[int]]:
@@ -50,121 +45,64 @@ class Problem:
         return len(self.alpha), len(self.alpha[0])
 
 
-@dataclass
-class Posterior:
-    """Posterior means."""
-
-    topics: np.ndarray  # P(z_i = k), (n_tokens, K)
-    clusters: np.ndarray  # P(y_s = y), (n_segments, Y)
-    same_topic: np.ndarray  # P(z_i = z_j), (n_tokens, n_tokens)
-    same_cluster: np.ndarray  # P(y_s = y_r), (n_segments, n_segments)
-    topic_and_cluster: np.ndarray  # P(z_i = z_j and y_s = y_r), i and s vs. the first of each
-    theta: np.ndarray  # (n_documents, Y)
-    pi: np.ndarray  # (n_segments, K)
-    log_joint: float
-
-
-def log_dirichlet_multinomial(prior: Sequence[float], counts: Sequence[int]) -> float:
-    """Log of Beta(prior + counts) / Beta(prior)."""
-    value = lgamma(sum(prior)) - lgamma(sum(prior) + sum(counts))
-    for a, n in zip(prior, counts, strict=True):
-        value += lgamma(a + n) - lgamma(a)
-    return value
-
-
 def counts_of(problem: Problem, z: Sequence[int], y: Sequence[int]):
-    """Return n (n_segments, K), c (n_documents, Y) and M (K, V), each a list of lists."""
+    """Return n (n_segments, K) and c (n_documents, Y)."""
     n_clusters, n_topics = problem.shape
-    n_words = problem.n_features if problem.phi is None else problem.phi.shape[1]
-    ends = np.cumsum([0, *map(len, problem.segments)])
-    n = [np.bincount(z[b:e], minlength=n_topics).tolist() for b, e in pairwise(ends)]
-    ends = np.cumsum([0, *map(len, problem.documents)])
-    c = [np.bincount(y[b:e], minlength=n_clusters).tolist() for b, e in pairwise(ends)]
-    m = [[0] * n_words for _ in range(n_topics)]
-    for k, w in zip(z, problem.words, strict=True):
-        m[k][w] += 1
-    return n, c, m
+    z, y = split(z, map(len, problem.segments)), split(y, map(len, problem.documents))
+    n = [np.bincount(topics, minlength=n_topics) for topics in z]
+    c = [np.bincount(clusters, minlength=n_clusters) for clusters in y]
+    return np.reshape(n, (-1, n_topics)), np.reshape(c, (-1, n_clusters))
 
 
 def log_joint(problem: Problem, z: Sequence[int], y: Sequence[int]) -> float:
     """Log p(z, y, w)."""
-    z, y = np.asarray(z, dtype=int), np.asarray(y, dtype=int)
-    n, c, m = counts_of(problem, z, y)
-    value = sum(log_dirichlet_multinomial(problem.delta, row) for row in c)
-    value += sum(
-        log_dirichlet_multinomial(problem.alpha[cluster], row)
-        for cluster, row in zip(y, n, strict=True)
-    )
-    if problem.phi is not None:
-        return value + sum(np.log(problem.phi[k, w]) for k, w in zip(z, problem.words, strict=True))
-    seeds = np.zeros((len(m), len(m[0]))) if problem.seeds is None else problem.seeds
-    fixed = [] if problem.fixed is None else problem.fixed
-    with np.errstate(divide="ignore"):
-        for k, w in zip(z, problem.words, strict=True):
-            value += np.log(fixed[k][w]) if k < len(fixed) else 0.0
-    return value + sum(
-        log_dirichlet_multinomial([problem.gamma + s for s in more], row)
-        for more, row in list(zip(seeds.tolist(), m, strict=True))[len(fixed) :]
-    )
+    n, c = counts_of(problem, z, y)
+    factors = [problem.word_factor(z, problem.shape[1])]
+    factors += [dirichlet_multinomial(problem.delta, row) for row in c]
+    factors += [dirichlet_multinomial(problem.alpha[k], row) for k, row in zip(y, n, strict=True)]
+    with np.errstate(divide="ignore"):  # a fixed topic may exclude a word
+        return float(np.log(factors).sum())
 
 
 def estimates(problem: Problem, z: Sequence[int], y: Sequence[int]):
     """Return E[theta | y] (n_documents, Y) and E[pi | z, y] (n_segments, K)."""
-    n, c, _ = counts_of(problem, np.asarray(z, dtype=int), np.asarray(y, dtype=int))
-    theta = np.array(c, dtype=float).reshape(len(c), -1) + np.array(problem.delta)
-    pi = np.array(n, dtype=float) + np.array(problem.alpha)[list(y)]
+    n, c = counts_of(problem, z, y)
+    theta, pi = c + np.array(problem.delta), n + np.array(problem.alpha)[list(y)]
     return theta / theta.sum(axis=1, keepdims=True), pi / pi.sum(axis=1, keepdims=True)
 
 
-def enumerate_posterior(problem: Problem) -> Posterior:
-    """Visit every state."""
-    n_clusters, n_topics = problem.shape
-    states = [
-        (z, y)
-        for z in product(range(n_topics), repeat=len(problem.words))
-        for y in product(range(n_clusters), repeat=len(problem.segments))
-    ]
-    logs = np.array([log_joint(problem, z, y) for z, y in states])
-    states, logs = (
-        [s for s, x in zip(states, logs, strict=True) if x > -np.inf],
-        logs[logs > -np.inf],
-    )
-    weights = np.exp(logs - logs.max())
-    weights /= weights.sum()
-    means = [np.zeros(())] * 7
-    for weight, (z, y) in zip(weights, states, strict=True):
-        one_z, one_y = np.eye(n_topics)[list(z)], np.eye(n_clusters)[list(y)]
-        same = one_z @ one_z.T, one_y @ one_y.T
-        both = np.outer(same[0][0], same[1][0]) if z and y else np.zeros(())
-        values = (one_z, one_y, *same, both, *estimates(problem, z, y))
-        means = [mean + weight * value for mean, value in zip(means, values, strict=True)]
-    return Posterior(*means, log_joint=float(weights @ logs))
+def enumerate_posterior(problem: Problem) -> SimpleNamespace:
+    """Visit every state; return posterior means.
 
-
-def fold_in(problem: Problem) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return E[theta] (Y,) and E[pi] (segments, K) of every document, with topics `phi` given."""
-    found = []
-    for document in problem.documents:
-        if document:
-            posterior = enumerate_posterior(replace(problem, documents=[document]))
-            found.append((posterior.theta[0], posterior.pi))
-        else:
-            delta = np.array(problem.delta)
-            found.append((delta / delta.sum(), np.zeros((0, problem.shape[1]))))
-    return found
-
-
-def completion(problem: Problem, observed: Sequence[Sequence[Sequence[int]]]) -> np.ndarray:
-    """Summed log predictive of each document's words that are not among its `observed` ones.
-
-    p(w) = sum_k E[pi_sk | observed words] phi_kw.
+    Those of clusters are named as those of topics; `topic_and_cluster` is P(z_i = z_0, y_s = y_0).
     """
-    shares = [pi for _, pi in fold_in(replace(problem, documents=observed))]
-    return np.array([
-        sum(
-            np.log(row @ problem.phi[:, w])
-            for row, segment, half in zip(pi, document, known, strict=True)
-            for w in (Counter(segment) - Counter(half)).elements()
-        )
-        for document, known, pi in zip(problem.documents, observed, shares, strict=True)
-    ])  # fmt: skip
+    n_clusters, n_topics = problem.shape
+
+    def states():
+        for z in product(range(n_topics), repeat=len(problem.words)):
+            for y in product(range(n_clusters), repeat=len(problem.segments)):
+                log_weight = log_joint(problem, z, y)
+                if log_weight == -np.inf:
+                    continue
+                topics, clusters = of_topics(z, n_topics), of_topics(y, n_clusters)
+                theta, pi = estimates(problem, z, y)
+                same = [values["coassignment"][:1].ravel() for values in (topics, clusters)]
+                yield (
+                    np.exp(log_weight),
+                    {
+                        **topics,
+                        "clusters": clusters["topics"],
+                        "same_cluster": clusters["coassignment"],
+                        "topic_and_cluster": np.outer(*same),
+                        "theta": theta,
+                        "pi": pi,
+                        "log_joint": log_weight,
+                    },
+                )
+
+    return average(states())
+
+
+def fold_in(problem: Problem) -> list[SimpleNamespace]:
+    """Posterior of each document by itself, with topics `phi` given."""
+    return [enumerate_posterior(replace(problem, documents=[each])) for each in problem.documents]

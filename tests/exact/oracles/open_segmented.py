@@ -1,41 +1,37 @@
-"""Topic models of segments with any number of topics, by enumeration in plain Python.
+"""Topic models with any number of topics, by enumeration in plain Python.
 
-Every partition of the words into topics, every pair (s, t) of table counts of segments, and every
-number of tables m_dk of each topic in each document, whose customers are c_dk = sum_j s_jk:
+Every partition of the words into topics and every pair (s, t) of table counts of segments:
 
-    p(z, w, s, t) = sum_m prod_d [alpha^m_d. / (alpha)_c_d. prod_k s(c_dk, m_dk)]
-                    gamma^K / (gamma)_m.. prod_k (m_.k - 1)!
-                    prod_j R_j (b|a)_T_j / (b)_N_j prod_k S^{N_jk}_{T_jk, a} C(T_jk, s_jk)
+    p(z, w, s, t) = p(c) prod_j R_j (b|a)_T_j / (b)_N_j prod_k S^{N_jk}_{T_jk, a} C(T_jk, s_jk)
                     prod_k p(w_k)
 
 Symbols as in ``segmented.py``, but that alpha and gamma are the concentrations of documents and of
-the topics' weights, and eta is the Dirichlet prior of topics.
+the topics' weights, and eta is the Dirichlet prior of topics. p(c) is the prior in
+``hdp_topics.py`` of the topics of customers c_dk = sum_j s_jk. Without tables of segments (model
+"hdp") words are the customers of documents.
+
+There may be topics with seed words, which exist without words, too. They have a Dirichlet prior
+eta + seeds. The first of these topics may be fixed: their word probabilities are given. Labels are
+a condition on z.
 """
 
-from dataclasses import dataclass, field
-from itertools import product
-from math import comb, lgamma, log, prod
+from dataclasses import dataclass
+from itertools import pairwise, product
+from math import log, prod
 
 import numpy as np
+from exact.oracles.enumeration import word_factor
 from exact.oracles.hdp_topics import (
-    at_most,
-    factor_of_tables,
-    log_density_of_weights,
-    partitions_with_seeds,
-    word_factor,
+    counts_of,
+    log_prior_of_customers,
+    mean_over_partitions,
+    partitions,
+    prior_of_customers,
 )
-from exact.oracles.quadrature import gamma_quadrature
-from exact.oracles.segmented import (
-    customers_and_tables,
-    dirichlet_multinomial,
-    node_factor,
-    rising,
-    stirling,
-    tables_of_document,
-)
+from exact.oracles.segmented import segments_factor, tables_of_document
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Documents (lists of segments of word ids) and everything that is held fixed."""
 
@@ -51,93 +47,87 @@ class Problem:
     breaks: list | None = None  # per document: segments that follow none
     seeds: tuple = ()  # pseudo-counts of words in the topics that exist without words, too
     fixed: tuple = ()  # word probabilities of the topics before these, which also exist
-    flat: list = field(init=False)
-
-    def __post_init__(self):
-        self.flat = [[w for segment in document for w in segment] for document in self.documents]
+    labels: list | None = None  # per document: topics that its words may have, or None
 
     @property
-    def n_seeded(self):
+    def segments(self):
+        return [segment for document in self.documents for segment in document]
+
+    @property
+    def words(self):
+        return [w for segment in self.segments for w in segment]
+
+    @property
+    def firsts(self):
+        """Segments of each document that have no parent but the document."""
+        return [(0, *breaks) for breaks in self.breaks or [()] * len(self.documents)]
+
+    @property
+    def n_known(self):
+        """The number of topics that exist without words."""
         return len(self.fixed) + len(self.seeds)
+
+    def partitions(self, most=None):
+        """Return all partitions into at most `most` topics that obey the labels."""
+        every = partitions(len(self.words), self.n_known, most)
+        if self.labels is None:
+            return every
+        sets = [
+            range(len(every)) if allowed is None else allowed
+            for document, allowed in zip(self.documents, self.labels, strict=True)
+            for segment in document
+            for _ in segment
+        ]
+        return [z for z in every if all(k in s for k, s in zip(z, sets, strict=True))]
 
 
 def words_factor(problem, labels):
     """Return p(w | z)."""
-    hints = problem.seeds, problem.fixed
-    return word_factor(problem.flat, labels, problem.eta, problem.n_words, *hints)
+    n_new = max(*labels, problem.n_known - 1) + 1 - problem.n_known
+    rows = [*problem.seeds, *[(0.0,) * problem.n_words] * n_new]
+    prior = [[problem.eta + s for s in row] for row in rows]
+    return word_factor(problem.words, labels, prior, problem.fixed)
 
 
-def counts_of_segments(problem, labels):
-    """Return words of each segment by topic, document by document."""
-    place, result = 0, []
-    for document in problem.documents:
-        counts = np.zeros((len(document), max(*labels, problem.n_seeded - 1) + 1), dtype=int)
-        for j, segment in enumerate(document):
-            for _ in segment:
-                counts[j, labels[place]] += 1
-                place += 1
-        result.append(counts)
-    return result
+def tables_of_documents(problem, labels):
+    """Yield all table counts (s, t), (J, K) over all segments, and the probability of segments."""
+    n = counts_of(problem.segments, labels, problem.n_known)
+    if problem.model == "hdp":  # all words are customers of documents
+        yield n, np.zeros_like(n), 1.0
+        return
+    every = []
+    for firsts, counts in zip(problem.firsts, by_document(problem, n), strict=True):
+        tables = tables_of_document(problem.model, firsts, counts)
+        every.append([(*pair, factor_of(problem, firsts, counts, *pair)) for pair in tables])
+    for choice in product(*every):
+        s, t, factors = zip(*choice, strict=True)
+        yield np.concatenate(s), np.concatenate(t), prod(factors)
 
 
-def segments_factor(problem, firsts, n, s, t):
-    """Return the probability of the tables of a document's segments, but for what they order."""
-    customers, tables = customers_and_tables(n, s, t)
-    result = 1.0
-    for j in range(len(n)):
-        result *= node_factor(
-            problem.discount, problem.concentration, int(customers[j].sum()), int(tables[j].sum())
-        )
-        if problem.model == "adaptive" and j not in firsts:
-            result *= dirichlet_multinomial(problem.mixing, (s[j].sum(), t[j].sum()))
-        for k in range(n.shape[1]):
-            result *= stirling(int(customers[j, k]), int(tables[j, k]), problem.discount)
-            result *= comb(int(tables[j, k]), int(s[j, k]))
-    return result
+def factor_of(problem, firsts, n, s, t):
+    return segments_factor(problem, firsts, n, s, t, [problem.concentration] * len(n))
 
 
-def prior_of_customers(served, alpha, gamma, n_seeded=0):
-    """Return the probability that documents order served[d, k] tables, in one order of these.
-
-    Every seating in the franchise. `alpha` and `gamma` may be arrays.
-    """
-    result = 0.0
-    choices = [range(1, c + 1) if c else [0] for c in served.ravel().tolist()]
-    for choice in product(*choices):
-        tables = np.reshape(choice, served.shape)
-        ways = prod(stirling(int(c), m, 0.0) for c, m in zip(served.ravel(), choice, strict=True))
-        term = ways * alpha ** int(tables.sum())
-        result = result + term * factor_of_tables(tables.sum(axis=0), gamma, n_seeded)
-    for c in served.sum(axis=1).tolist():
-        result = result / rising(alpha, c)
-    return result
+def by_document(problem, rows):
+    """Return the rows of the segments of each document."""
+    ends = np.cumsum([0, *map(len, problem.documents)])
+    return [rows[b:e] for b, e in pairwise(ends)]
 
 
-def states(problem, labels):
-    """Yield all table counts (s, t), lists by document, and the probability of the segments'."""
-    n = counts_of_segments(problem, labels)
-    every, factors = [], []
-    for counts, breaks in zip(n, problem.breaks or [()] * len(n), strict=True):
-        firsts = 0, *breaks
-        every.append(list(tables_of_document(problem.model, firsts, counts)))
-        factors.append([segments_factor(problem, firsts, counts, *pair) for pair in every[-1]])
-    for choice in product(*[range(len(pairs)) for pairs in every]):
-        s, t = zip(*[every[d][i] for d, i in enumerate(choice)], strict=True)
-        yield s, t, prod(factors[d][i] for d, i in enumerate(choice))
+def customers_of(problem, s):
+    """Return the customers of documents by topic, (D, K)."""
+    return np.array([tables.sum(axis=0) for tables in by_document(problem, s)])
 
 
-class Prior:
-    """Probabilities of what documents order, each made once."""
-
-    def __init__(self, alpha, gamma, n_seeded=0):
-        self.alpha, self.gamma, self.known, self.n_seeded = alpha, gamma, {}, n_seeded
-
-    def __call__(self, s):
-        served = np.array([tables.sum(axis=0) for tables in s])
-        key = served.shape, served.tobytes()
-        if key not in self.known:
-            self.known[key] = prior_of_customers(served, self.alpha, self.gamma, self.n_seeded)
-        return self.known[key]
+def joint(problem, labels, alpha, gamma, known):
+    """Yield all table counts and the joint; the dict `known` keeps p(c), which recurs."""
+    words = words_factor(problem, labels)
+    for s, t, factor in tables_of_documents(problem, labels):
+        customers = customers_of(problem, s)
+        key = customers.shape, customers.tobytes()
+        if key not in known:
+            known[key] = prior_of_customers(customers, alpha, gamma, problem.n_known)
+        yield s, t, words * factor * known[key]
 
 
 def posterior(problem, most=None):
@@ -146,55 +136,39 @@ def posterior(problem, most=None):
     Tables (J, 2) are those that order from the document and those that order from the segment
     before. Only partitions of at most `most` topics are possible.
     """
-    every = at_most(most, partitions_with_seeds(sum(map(len, problem.flat)), problem.n_seeded))
-    prior = Prior(problem.alpha, problem.gamma, problem.n_seeded)
-    weights = np.zeros(len(every))
-    tables = np.zeros((sum(map(len, problem.documents)), 2))
+    every, known = problem.partitions(most), {}
+    weights, tables = np.zeros(len(every)), np.zeros((len(problem.segments), 2))
     for i, labels in enumerate(every):
-        words = words_factor(problem, labels)
-        for s, t, factor in states(problem, labels):
-            weight = words * factor * prior(s)
+        for s, t, weight in joint(problem, labels, problem.alpha, problem.gamma, known):
             weights[i] += weight
-            both = [np.concatenate([x.sum(axis=1) for x in counts]) for counts in (s, t)]
-            tables += weight * np.column_stack(both)
+            tables += weight * np.stack([s.sum(axis=1), t.sum(axis=1)], axis=1)
     return every, weights / weights.sum(), tables / weights.sum()
 
 
 def mean_concentrations(problem, alpha_prior, gamma_prior, most=None):
     """Return the posterior means of alpha and gamma under Gamma priors, and of K."""
-    alphas, alpha_weights = gamma_quadrature(*alpha_prior)
-    gammas, gamma_weights = gamma_quadrature(*gamma_prior)
-    alpha, gamma = alphas[:, None], gammas[None, :]
-    prior = Prior(alpha, gamma, problem.n_seeded)
-    total, sums = 0.0, np.zeros(3)
-    every = partitions_with_seeds(sum(map(len, problem.flat)), problem.n_seeded)
-    for labels in at_most(most, every):
-        words = words_factor(problem, labels)
-        density = np.zeros((len(alphas), len(gammas)))
-        for s, _, factor in states(problem, labels):
-            density = density + words * factor * prior(s)
-        density = density * alpha_weights[:, None] * gamma_weights
-        total += density.sum()
-        n_topics = max(*labels, problem.n_seeded - 1) + 1
-        sums += [(density * alpha).sum(), (density * gamma).sum(), n_topics * density.sum()]
-    return sums / total
+    known = {}
+
+    def density(labels, alpha, gamma):
+        return sum(weight for *_, weight in joint(problem, labels, alpha, gamma, known))
+
+    every = problem.partitions(most)
+    return mean_over_partitions(every, density, alpha_prior, gamma_prior, problem.n_known)
 
 
 def log_joint(problem, labels, s, t, weights, rest):
     """Return log p(w, z, s, t, beta), with the density of the weights of topics with words.
 
-    s and t are (J, K), over all segments.
+    s and t are (J, K), over all segments; the model "hdp" has none.
     """
-    factor = words_factor(problem, labels)
-    result = log(factor)
-    begin = 0
-    counts = counts_of_segments(problem, labels)
-    for n, breaks in zip(counts, problem.breaks or [()] * len(counts), strict=True):
-        end = begin + len(n)
-        result += log(segments_factor(problem, (0, *breaks), n, s[begin:end], t[begin:end]))
-        served = s[begin:end].sum(axis=0)
-        result += lgamma(problem.alpha) - lgamma(problem.alpha + served.sum())
-        for c, weight in zip(served, weights, strict=True):
-            result += lgamma(problem.alpha * weight + c) - lgamma(problem.alpha * weight)
-        begin = end
-    return result + log_density_of_weights(weights, rest, problem.gamma, problem.n_seeded)
+    n = counts_of(problem.segments, labels, problem.n_known)
+    result = log(words_factor(problem, labels))
+    if problem.model == "hdp":
+        s = n
+    else:
+        parts = (by_document(problem, x) for x in (n, s, t))
+        for each in zip(problem.firsts, *parts, strict=True):
+            result += log(factor_of(problem, *each))
+    return result + log_prior_of_customers(
+        customers_of(problem, s), weights, rest, problem.alpha, problem.gamma, problem.n_known
+    )

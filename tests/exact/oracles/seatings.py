@@ -1,4 +1,4 @@
-"""The same posterior by another road: every seating of every customer, no Stirling numbers.
+"""The posterior of ``segmented.py`` from every seating of every customer, no Stirling numbers.
 
 A document is enumerated as the Chinese restaurant franchise tells its story. From the last
 segment to the first, the customers of a segment (its words, and the tables that segment j + 1
@@ -7,20 +7,13 @@ the segment before; at the end each table that reached the document draws a topi
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import compress, product
+from itertools import chain, compress, product
 from math import prod
 from operator import not_
+from types import SimpleNamespace
 
-import numpy as np
-from exact.oracles.segmented import (
-    Posterior,
-    Problem,
-    dirichlet_multinomial,
-    mixing_factor,
-    rising,
-    segment_ranges,
-    word_factor,
-)
+from exact.oracles.enumeration import average, dirichlet_multinomial, of_topics, rising
+from exact.oracles.segmented import Problem, mixing_factor
 
 Table = tuple[int, ...]  # the tokens that eat its dish
 
@@ -69,10 +62,25 @@ def seatings(
                 yield chosen * factor, [*s, here], [*t, before]
 
 
-def enumerate_seatings(problem: Problem) -> Posterior:
+def with_topics(problem: Problem, weight: float, to_document, to_previous):
+    """Give each table that reached the document a topic; yield weight, {token: topic}, s, t."""
+    n_topics = len(problem.alpha)
+    roots = [table for tables in to_document for table in tables]
+    for dishes in product(range(n_topics), repeat=len(roots)):
+        counts = [dishes.count(k) for k in range(n_topics)]
+        topics = {token: k for k, root in zip(dishes, roots, strict=True) for token in root}
+        s, t = (
+            [[sum(topics[table[0]] == k for table in tables) for k in range(n_topics)]
+             for tables in side]
+            for side in (to_document, to_previous)
+        )  # fmt: skip
+        yield weight * dirichlet_multinomial(problem.alpha, counts), topics, s, t
+
+
+def enumerate_seatings(problem: Problem) -> SimpleNamespace:
     """Return co-assignment, topics, tables and evidence of a problem with a fixed concentration."""
-    n_topics, n_tokens = len(problem.alpha), len(problem.words)
-    words = [[] for _ in range(problem.doc_ptr[-1])]
+    n_topics = len(problem.alpha)
+    words = [[] for _ in problem.segments]
     for token, j in enumerate(problem.segment_of_token):
         words[j].append((token,))
     per_document = [
@@ -81,49 +89,20 @@ def enumerate_seatings(problem: Problem) -> Posterior:
             for seating in seatings(problem, problem.firsts(d), words[first:last])
             for labelled in with_topics(problem, *seating)
         ]
-        for d, (first, last) in enumerate(segment_ranges(problem))
+        for d, (first, last) in enumerate(problem.ranges)
     ]
-    evidence, coassignment = 0.0, np.zeros((n_tokens, n_tokens))
-    marginals = np.zeros((n_tokens, n_topics))
-    s, t = np.zeros((2, len(words), n_topics))
-    for choice in product(*per_document):
-        topics = {token: k for _, z, _, _ in choice for token, k in z.items()}
-        z = [topics[i] for i in range(n_tokens)]
-        weight = word_factor(problem, z) * prod(probability for probability, *_ in choice)
-        evidence += weight
-        indicator = np.equal.outer(z, range(n_topics))
-        marginals += weight * indicator
-        coassignment += weight * (indicator @ indicator.T)
-        s += weight * np.concatenate([tables for _, _, tables, _ in choice])
-        t += weight * np.concatenate([tables for _, _, _, tables in choice])
-    return Posterior(
-        log_evidence=float(np.log(evidence)),
-        coassignment=coassignment / evidence,
-        topics=marginals / evidence,
-        tables_to_document=s / evidence,
-        tables_to_previous=t / evidence,
-        mu=np.empty(0),
-        nu=np.empty(0),
-        weight_of_document=np.empty(0),
-        log_joint=np.nan,
-        discount=problem.discount,
-        concentration=problem.concentration,
-    )
 
+    def states():
+        for choice in product(*per_document):
+            weights, topics, s, t = zip(*choice, strict=True)
+            z = [k for _, k in sorted(pair for each in topics for pair in each.items())]
+            yield (
+                problem.word_factor(z, n_topics) * prod(weights),
+                {
+                    **of_topics(z, n_topics),
+                    "tables_to_document": [*chain(*s)],
+                    "tables_to_previous": [*chain(*t)],
+                },
+            )
 
-def with_topics(problem: Problem, weight: float, to_document, to_previous):
-    """Give each table that reached the document a topic; yield weight, {token: topic}, s, t."""
-    n_topics = len(problem.alpha)
-    roots = [table for tables in to_document for table in tables]
-    for dishes in product(range(n_topics), repeat=len(roots)):
-        counts = np.bincount(dishes, minlength=n_topics) if dishes else np.zeros(n_topics)
-        topics = {token: k for k, root in zip(dishes, roots, strict=True) for token in root}
-        s, t = (
-            np.array([
-                np.bincount([topics[table[0]] for table in tables] or [n_topics],
-                            minlength=n_topics)[:n_topics]
-                for tables in side
-            ]).reshape(-1, n_topics)
-            for side in (to_document, to_previous)
-        )  # fmt: skip
-        yield weight * dirichlet_multinomial(problem.alpha, counts), topics, s, t
+    return average(states())

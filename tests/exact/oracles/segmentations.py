@@ -10,12 +10,11 @@ tables. Then p(w | z) with Dirichlet priors of the words.
 """
 
 from itertools import product
-from math import lgamma, prod
+from math import prod
 
 import numpy as np
-from exact.oracles.hdp_topics import word_factor
+from exact.oracles.enumeration import average, dirichlet_multinomial, rising, split, word_factor
 from exact.oracles.quadrature import beta_quadrature
-from exact.oracles.segmented import rising
 
 
 def divisions(n_units, known=None, most=None):
@@ -29,12 +28,12 @@ def divisions(n_units, known=None, most=None):
 
 
 def parts_of(document, topics, cuts):
-    """Return the topics of the words of each part; `topics` are by unit."""
+    """Return the topics of the words of each part of a document."""
     parts = [[]]
-    for u in range(len(document)):
+    for u, unit in enumerate(split(topics, map(len, document))):
         if u > 0 and cuts[u - 1]:
             parts.append([])
-        parts[-1] += topics[u]
+        parts[-1] += unit
     return parts
 
 
@@ -51,31 +50,34 @@ def given_topics(document, phi, alpha, b, rho):
 
     Returns
     -------
-    dict
-        Means of "cuts", of "share" (m) and of "of units" (the share of the first topic in the part
+    namespace
+        Means of `cuts`, of `share` (m) and `of_units` (the share of the first topic in the part
         of each unit).
     """
-    flat = [w for unit in document for w in unit]
-    nodes = list(zip(*beta_quadrature(*alpha), strict=True))
-    total, sums = 0.0, {"cuts": 0.0, "share": 0.0, "of units": 0.0}
-    for labels in product((0, 1), repeat=len(flat)):
-        words = prod(phi[k][w] for k, w in zip(labels, flat, strict=True))
-        (topics,) = split_by_units([document], labels)
-        for cuts in divisions(len(document)):
-            parts = parts_of(document, topics, cuts)
-            part_of = np.concatenate([[0], np.cumsum(cuts)]).astype(int)
-            prior = rho ** sum(cuts) * (1.0 - rho) ** (len(cuts) - sum(cuts))
-            for m, w in nodes:
-                weight = words * prior * w * evidence_of_parts(parts, (m, 1.0 - m), b)
-                shares = np.array([(b * m + part.count(0)) / (b + len(part)) for part in parts])
-                total += weight
-                sums["cuts"] = sums["cuts"] + weight * np.array(cuts)
-                sums["share"] += weight * m
-                sums["of units"] = sums["of units"] + weight * shares[part_of]
-    return {name: value / total for name, value in sums.items()}
+    words = [w for unit in document for w in unit]
+
+    def states():
+        for z in product((0, 1), repeat=len(words)):
+            of_words = word_factor(words, z, (), phi)
+            for cuts in divisions(len(document)):
+                parts = parts_of(document, z, cuts)
+                part_of = np.cumsum([0, *cuts])
+                prior = rho ** sum(cuts) * (1.0 - rho) ** (len(cuts) - sum(cuts))
+                for m, w in zip(*beta_quadrature(*alpha), strict=True):
+                    shares = [(b * m + part.count(0)) / (b + len(part)) for part in parts]
+                    yield (
+                        of_words * prior * w * evidence_of_parts(parts, (m, 1.0 - m), b),
+                        {
+                            "cuts": cuts,
+                            "share": m,
+                            "of_units": np.array(shares)[part_of],
+                        },
+                    )
+
+    return average(states())
 
 
-def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=None, seeds=()):
+def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=None, seeds=None):
     """Return the posterior of cuts and topics.
 
     Parameters
@@ -86,74 +88,52 @@ def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=Non
     cut_prior : (p, q)
         Of the probability of a cut, which is drawn once.
     known : list by document of tuples, or None
-    seeds : (2, n_words) list of pseudo-counts that are added to `eta`, or nothing
+    seeds : (2, n_words) pseudo-counts that are added to `eta`, or None
 
     Returns
     -------
-    dict
-        Means of "cuts" (one entry a gap), "together" (pairs of words), "shares" (m by document),
-        "rho" and "b".
+    namespace
+        Means of `cuts` (one entry a gap), `together` (pairs of words), `shares` (m by document),
+        `rho` and `b`.
     """
     p, q = cut_prior
-    flat = [[w for unit in document for w in unit] for document in documents]
-    n = sum(map(len, flat))
-    nodes = list(zip(*beta_quadrature(*alpha), strict=True))
+    lengths = [sum(map(len, document)) for document in documents]
+    words = [w for document in documents for unit in document for w in unit]
+    prior = (eta + (np.zeros((2, n_words)) if seeds is None else np.array(seeds))).tolist()
+    rule = list(zip(*beta_quadrature(*alpha), strict=True))
     choices = [
         list(divisions(len(document), None if known is None else known[d], most))
         for d, document in enumerate(documents)
     ]
-    total, sums = 0.0, {"cuts": 0.0, "together": 0.0, "shares": 0.0, "rho": 0.0, "b": 0.0}
-    values = [(b, 1.0)] if isinstance(b, float) else b
-    for labels in product((0, 1), repeat=n):
-        words = word_factor_of_two(flat, labels, eta, n_words, seeds)
-        by_unit = split_by_units(documents, labels)
-        together = np.equal.outer(labels, labels)
-        for b_value, b_weight in values:
-            of_documents = []
-            for document, topics, every in zip(documents, by_unit, choices, strict=True):
-                found = []
-                for cuts in every:
-                    parts = parts_of(document, topics, cuts)
-                    terms = [
-                        (w * evidence_of_parts(parts, (m, 1.0 - m), b_value), m) for m, w in nodes
-                    ]
-                    found.append((cuts, sum(t for t, _ in terms), sum(t * m for t, m in terms)))
-                of_documents.append(found)
-            for chosen in product(*of_documents):
-                cuts = [c for found in chosen for c in found[0]]
-                n_cuts, n_gaps = sum(cuts), len(cuts)
-                weight = words * b_weight * prod(found[1] for found in chosen)
-                weight *= np.exp(log_beta(p + n_cuts, q + n_gaps - n_cuts) - log_beta(p, q))
-                total += weight
-                sums["cuts"] = sums["cuts"] + weight * np.array(cuts)
-                sums["together"] = sums["together"] + weight * together
-                sums["shares"] = sums["shares"] + weight * np.array(
-                    [found[2] / found[1] for found in chosen]
-                )
-                sums["rho"] += weight * (p + n_cuts) / (p + q + n_gaps)
-                sums["b"] += weight * b_value
-    return {name: value / total for name, value in sums.items()}
 
+    def mean_share(document, topics, cuts, b):
+        """Return the probability of the topics of a document, and the mean of m."""
+        parts = parts_of(document, topics, cuts)
+        terms = [(w * evidence_of_parts(parts, (m, 1.0 - m), b), m) for m, w in rule]
+        total = sum(weight for weight, _ in terms)
+        return total, sum(weight * m for weight, m in terms) / total
 
-def word_factor_of_two(flat, labels, eta, n_words, seeds=()):
-    """Return p(w | z) of two topics, one of which may have no words."""
-    if len(seeds):
-        return word_factor(flat, labels, eta, n_words, seeds)
-    names = {k: i for i, k in enumerate(dict.fromkeys(labels))}
-    return word_factor(flat, [names[k] for k in labels], eta, n_words)
+    def states():
+        for z in product((0, 1), repeat=len(words)):
+            of_words, topics = word_factor(words, z, prior), split(z, lengths)
+            for value, weight in [(b, 1.0)] if isinstance(b, float) else b:
+                of_documents = [
+                    [(cuts, *mean_share(document, own, cuts, value)) for cuts in every]
+                    for document, own, every in zip(documents, topics, choices, strict=True)
+                ]
+                for chosen in product(*of_documents):
+                    cuts = [c for of_document, *_ in chosen for c in of_document]
+                    n_cuts, n_joins = sum(cuts), len(cuts) - sum(cuts)
+                    of_cuts = dirichlet_multinomial(cut_prior, (n_cuts, n_joins))
+                    yield (
+                        of_words * weight * of_cuts * prod(total for _, total, _ in chosen),
+                        {
+                            "cuts": cuts,
+                            "together": np.equal.outer(z, z),
+                            "shares": [share for *_, share in chosen],
+                            "rho": (p + n_cuts) / (p + q + len(cuts)),
+                            "b": value,
+                        },
+                    )
 
-
-def split_by_units(documents, labels):
-    """Return the topics of words by document and unit."""
-    place, result = 0, []
-    for document in documents:
-        units = []
-        for unit in document:
-            units.append(list(labels[place : place + len(unit)]))
-            place += len(unit)
-        result.append(units)
-    return result
-
-
-def log_beta(x, y):
-    return lgamma(x) + lgamma(y) - lgamma(x + y)
+    return average(states())

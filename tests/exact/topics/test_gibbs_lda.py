@@ -1,40 +1,54 @@
-"""GibbsLDA against enumeration of all its states (see exact/oracles/lda.py), dense and sparse."""
+"""GibbsLDA against enumeration of all its states (exact/oracles/lda.py), dense and sparse.
 
-from collections import Counter
+With seed words, fixed topics, and labels: sets of topics that documents or segments may use.
+"""
+
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
-from exact.oracles.batch_means import N_SWEEPS, assert_means
-from exact.oracles.lda import as_nodes, enumerate_lda, log_joint
+from exact.oracles.batch_means import N_SWEEPS, check_chain
+from exact.oracles.enumeration import dirichlet_multinomial
+from exact.oracles.lda import enumerate_lda, log_joint
 from exact.oracles.segmented import Problem
-from exact.topics.table_models import corpus, observed_half
+from exact.topics.table_models import BURN_IN, corpus, hints_of, mostly_slow
 
+from skdp._numeric._numba import njit
+from skdp._numeric._random import make_seed_sequence
 from skdp.topics import GibbsLDA
 from skdp.topics._lda import _sampler
+from skdp.topics._lda._kernels_labels import return_strays
+from skdp.topics._shared._arrays import empty_counts
 
-BURN_IN = 400
+EQUAL = Problem([[[0, 0, 1], [2, 1]], [[2, 0]]], (0.7, 0.7, 0.7), gamma=0.3)
+UNEQUAL = Problem([[[0, 0, 1], [2, 1]], [[2, 0]], [[1, 1]]], (0.9, 0.3, 0.6), gamma=0.4)
+FIXED = np.array([[0.6, 0.0, 0.4], [0.1, 0.9, 0.0], [0.3, 0.3, 0.4]])
+SEED = np.array([[0, 0, 0], [0, 2, 0], [0, 0, 0]])
+BY_DOCUMENT = [{0, 1}, None, frozenset([2, 0])]
+BY_SEGMENT = [[{1}, {0, 2}], {2, 1}, [None]]
 CASES = {
-    "one document": Problem(
-        [[[0, 0, 1], [0, 1, 2, 0]]], alpha=(0.6, 0.6), gamma=0.4, n_features=3, discount=0.0
-    ),
-    "two documents": Problem(
-        [[[0, 0], [], [1, 0]], [[1, 1, 0]], []],
-        alpha=(1.5, 0.2), gamma=0.3, n_features=2, discount=0.0,
-    ),
-    "three topics": Problem(
-        [[[0, 0, 1], [2]], [[0], [1]]],
-        alpha=(1.4, 0.3, 0.6), gamma=0.5, n_features=3, discount=0.0,
-    ),
-}  # fmt: skip
-every_case = pytest.mark.parametrize("case", CASES)
-every_level = pytest.mark.parametrize("level", ["document", "segment"])
-
-
-@pytest.fixture(params=["dense", "sparse"])
-def sweep(request, monkeypatch):
-    """Let the number of topics call for the one or the other sweep."""
-    monkeypatch.setattr(_sampler, "SPARSE_FROM", 1 if request.param == "sparse" else 10**9)
+    "one document": Problem([[[0, 0, 1], [0, 1, 2, 0]]], (0.6, 0.6), gamma=0.4),
+    "two documents": Problem([[[0, 0], [], [1, 0]], [[1, 1, 0]], []], (1.5, 0.2), gamma=0.3),
+    "three topics": Problem([[[0, 0, 1], [2]], [[0], [1]]], (1.4, 0.3, 0.6), gamma=0.5),
+    "seeds": replace(EQUAL, seeds=np.array([[0, 2, 0], [0, 0, 0], [2, 0, 2]])),
+    "fixed": replace(EQUAL, fixed=FIXED[:1]),
+    "fixed and seeds": replace(EQUAL, fixed=FIXED[:1], seeds=SEED),
+    "all fixed": replace(EQUAL, fixed=FIXED, alpha=(0.7, 0.4, 0.9)),
+    "labels": replace(UNEQUAL, labels=BY_DOCUMENT),
+    "labels of segments": replace(UNEQUAL, labels=BY_SEGMENT),
+    "labels and seeds": replace(UNEQUAL, labels=BY_DOCUMENT, seeds=SEED),
+    "labels of segments and seeds": replace(UNEQUAL, labels=BY_SEGMENT, seeds=SEED),
+    "labels and fixed": replace(EQUAL, labels=[{0, 1}, {0}], fixed=FIXED[:1]),
+}
+SWEEPS = {"dense": 10**9, "sparse": 1}
+FAST = [("seeds", "document", "dense"), ("seeds", "document", "sparse")]
+INSTANCES = [
+    (case, level, list(SWEEPS)[(i + j) % 2])
+    for i, case in enumerate(CASES)
+    for j, level in enumerate(["document", "segment"])
+    if "labels" not in case or ("segments" in case) == (level == "segment")
+] + FAST[:1]
 
 
 def model(problem, level, **params):
@@ -42,84 +56,109 @@ def model(problem, level, **params):
         "doc_topic_prior": np.array(problem.alpha),
         "topic_word_prior": problem.gamma,
         "random_state": 0,
+        **hints_of(problem),
         **params,
     }
     return GibbsLDA(len(problem.alpha), level=level, **params)
 
 
-@every_case
-@every_level
-def test_posterior(sweep, level, case):
+@pytest.mark.parametrize(("case", "level", "sweep"), mostly_slow(INSTANCES, FAST))
+def test_posterior(case, level, sweep, monkeypatch):
+    monkeypatch.setattr(_sampler, "SPARSE_FROM", SWEEPS[sweep])
     problem = CASES[case]
-    expected = enumerate_lda(problem, level)
-    estimator = model(problem, level, max_iter=BURN_IN + N_SWEEPS)
-    topics = np.array([s.topics.copy() for s in estimator.iter_sweeps(corpus(problem))])[BURN_IN:]
-    pairs = np.triu_indices(topics.shape[1], 1)
-    same = topics[:, pairs[0]] == topics[:, pairs[1]]
-    assert_means(same, expected.coassignment[pairs], "P(z_i = z_j)")
-    if len(set(problem.alpha)) > 1:
-        found = topics[:, :, None] == np.arange(len(problem.alpha))
-        assert_means(found, expected.topics, "P(z_i = k)")
+    expected, every = enumerate_lda(problem, level), np.arange(len(problem.alpha))
+    pairs = np.triu_indices(len(problem.words), 1)
+    chain = model(problem, level, max_iter=BURN_IN + N_SWEEPS)
+    states = islice(chain.iter_sweeps(corpus(problem), problem.labels), BURN_IN, None)
+
+    def step():
+        state = next(states)
+        sums = state._sampler.empty_sums()
+        state._sampler.add_to(sums)
+        return state.topics.copy(), sums["doc_topic" if level == "document" else "segment_topic"]
+
+    def compare(topics, shares):
+        same = topics[:, pairs[0]] == topics[:, pairs[1]]
+        yield same, expected.coassignment[pairs], "P(z_i = z_j)"
+        if len({*problem.alpha}) > 1 or problem.seeds is not None:
+            yield topics[:, :, None] == every, expected.topics, "P(z_i = k)"
+            yield shares, expected.theta, "shares"
+        else:
+            yield topics == 0, expected.topics[:, 0], "P(z_i = 0)"
+
+    check_chain(step, compare)
 
 
-@every_case
-@every_level
-def test_log_joint(sweep, level, case):
-    problem = CASES[case]
-    for params in ({}, {"doc_topic_prior": "auto", "topic_word_prior": "auto"}):
-        estimator = model(problem, level, max_iter=40, **params)
-        for state in estimator.iter_sweeps(corpus(problem)):
+@pytest.mark.parametrize(("case", "level", "sweep"), INSTANCES)
+def test_states(case, level, sweep, monkeypatch):
+    """A state knows its joint, with given and with learned priors, and no word breaks a rule."""
+    monkeypatch.setattr(_sampler, "SPARSE_FROM", SWEEPS[sweep])
+    problem, n_topics = CASES[case], len(CASES[case].alpha)
+    segments = np.array(problem.segment_of_token)
+    fixed = problem.fixed if problem.fixed is not None else np.empty((0, problem.n_words))
+    auto = {"doc_topic_prior": "auto", "topic_word_prior": "auto"}
+    for params in ({}, auto, {"init": np.ones((n_topics, problem.n_words))}):
+        states = model(problem, level, max_iter=30, **params)
+        for state in states.iter_sweeps(corpus(problem), problem.labels):
             now = replace(problem, alpha=tuple(state.doc_topic_prior), gamma=state.topic_word_prior)
             expected = log_joint(now, level, state.topics)
             assert state.log_joint() == pytest.approx(expected, rel=1e-10, abs=1e-10)
+            for j, allowed in enumerate(problem.allowed):
+                assert {*state.topics[segments == j].tolist()} <= allowed
+            counts = np.zeros((n_topics, problem.n_words))
+            np.add.at(counts, (state.topics, problem.words), 1)
+            sampler = state._sampler
+            assert np.array_equal(sampler.word_counts, counts)
+            assert sampler.scalars()["n_active_components"] == np.count_nonzero(counts.sum(axis=1))
+            phi = counts + now.gamma + (0 if problem.seeds is None else problem.seeds)
+            phi /= phi.sum(axis=1, keepdims=True)
+            phi[: len(fixed)] = fixed
+            np.testing.assert_allclose(sampler.components(), phi, rtol=1e-12)
 
 
-PHI = np.array([[0.5, 0.3, 0.1, 0.1], [0.05, 0.15, 0.4, 0.4], [0.3, 0.1, 0.05, 0.55]])
+@njit
+def call_return_strays(tokens, topics, words, allowed):
+    return_strays(0, tokens.shape[0], tokens, topics, words, allowed)
 
 
-@every_level
-def test_fold_in(level):
-    """E[theta] of documents and segments, and the completion score made of them."""
-    problem = Problem(
-        [[[0, 0, 2], [3, 0]], [[], [1, 3]], [[2]], []],
-        alpha=(0.3, 0.9, 0.5), phi=PHI, discount=0.0,
-    )  # fmt: skip
+def test_strays():
+    """A word that rounding has left outside its set moves to the last topic of the set."""
+    words = empty_counts(2, 4)
+    tokens, topics = np.array([0, 1, 1], dtype=np.int32), np.array([0, 3, 3], dtype=np.int32)
+    np.add.at(words.counts, (tokens, topics), 1)
+    words.totals[:4] = np.bincount(topics, minlength=4)
+    call_return_strays(tokens, topics, words, np.array([True, False, True, False]))
+    assert topics.tolist() == [0, 2, 2]
+    assert words.totals[:4].tolist() == [1, 0, 2, 0]
+    assert words.counts[:, :4].tolist() == [[1, 0, 0, 0], [0, 0, 2, 0]]
+
+
+def log_posterior_of_gamma(gamma, counts, seeds):
+    """Return log p(w | z, gamma) plus the log density of the Gamma prior of gamma."""
+    rows = [np.log(dirichlet_multinomial(gamma + s, n)) for n, s in zip(counts, seeds, strict=True)]
+    return sum(rows) - 0.1 * gamma
+
+
+@pytest.mark.parametrize("case", ["seeds", "fixed"])
+def test_learned_prior_of_words(case):
+    """Given the topics of words, its updates rise to where the posterior is stationary."""
+    problem, n_fixed = CASES[case], 0 if CASES[case].fixed is None else 1
+    estimator = model(problem, "document", topic_word_prior="auto", max_iter=1)
     X = corpus(problem)
-    found = [
-        GibbsLDA.from_topics(
-            PHI, level=level, doc_topic_prior=np.array(problem.alpha), transform_max_iter=2000,
-            random_state=seed,
-        )
-        for seed in range(40)
-    ]  # fmt: skip
-    documents = np.array([estimator.transform(X) for estimator in found])
-    segments = np.array([estimator.transform_segments(X) for estimator in found])
-    theta = [enumerate_lda(replace(problem, documents=[d]), level).theta for d in problem.documents]
-    mean = np.array(problem.alpha) / sum(problem.alpha)
-    if level == "document":
-        of_documents = np.concatenate(theta)
-        of_segments = np.repeat(of_documents, [2, 2, 1, 0], axis=0)
-    else:
-        of_segments = np.concatenate(theta)
-        lengths = [len(node) for node in as_nodes(problem, level)]
-        of_documents = np.array([
-            np.average(of_segments[:2], axis=0, weights=lengths[:2]),
-            of_segments[3], of_segments[4], mean,
-        ])  # fmt: skip
-    assert_means(segments, of_segments, "E[theta] of segments", resolution=1e-6)
-    assert_means(documents, of_documents, "E[theta] of documents", resolution=1e-6)
-
-    observed = observed_half(X)
-    scores = np.array([estimator.score_samples(X) for estimator in found])
-    expected = []
-    for document, known in zip(problem.documents, observed, strict=True):
-        posterior = enumerate_lda(replace(problem, documents=[known]), level).theta
-        shares = posterior if level == "segment" else np.repeat(posterior, len(document), axis=0)
-        expected.append(
-            sum(
-                np.log(share @ PHI[:, w])
-                for share, segment, half in zip(shares, document, known, strict=True)
-                for w in (Counter(segment) - Counter(half)).elements()
-            )
-        )
-    assert_means(scores, np.array(expected), "log p(half | other half)", resolution=1e-6)
+    sampler = estimator.fit(X)._start_sampler(X, make_seed_sequence(3), 0)
+    sampler._sweep_words = lambda *args: None
+    counts = np.array(sampler.word_counts, dtype=int)[n_fixed:]
+    assert 0 < counts.sum() < 8 - n_fixed
+    seeds = np.zeros((3, 3)) if problem.seeds is None else problem.seeds
+    before = log_posterior_of_gamma(sampler.topic_word_prior, counts, seeds[n_fixed:])
+    for _ in range(4000):
+        sampler.sweep()
+        after = log_posterior_of_gamma(sampler.topic_word_prior, counts, seeds[n_fixed:])
+        assert after >= before - 1e-9
+        before = after
+    gamma = sampler.topic_word_prior
+    assert 1e-5 < gamma < 1e5
+    up, down = (
+        log_posterior_of_gamma(gamma * x, counts, seeds[n_fixed:]) for x in (1.0001, 0.9999)
+    )
+    assert (up - down) / 2e-4 == pytest.approx(0.0, abs=1e-4)

@@ -3,13 +3,10 @@
 exp(estimate) must have the mean p(w), whatever the number of particles; one particle is never
 resampled, so that its moves are seen alone. Each of 40 estimators has a key of its own and averages
 the estimates of many stored samples, which are all the same, with keys of their own: by the rule by
-which samples are combined. The comparison is that of batch means: |z| < 5 fails a right estimator
-once in 80,000 comparisons, here once in 700 choices of all seeds, which are fixed. Standard errors
-are .3 to .9 %.
+which samples are combined. Standard errors are .3 to .9 %.
 """
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
@@ -18,12 +15,15 @@ from exact.oracles.batch_means import N_BATCHES, assert_means
 from exact.oracles.lda import enumerate_lda
 from exact.oracles.segmented import Problem, fold_in
 from exact.topics.table_models import (
-    MODELS,
     PHI,
+    TO_DOCUMENT,
+    TO_PREVIOUS,
+    UNEQUAL_DOCUMENTS,
     corpus,
     estimators,
     fold_in_of,
     model,
+    mostly_slow,
     of_model,
 )
 
@@ -34,50 +34,46 @@ SHARP = np.array([[0.95, 0.05], [0.05, 0.95]])  # so that the words speak of con
 UNEQUAL_SEGMENTS = [[[0, 0, 0, 0], [], [1, 1, 1, 0]], [[0, 1, 0]]]
 CASES = {
     "middle empty": Problem(
-        [[[0, 0], [], [0, 2, 0]], [[1], [0, 3], [1, 0]]],
-        alpha=(0.3, 0.9, 0.5), phi=PHI, discount=0.5, concentration=1.5, mixing=(0.3, 2.0),
+        [[[0, 0], [], [0, 2, 0]], [[1], [0, 3], [1, 0]]], (0.3, 0.9, 0.5), 0.5, 1.5, phi=PHI,
+        mixing=TO_PREVIOUS,
     ),
     "ends empty": Problem(
         [[[], [1, 1], [0, 0, 3], []], [[0, 0, 0, 0, 0]], [[], [2]], [[2, 0], []]],
-        alpha=(0.2, 0.4, 0.1), phi=PHI, discount=0.0, concentration=0.4,
+        (0.2, 0.4, 0.1), 0.0, 0.4, phi=PHI,
     ),
     "large discount": Problem(
-        [[[0, 0], [2, 0, 0]], [[3, 1, 3, 1]]],
-        alpha=(0.5, 0.5, 0.5), phi=PHI, discount=0.9, concentration=12.0, mixing=(3.0, 0.5),
+        [[[0, 0], [2, 0, 0]], [[3, 1, 3, 1]]], (0.5, 0.5, 0.5), 0.9, 12.0, phi=PHI,
+        mixing=TO_DOCUMENT,
     ),
     "breaks": Problem(
-        [[[0, 0, 0], [2], [3, 3, 3], [1, 3, 0]], [[1, 1], [0, 3]]],
-        alpha=(0.3, 0.9, 0.5), phi=PHI, discount=0.5, concentration=1.5, mixing=(0.3, 2.0),
-        breaks=[(2,), (1,)],
+        [[[0, 0, 0], [2], [3, 3, 3], [1, 3, 0]], [[1, 1], [0, 3]]], (0.3, 0.9, 0.5), 0.5, 1.5,
+        phi=PHI, mixing=TO_PREVIOUS, breaks=[(2,), (1,)],
     ),
     "document's concentration": Problem(
-        UNEQUAL_SEGMENTS, alpha=(1.0, 0.7), phi=SHARP, discount=0.2, concentration_prior=(1.0, 0.3),
+        UNEQUAL_SEGMENTS, (1.0, 0.7), 0.2, phi=SHARP, concentration_prior=(1.0, 0.3)
     ),
     "segments' concentrations": Problem(
-        UNEQUAL_SEGMENTS, alpha=(1.0, 0.7), phi=SHARP, discount=0.2, concentration_prior=(1.0, 0.3),
+        UNEQUAL_SEGMENTS, (1.0, 0.7), 0.2, phi=SHARP, concentration_prior=(1.0, 0.3),
         scope="segment",
     ),
 }  # fmt: skip
 N_SAMPLES = {1: 250, 5: 60}
-every_number = pytest.mark.parametrize("n_particles", N_SAMPLES)
-# For what stored samples of all models share; of the others it is tested slowly.
-mostly_adaptive = pytest.mark.parametrize(
-    "model_name",
-    [pytest.param(m, marks=[pytest.mark.slow] if m != "adaptive" else []) for m in MODELS],
-)
-SLOW_CASES = ["ends empty", "large discount", "document's concentration"]
-ALONE = "segments' concentrations"
-"""The case whose single particles are tested fast: each needs many samples."""
-
-
-def numbers_models_and_cases():
-    """Yield numbers of particles, models and cases, some of them for the slow run alone."""
-    for n_particles, model_name, case in product(N_SAMPLES, MODELS, CASES):
-        is_slow = case in SLOW_CASES or (n_particles == 1 and case != ALONE)
-        yield pytest.param(
-            n_particles, model_name, case, id=f"{n_particles}-{model_name}-{case}",
-            marks=[pytest.mark.slow] if is_slow else [],
-        )  # fmt: skip
+INSTANCES = [
+    (5, "adaptive", "breaks"),
+    (1, "segmented", "middle empty"),
+    (1, "sequential", "middle empty"),
+    (5, "adaptive", "middle empty"),
+    (5, "segmented", "ends empty"),
+    (5, "sequential", "ends empty"),
+    (1, "adaptive", "ends empty"),
+    (5, "segmented", "large discount"),
+    (1, "adaptive", "large discount"),
+    (5, "sequential", "breaks"),
+    (1, "segmented", "document's concentration"),
+    (5, "adaptive", "document's concentration"),
+    (1, "sequential", "segments' concentrations"),
+    (5, "adaptive", "segments' concentrations"),
+]
 
 
 def check_estimates(found, X, expected, n_particles, n_samples):
@@ -91,9 +87,11 @@ def check_estimates(found, X, expected, n_particles, n_samples):
     assert_means(ratios, np.ones(len(expected)), "estimate / p(w)", resolution=1e-6)
 
 
-@pytest.mark.parametrize(("n_particles", "model_name", "case"), list(numbers_models_and_cases()))
+@pytest.mark.parametrize(
+    ("n_particles", "model_name", "case"), mostly_slow(INSTANCES, INSTANCES[:1])
+)
 def test_mean_is_the_probability(n_particles, model_name, case):
-    problem = of_model(CASES, model_name)[case]
+    problem = of_model(CASES[case], model_name)
     expected = [np.exp(posterior.log_evidence) for posterior in fold_in_of(problem)]
     check_estimates(
         estimators(problem), corpus(problem), expected, n_particles, N_SAMPLES[n_particles]
@@ -101,7 +99,7 @@ def test_mean_is_the_probability(n_particles, model_name, case):
 
 
 @pytest.mark.parametrize("level", ["document", "segment"])
-@every_number
+@pytest.mark.parametrize("n_particles", N_SAMPLES)
 def test_mean_is_the_probability_lda(n_particles, level):
     problem = CASES["middle empty"]
     expected = [
@@ -130,8 +128,10 @@ def long_document(n_words: int) -> list[list[int]]:
     return [mixed.tolist(), [], pure.tolist()]
 
 
-@pytest.mark.parametrize("model_name", ["segmented", "sequential", "lda"])
-@pytest.mark.parametrize("n_words", [120, pytest.param(320, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n_words", "model_name"), [(120, "segmented"), (320, "sequential"), (320, "lda")]
+)
 def test_long_documents(n_words, model_name):
     """Up to 3 words at a time."""
     alpha, a, b = (0.8, 0.3), 0.3, 4.0
@@ -154,16 +154,15 @@ def test_long_documents(n_words, model_name):
 # --- stored samples -------------------------------------------------------------------------
 
 
-@mostly_adaptive
-def test_samples_are_averaged_as_probabilities(model_name):
+@pytest.mark.slow
+def test_samples_are_averaged_as_probabilities():
     """Each stored sample has its own topics; in one of them a word is impossible."""
     without = PHI.copy()
     without[:, 3] = 0.0
     without /= without.sum(axis=1, keepdims=True)
     with_all = Problem(
-        [[[0, 1], [0, 2]], [[3], [0]]], (0.3, 0.9, 0.5), phi=PHI, discount=0.5,
-        concentration=1.5, model=model_name,
-    )  # fmt: skip
+        [[[0, 1], [0, 2]], [[3], [0]]], (0.3, 0.9, 0.5), 0.5, 1.5, phi=PHI, model="adaptive"
+    )
     without_one = replace(with_all, phi=without)
     found = estimators(with_all)
     for estimator, other in zip(found, estimators(without_one), strict=True):
@@ -174,27 +173,28 @@ def test_samples_are_averaged_as_probabilities(model_name):
     check_estimates(found, corpus(with_all), expected, n_particles=5, n_samples=100)
 
 
-@mostly_adaptive
-@pytest.mark.parametrize("scope", ["corpus", "document", "segment"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model_name", "scope"),
+    [("adaptive", "corpus"), ("segmented", "document"), ("sequential", "segment"),
+     ("adaptive", "segment")],
+)  # fmt: skip
 def test_after_a_fit(model_name, scope):
     """New documents draw their own b when documents or segments do, and else take the corpus's."""
-    trained = Problem(
-        [[[0, 0, 0], [1, 1, 1]], [[0, 1, 0]]],
-        alpha=(3.0, 2.0), gamma=0.05, n_features=2, discount=0.0, concentration_prior=(1.0, 0.3),
-        scope=scope, model=model_name,
-    )  # fmt: skip
-    new = [[[0, 0, 0, 0], [1, 1, 1, 1]]]
+    trained = replace(of_model(UNEQUAL_DOCUMENTS, model_name), scope=scope)
     fitted = model(trained, max_iter=100, n_samples=1, random_state=1).fit(corpus(trained))
     stored = fitted._models[0]
-    phi = stored.components.astype(float)
-    given = {"alpha": stored.doc_topic_prior, "phi": phi, "discount": 0.0, "model": model_name}
-    expected = {
-        "corpus": Problem(new, concentration=stored.concentration, **given),
-        "document": Problem(new, concentration_prior=(1.0, 0.3), scope="document", **given),
-        "segment": Problem(new, concentration_prior=(1.0, 0.3), scope="segment", **given),
+    new = replace(
+        trained, documents=[[[0, 0, 0, 0], [1, 1, 1, 1]]], alpha=stored.doc_topic_prior,
+        phi=stored.components.astype(float),
+    )  # fmt: skip
+    changes = {
+        "corpus": {"scope": "corpus", "concentration": stored.concentration},
+        "document": {"scope": "document"},
+        "segment": {"scope": "segment"},
     }
-    exact = {name: fold_in(problem)[0].log_evidence for name, problem in expected.items()}
+    exact = {name: fold_in(replace(new, **x))[0].log_evidence for name, x in changes.items()}
     fitted._models = [stored] * 3000
-    found = fitted.log_likelihood(corpus(expected[scope]))[0]
+    found = fitted.log_likelihood(corpus(new))[0]
     assert found == pytest.approx(exact[scope], abs=0.025)  # the standard error is .005 or less
     assert all(abs(exact[scope] - exact[x]) > 0.04 for x in exact if x != scope)

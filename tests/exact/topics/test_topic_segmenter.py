@@ -1,22 +1,20 @@
-"""TopicSegmenter against all cuts and topics of a few words of two topics.
-
-By batch means (see `batch_means`): |z| < 5 for at most 40 quantities of each of nine cases, a false
-alarm for one in 200 choices of the seeds; these are fixed.
-"""
+"""TopicSegmenter against all cuts and topics of a few words of two topics."""
 
 import numpy as np
 import pytest
 from exact.oracles import segmentations
-from exact.oracles.batch_means import assert_means
+from exact.oracles.batch_means import check_chain
+from exact.oracles.enumeration import split, word_factor
 from exact.oracles.quadrature import gamma_quadrature
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
-from skdp.topics import TopicSegmenter
 from skdp.topics._segmenter._arrays import cut_prior, empty_work, nothing_known, units_of
 from skdp.topics._segmenter._divide import check_known
 from skdp.topics._segmenter._kernels_cuts import weigh_divisions
 from skdp.topics._segmenter._sampler import CutParameters, SegmenterSampler
+from skdp.topics._shared._fixed import WordPrior
+from skdp.topics._shared._seeds import Seeds
 
 ALPHA, ETA, B = (0.7, 1.2), 0.4, 3.0
 CUTS = (1.5, 2.0)
@@ -28,56 +26,66 @@ DOCUMENTS = {
 }
 
 
-def make_sampler(documents, known=None, most=None, b=B, b_prior=(1.0, 0.1)):
+def make_sampler(
+    documents, known=None, most=None, b=B, b_prior=(1.0, 0.1), seeds=None, alpha=ALPHA
+):
     root = make_seed_sequence(0)
     corpus = SegmentedCorpus.from_documents(documents, n_features=2)
-    given = CutParameters(np.array(ALPHA), ETA, (1.0, 0.1), b, b_prior, "auto", CUTS, most)
+    eta = ETA if seeds is None else WordPrior(ETA, Seeds(*np.nonzero(seeds), int(np.max(seeds)), 2))
+    given = CutParameters(np.array(alpha), eta, (1.0, 0.1), b, b_prior, "auto", CUTS, most)
     topics = np.zeros(len(corpus.tokens), dtype=np.int32)
     return SegmenterSampler(
         check_known(corpus, known, most), 2, given, topics, derive_stream(root, Role.SWEEP)
     )
 
 
-def check(documents, n_sweeps, known=None, most=None, b=B, b_prior=(1.0, 0.1)):
-    values = b
-    if b == "auto":
-        values = [pair for pair in zip(*gamma_quadrature(*b_prior), strict=True) if pair[1] > 1e-12]
-    expected = segmentations.posterior(documents, 2, ALPHA, ETA, values, CUTS, known, most)
-    sampler = make_sampler(documents, known, most, b, b_prior)
-    has_gap = np.concatenate([[u > 0 for u in range(len(units))] for units in documents]).astype(
-        bool
-    )
-    draws = {name: [] for name in (*expected, "probabilities", "estimates")}
-    for _ in range(n_sweeps):
+def check(documents, n_sweeps, **params):
+    values, alpha = params.get("b", B), params.get("alpha", ALPHA)
+    if values == "auto":
+        rule = zip(*gamma_quadrature(*params["b_prior"]), strict=True)
+        values = [pair for pair in rule if pair[1] > 1e-12]
+    of_oracle = {name: params.get(name) for name in ("known", "most", "seeds")}
+    expected = segmentations.posterior(documents, 2, alpha, ETA, values, CUTS, **of_oracle)
+    sampler = make_sampler(documents, **params)
+    has_gap = np.array([u > 0 for units in documents for u in range(len(units))])
+
+    def step():
         sampler.sweep()
-        state = sampler.state()
-        draws["cuts"].append(state.starts[has_gap])
-        draws["together"].append(np.equal.outer(state.topics, state.topics))
-        draws["shares"].append(state.doc_topic[:, 0].copy())
-        draws["rho"].append(state.cut_probability)
-        draws["b"].append(state.concentration)
-        sums = sampler.empty_sums()
+        state, sums = sampler.state(), sampler.empty_sums()
         sampler.add_to(sums)
-        draws["probabilities"].append(sums["cut_proba"][has_gap])
-        draws["estimates"].append(sums["doc_topic"][:, 0])
-    for name, mean in expected.items():
-        assert_means(np.array(draws[name]), mean, name, resolution=1e-3)
-    assert_means(np.array(draws["probabilities"]), expected["cuts"], "probabilities", 1e-3)
-    assert_means(np.array(draws["estimates"]), expected["shares"], "estimates", 1e-3)
+        scalars = np.array([state.cut_probability, state.concentration])
+        together = np.equal.outer(state.topics, state.topics)
+        cuts = np.stack([state.starts[has_gap], sums["cut_proba"][has_gap]])
+        shares = np.stack([state.doc_topic[:, 0], sums["doc_topic"][:, 0]])
+        return cuts, shares, together, scalars
+
+    def compare(cuts, shares, together, scalars):
+        yield cuts, np.stack([expected.cuts] * 2), "cuts, and their probabilities", 1e-3
+        yield shares, np.stack([expected.shares] * 2), "shares, and their estimates", 1e-3
+        yield together, expected.together, "words of one topic", 1e-3
+        yield scalars, [expected.rho, expected.b], "probability of a cut, concentration", 1e-3
+
+    check_chain(step, compare, n_sweeps)
 
 
-@pytest.mark.parametrize("name", ["one", "odd"])
-def test_posterior(name):
-    check(DOCUMENTS[name], 12_000)
+PROBLEMS = {
+    "one": {"documents": DOCUMENTS["one"]},
+    "odd": {"documents": DOCUMENTS["odd"]},
+    "known cuts": {"documents": DOCUMENTS["one"], "known": [(-1, 0)]},
+    "seeds": {
+        "documents": [[[0, 0], [1], [0, 1]], [[1]]], "alpha": (0.7, 0.7), "seeds": [(0, 0), (0, 2)],
+    },
+}  # fmt: skip
 
 
-def test_known_cuts():
-    check(DOCUMENTS["one"], 12_000, known=[(-1, 0)])
+@pytest.mark.parametrize("case", PROBLEMS)
+def test_posterior(case):
+    check(**PROBLEMS[case], n_sweeps=12_000)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_posterior_again(name):
+@pytest.mark.parametrize("name", ["two", "five units"])
+def test_posterior_long(name):
     check(DOCUMENTS[name], 40_000)
 
 
@@ -106,14 +114,20 @@ def test_filters(known, most):
     data = check_known(corpus, y, most)
     work = empty_work(corpus, 3, B)
     work.base[:] = B * mu
-    flat = np.array([0] + [k for unit in topics for k in unit], dtype=np.int32)
+    flat = [k for unit in topics for k in unit]
     probabilities = np.zeros(6)
     found = weigh_divisions(
-        1, 6, units_of(corpus).unit_ptr, flat, cut_prior(data.known, most, rho), work, probabilities
+        1,
+        6,
+        units_of(corpus).unit_ptr,
+        np.array([0, *flat], dtype=np.int32),
+        cut_prior(data.known, most, rho),
+        work,
+        probabilities,
     )
     total, of_cuts = 0.0, np.zeros(4)
     for cuts in segmentations.divisions(5, known, most):
-        parts = segmentations.parts_of(document, topics, cuts)
+        parts = segmentations.parts_of(document, flat, cuts)
         weight = segmentations.evidence_of_parts(parts, mu, B)
         weight *= rho ** sum(cuts) * (1.0 - rho) ** (4 - sum(cuts))
         total += weight
@@ -124,40 +138,20 @@ def test_filters(known, most):
     assert not work.n_k.any()
 
 
-@pytest.mark.parametrize("document", [[[0, 0], [1], [0, 1]], [[1], [], [0], [1]]], ids=str)
-def test_new_documents(document):
-    """Long chains with the topics fixed, whose first sweeps have no cuts."""
-    phi, rho = np.array([[0.8, 0.2], [0.3, 0.7]]), 0.35
-    expected = segmentations.given_topics(document, phi, ALPHA, B, rho)
-    found = {name: [] for name in expected}
-    for seed in range(40):
-        model = TopicSegmenter.from_topics(
-            phi, doc_topic_prior=ALPHA, concentration=B, cut_probability=rho,
-            transform_max_iter=420, transform_burn_in=20, random_state=seed,
-        )  # fmt: skip
-        found["cuts"].append(model.predict_proba([document])[0])
-        found["share"].append(model.transform([document])[0, 0])
-        found["of units"].append(model.transform_segments([document])[:, 0])
-    for name, mean in expected.items():
-        assert_means(np.array(found[name]), mean, name, resolution=1e-3)
-
-
 def test_log_joint():
     documents = DOCUMENTS["two"]
-    sampler = make_sampler(documents)
+    sampler, words = make_sampler(documents), [0, 1, 1, 1, 0, 0]
     for _ in range(20):
         sampler.sweep()
         state = sampler.state()
-        rho, starts, place = state.cut_probability, state.starts, 0
-        flat = [[w for unit in document for w in unit] for document in documents]
-        expected = np.log(segmentations.word_factor_of_two(flat, state.topics.tolist(), ETA, 2))
-        by_unit = segmentations.split_by_units(documents, state.topics.tolist())
-        for d, document in enumerate(documents):
-            cuts = starts[place + 1 : place + len(document)]
-            place += len(document)
-            parts = segmentations.parts_of(document, by_unit[d], cuts)
-            expected += np.log(segmentations.evidence_of_parts(parts, state.doc_topic[d], B))
-            expected += cuts.sum() * np.log(rho) + (len(cuts) - cuts.sum()) * np.log1p(-rho)
+        rho, topics = state.cut_probability, state.topics.tolist()
+        expected = np.log(word_factor(words, topics, [[ETA] * 2] * 2))
+        starts = split(state.starts, map(len, documents))
+        of_documents = zip(documents, split(topics, [3, 3]), starts, state.doc_topic, strict=True)
+        for document, own, (_, *cuts), shares in of_documents:
+            parts = segmentations.parts_of(document, own, cuts)
+            expected += np.log(segmentations.evidence_of_parts(parts, shares, B))
+            expected += sum(cuts) * np.log(rho) + (len(cuts) - sum(cuts)) * np.log1p(-rho)
         assert sampler.log_joint() == pytest.approx(expected, rel=1e-10)
 
 
