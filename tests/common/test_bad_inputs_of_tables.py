@@ -1,4 +1,4 @@
-"""Tables that hold no numbers are named by every estimator that takes tables of numbers."""
+"""Tables that hold no numbers are named by every estimator that takes numbers or tokens."""
 
 import datetime
 import re
@@ -7,31 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from registry import CASES
 from scipy.sparse import csr_array, csr_matrix
+from sklearn.base import clone
+from sklearn.utils import get_tags
 
-from skdp.grammar import HDPPCFG
-from skdp.language import (
-    CollocationPitmanYorLM,
-    HierarchicalPitmanYorLM,
-    KneserNeyLM,
-    NestedPitmanYorLM,
-)
-from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
+from skdp.mixture import DPMixture, IBPLatentFeatures
 from skdp.sequence import HDPHMMLT, FactorialHMM
-from skdp.topics import (
-    AdaptiveTopicModel,
-    GibbsLDA,
-    HDPTopicModel,
-    LatentDirichletCoClustering,
-    SectionedTopicModel,
-    SegmentedTopicModel,
-    SequentialLDA,
-    TopicSegmenter,
-)
 
 TABLE = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 2.0]])
 DAYS = np.full((4, 2), np.datetime64("2020-01-01"))
-MASK = np.array([[False, False], [False, True], [False, False], [False, False]])
+MASKED = np.ma.masked_array(TABLE, np.arange(8).reshape(4, 2) == 3)
 
 
 def having(value):
@@ -41,8 +27,8 @@ def having(value):
 
 
 NO_NUMBERS = {
-    "a masked array": np.ma.masked_array(TABLE, MASK),
-    "masked rows": list(np.ma.masked_array(TABLE, MASK)),
+    "a masked array": MASKED,
+    "masked rows": list(MASKED),
     "a mask in a cell": having(np.ma.masked),
     "sparse matrices in a list": [csr_matrix(TABLE)],
     "sparse rows in a list": [csr_array(row[None]) for row in TABLE],
@@ -65,71 +51,51 @@ NO_NUMBERS = {
     "a column of text": pd.DataFrame({"a": list("abab"), "b": 1.0}),
     "a column of masks": pd.DataFrame({"a": [np.ma.masked] * 4, "b": 1.0}),
     "two columns of a name": pd.DataFrame(TABLE, columns=["a", "a"]),
-    "an array beside a number": [TABLE, 3],
-    "an array beside nothing": [TABLE, None],
+    "an array next to a number": [TABLE, 3],
+    "an array next to nothing": [TABLE, None],
 }
-
-MODELS = [
-    DPMixture(),
-    PitmanYorMixture(emission="poisson"),
-    HDPMixture(),
-    IBPLatentFeatures(),
-    HDPHMMLT(2),
-    HDPHMMLT(2, emission="categorical"),
-    FactorialHMM(2),
-    GibbsLDA(2),
-    HDPTopicModel(),
-    SegmentedTopicModel(2),
-    SequentialLDA(2),
-    TopicSegmenter(2),
-    SectionedTopicModel(2),
-    AdaptiveTopicModel(2),
-    LatentDirichletCoClustering(2),
-    HDPPCFG(2),
-    HierarchicalPitmanYorLM(2),
-    KneserNeyLM(2),
-    NestedPitmanYorLM(),
-    CollocationPitmanYorLM(),
+KINDS = ("table", "counts", "rows", "groups", "sentences", "documents", "strings")
+BY_TYPE = {type(case.estimator): case for case in CASES.values() if case.kind in KINDS}
+MODELS = [case for case in BY_TYPE.values() if len(case.data) == 1] + [CASES["CategoricalEmission"]]
+WITHOUT_GAPS = [
+    case
+    for case in MODELS
+    if not get_tags(case.estimator).input_tags.allow_nan
+    and "skdp.language" not in type(case.estimator).__module__
 ]
-TAKES_NAN = (
-    DPMixture, PitmanYorMixture, HDPMixture, IBPLatentFeatures, HDPHMMLT, FactorialHMM,
-)  # fmt: skip
-"""The models of counts of words do not."""
-TAKES_TEXT = (
-    HierarchicalPitmanYorLM, KneserNeyLM, NestedPitmanYorLM, CollocationPitmanYorLM,
-)  # fmt: skip
-
-of_all_models = pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model))
-
-_OF_NUMPY = r"float\(\) argument|setting an array|inhomogeneous|unsized|truth value|bytes-like"
 
 
-@of_all_models
-@pytest.mark.parametrize("kind", NO_NUMBERS)
-def test_no_numbers(model, kind):
-    before = dict(vars(model))
-    with pytest.raises((TypeError, ValueError)) as raised:
-        model.fit(NO_NUMBERS[kind])
-    message = str(raised.value)
-    assert type(raised.value).__module__ in ("builtins", "sklearn.utils._param_validation")
-    assert re.search(r"X|sequence \d|document \d|segment \d|text \d|[Ss]parse|Complex", message), (
-        message
-    )
-    assert not re.search(_OF_NUMPY, message), message
-    assert vars(model) == before
+def of_models(cases):
+    return pytest.mark.parametrize("case", cases, ids=lambda case: type(case.estimator).__name__)
 
 
-@of_all_models
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, np.datetime64("NaT")])
-def test_missing_values(model, missing):
-    """One message for all of them, in all containers."""
-    if isinstance(model, TAKES_NAN + TAKES_TEXT):
-        return
-    for X in (having(missing), having(missing).tolist(), pd.DataFrame(having(missing))):
-        with pytest.raises(ValueError, match="Input X contains NaN") as raised:
+OF_NUMPY = r"float\(\) argument|setting an array|inhomogeneous|unsized|truth value|bytes-like"
+
+
+@of_models(MODELS)
+def test_no_numbers(case):
+    for kind, X in NO_NUMBERS.items():
+        model = clone(case.estimator)
+        before = dict(vars(model))
+        with pytest.raises((TypeError, ValueError)) as raised:
             model.fit(X)
-        assert "HistGradientBoosting" not in str(raised.value)
-        assert re.search("takes no missing values: .*", str(raised.value))
+        message = f"{kind}: {raised.value}"
+        assert raised.type.__module__ in ("builtins", "sklearn.utils._param_validation"), message
+        names = r": .*(X|sequence \d|document \d|segment \d|text \d|[Ss]parse|Complex)"
+        assert re.search(names, message, re.DOTALL), message
+        assert not re.search(OF_NUMPY, message), message
+        assert vars(model) == before, message
+
+
+@of_models(WITHOUT_GAPS)
+def test_missing_values(case):
+    """One message for all of them, in all containers."""
+    for missing in (None, np.nan, pd.NA, pd.NaT, np.datetime64("NaT")):
+        for X in (having(missing), having(missing).tolist(), pd.DataFrame(having(missing))):
+            with pytest.raises(ValueError, match="Input X contains NaN") as raised:
+                clone(case.estimator).fit(X)
+            assert "HistGradientBoosting" not in str(raised.value)
+            assert re.search("takes no missing values: .*", str(raised.value))
 
 
 @pytest.mark.parametrize("missing", [None, pd.NA, pd.NaT])
@@ -158,18 +124,3 @@ def test_one_step_of_several_columns(model):
             model.fit(X)
     for X in (np.reshape(numbers, (-1, 1)), np.array(numbers), [np.array(numbers)], [[1]]):
         model.fit(X)
-
-
-@pytest.mark.parametrize("model", [DPMixture, PitmanYorMixture, IBPLatentFeatures])
-def test_integers_beyond_doubles(model):
-    with pytest.raises(ValueError, match="concentration"):
-        model(concentration=10**400).fit(TABLE)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [PitmanYorMixture(discount=Fraction(1, 2)), IBPLatentFeatures(noise_variance=Fraction(1, 2))],
-)
-def test_fractions_that_numpy_does_not_have(model):
-    with pytest.raises(ValueError, match=r"'(discount|noise_variance)' parameter"):
-        model.fit(TABLE)

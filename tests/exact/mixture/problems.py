@@ -1,133 +1,224 @@
-"""A few rows of each kind, their prior for skdp and for the oracle, and samplers over them."""
+"""A few rows of each kind, with the same prior for skdp and for the oracle."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from exact.oracles import mixtures
+from exact.oracles import gaps, mixtures
 
-from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.emissions import (
+    BernoulliEmission,
     CategoricalEmission,
     GaussianEmission,
+    IndependentEmissions,
     MultinomialEmission,
     PoissonEmission,
+    StudentTEmission,
 )
-from skdp.mixture._hyper import PartitionPrior
-from skdp.mixture._labels import check_labels
-from skdp.mixture._sampler import MixtureSampler
 
+NAN = float("nan")
 SCALE = [[0.7, 0.2], [0.2, 0.5]]
-PRIOR = {"mean_prior": [0.2, -0.1], "mean_precision_prior": 0.3, "degrees_of_freedom_prior": 3.5}
 
 
 class Problem(NamedTuple):
-    """Rows, two more, and the same prior twice."""
+    """Rows, more rows, the same prior twice, and the powers of rows of a table."""
 
     rows: list
     others: list
     emission: Any
     family: Any
+    powers: list | None = None
+
+    @property
+    def known(self):
+        """The rows as the family takes them: those of tables end with their powers."""
+        if not isinstance(self.family, mixtures.Table):
+            return self.rows
+        powers = [1.0] * len(self.rows) if self.powers is None else self.powers
+        return [[*row, w] for row, w in zip(self.rows, powers, strict=True)]
 
 
+def prior(mean, precision, dof, scale):
+    """Return parameters of emissions."""
+    return {
+        "mean_prior": mean, "mean_precision_prior": precision, "degrees_of_freedom_prior": dof,
+        "covariance_prior": scale,
+    }  # fmt: skip
+
+
+def normal(center, dof, scale):
+    """Return a normal column for skdp and for the oracle."""
+    emission = GaussianEmission("diag", **prior([center], 0.3, dof, [scale]))
+    return emission, mixtures.Normal(center, 0.3, dof, scale)
+
+
+def full(*known):
+    """Return rows with a full covariance for skdp and for the oracle."""
+    return GaussianEmission("full", **prior(*known)), mixtures.Gaussian(*known)
+
+
+def student(freedom, *known):
+    return StudentTEmission(freedom, **prior(*known)), gaps.StudentT(freedom, *known)
+
+
+FULL = full([0.2, -0.1], 0.3, 3.5, SCALE)
+COLUMN = [0.2], 0.3, 3.5
+ROWS = [[0.0, 0.1], [0.4, -0.2], [1.9, 1.2], [2.2, 0.7], [-0.6, 2.0]]
+OTHERS = [[0.3, 0.3], [-4.0, 5.0]]
 PROBLEMS = {
-    "full": Problem(
-        [[0.0, 0.1], [0.4, -0.2], [1.9, 1.2], [2.2, 0.7], [-0.6, 2.0]],
-        [[0.3, 0.3], [-4.0, 5.0]],
-        GaussianEmission("full", covariance_prior=SCALE, **PRIOR),
-        mixtures.Gaussian([0.2, -0.1], 0.3, 3.5, SCALE),
-    ),
+    "full": Problem(ROWS, OTHERS, *FULL),
     "diag": Problem(
-        [[0.0, 0.1], [0.4, -0.2], [1.9, 1.2], [2.2, 0.7], [-0.6, 2.0]],
-        [[0.3, 0.3], [-4.0, 5.0]],
-        GaussianEmission("diag", covariance_prior=[0.7, 0.5], **PRIOR),
-        mixtures.DiagonalGaussian([0.2, -0.1], 0.3, 3.5, [0.7, 0.5]),
+        ROWS, OTHERS, GaussianEmission("diag", **prior([0.2, -0.1], 0.3, 3.5, [0.7, 0.5])),
+        mixtures.Columns(
+            mixtures.Normal(0.2, 0.3, 3.5, 0.7), mixtures.Normal(-0.1, 0.3, 3.5, 0.5)
+        ),
     ),
     "poisson": Problem(
-        [[0, 3], [1, 2], [5, 14], [3, 9], [0, 0]],
-        [[2, 2], [0, 30]],
-        PoissonEmission(0.8, 0.4),
-        mixtures.Poisson(0.8, 0.4),
+        [[0, 3], [1, 2], [5, 14], [3, 9], [0, 0]], [[2, 2], [0, 30]], PoissonEmission(0.8, 0.4),
+        mixtures.Columns(*[mixtures.Count(0.8, 0.4)] * 2),
     ),
     "categorical": Problem(
-        [[0], [0], [1], [2], [1]],
-        [[2], [0]],
-        CategoricalEmission(3, prior=[0.5, 0.3, 0.4]),
-        mixtures.Categorical([0.5, 0.3, 0.4]),
+        [[0], [0], [1], [2], [1]], [[2], [0]], CategoricalEmission(3, prior=[0.5, 0.3, 0.4]),
+        mixtures.Columns(mixtures.Symbol([0.5, 0.3, 0.4])),
     ),
     "multinomial": Problem(
-        [[2, 0, 1], [1, 1, 0], [0, 3, 0], [0, 12, 9], [0, 0, 0]],
-        [[1, 0, 2], [0, 11, 0]],
-        MultinomialEmission([0.5, 0.8, 0.6]),
-        mixtures.Multinomial([0.5, 0.8, 0.6]),
+        [[2, 0, 1], [1, 1, 0], [0, 3, 0], [0, 12, 9], [0, 0, 0]], [[1, 0, 2], [0, 11, 0]],
+        MultinomialEmission([0.5, 0.8, 0.6]), mixtures.Multinomial([0.5, 0.8, 0.6]),
     ),
-}
+}  # fmt: skip
+
+
+def with_default_priors(rows, others):
+    """Return Poisson columns, each with the prior that follows from its data."""
+    values = np.array(rows, dtype=float)
+    means = np.maximum(values.mean(axis=0), 1.0)
+    excess = values.var(axis=0) - values.mean(axis=0)
+    shapes = np.where(excess > means**2, means**2 / np.maximum(excess, 1e-9), 1.0)
+    columns = [mixtures.Count(*prior) for prior in zip(shapes, shapes / means, strict=True)]
+    return Problem(rows, others, PoissonEmission(), mixtures.Columns(*columns))
+
+
+DEFAULT_PRIORS = with_default_priors(
+    [[0, 320, 0, 0], [1, 250, 0, 1], [5, 1400, 0, 0], [3, 900, 0, 0], [0, 12, 0, 90]],
+    [[2, 700, 1, 40]],
+)
+"""Rates from below .01 to 1, and shapes below .4."""
 
 PAIRS = Problem(
-    [[0.0, 0.0], [0.05, 0.03], [0.45, 0.0], [0.49, 0.05], [0.22, 0.36], [0.27, 0.34]],
-    [],
-    GaussianEmission(
-        "full", mean_prior=[0.22, 0.15], mean_precision_prior=0.2, degrees_of_freedom_prior=4.0,
-        covariance_prior=[[0.02, 0.0], [0.0, 0.02]],
-    ),
-    mixtures.Gaussian([0.22, 0.15], 0.2, 4.0, [[0.02, 0.0], [0.0, 0.02]]),
+    [[0.0, 0.0], [0.05, 0.03], [0.45, 0.0], [0.49, 0.05], [0.22, 0.36], [0.27, 0.34]], [],
+    *full([0.22, 0.15], 0.2, 4.0, [[0.02, 0.0], [0.0, 0.02]]),
 )  # fmt: skip
 """Three pairs of rows that are hardly ever parted: a move does well or badly by where it begins."""
 
-CLOSE = Problem(
-    [[0.0], [0.1], [0.3], [0.6], [-0.4], [0.8], [-0.2]],
-    [],
-    GaussianEmission(
-        "full", mean_prior=[0.2], mean_precision_prior=0.3, degrees_of_freedom_prior=3.5,
-        covariance_prior=[[0.3]],
-    ),
-    mixtures.Gaussian([0.2], 0.3, 3.5, [[0.3]]),
-)  # fmt: skip
+CLOSE = Problem([[0.0], [0.1], [0.3], [0.6], [-0.4], [0.8], [-0.2]], [], *full(*COLUMN, [[0.3]]))
 """Rows that hardly say which of them are together: the sizes of the clusters tell the prior."""
 
+FEW = PROBLEMS["full"]._replace(rows=[[0.0, 0.1], [0.4, -0.2], [0.9, 0.2], [0.2, 0.7], [-0.6, 1.0]])
+"""Close rows, and most often two clusters: many of the rows are free to go elsewhere."""
+
 AUTO = Problem(
-    CLOSE.rows[:5],
-    [],
-    GaussianEmission(
-        mean_prior=[0.2], mean_precision_prior=0.3, degrees_of_freedom_prior=3.5,
-        covariance_prior="auto",
-    ),
-    lambda scale: mixtures.Gaussian([0.2], 0.3, 3.5, [[scale]]),
+    CLOSE.rows[:5], [], GaussianEmission(**prior(*COLUMN, "auto")),
+    lambda scale: mixtures.Gaussian(*COLUMN, [[scale]]),
 )  # fmt: skip
 """Of which the scale is drawn: the family is one for each."""
 
-A, B = 0.4, 0.7
+
+def with_gaps(rows, emission, family):
+    return Problem(rows, [], emission, gaps.Gapped(family))
 
 
-def make_chain_sampler(
-    problem,
-    a=A,
-    b=B,
-    init=None,
-    *,
-    y=None,
-    seed=0,
-    prior=None,
-    split_merge=True,
-    sampler=MixtureSampler,
-):
-    """Return a sampler over the rows of a problem; numbers that are drawn have a `prior`."""
-    values = np.array(problem.rows, dtype=float)
-    values.flags.writeable = False
-    root = make_seed_sequence(seed)
-    return sampler(
-        check_labels(values, y),
-        problem.emission.make_sampler(values, 1),
-        PartitionPrior(None, None) if prior is None else prior,
-        a,
-        b,
-        None if init is None else np.array(init),
-        derive_stream(root, Role.INIT, 0),
-        derive_stream(root, Role.SWEEP, 0),
-        split_merge=split_merge,
+COVARIANCE = [[0.7, 0.2, 0.3], [0.2, 0.5, -0.2], [0.3, -0.2, 0.8]]
+GAPS = {
+    "two-rows": with_gaps([[0.0, 0.1], [0.4, NAN], [1.9, 1.2], [NAN, 0.7], [-0.6, 2.0]], *FULL),
+    "empty-row": with_gaps([[0.0, 0.1], [NAN, NAN], [1.9, 1.2], [2.2, 0.7]], *FULL),
+    "three-columns": with_gaps(
+        [[0.0, 0.1, 0.3], [0.4, -0.2, 0.0], [NAN, 1.2, NAN], [2.0, 0.7, 1.4]],
+        *full([0.2, -0.1, 0.1], 0.3, 3.5, COVARIANCE),
+    ),
+}
+
+TAILS = student(3.0, [0.2, -0.1], 0.3, 3.5, SCALE)
+STUDENTS = {
+    "t-column": Problem([[0.0], [0.5], [2.5], [-9.0]], [], *student(2.5, *COLUMN, [[0.4]])),
+    "t-two-columns": Problem([[0.0, 0.1], [0.4, 0.5], [5.0, -2.0]], [], *TAILS),
+    "t-gap": Problem([[0.0, 0.1], [NAN, 1.5], [2.0, -0.5]], [], *TAILS),
+    "t-empty-row": Problem([[0.0], [NAN], [2.0]], [], *student(3.0, *COLUMN, [[0.4]])),
+    "t-diag": Problem(
+        [[0.0, 0.1], [0.4, NAN], [2.0, -0.5], [0.1, 6.0]], [],
+        StudentTEmission(3.0, "diag", **prior([0.2, -0.1], 0.3, 3.5, [0.7, 0.5])),
+        gaps.IndependentStudentT(3.0, [0.2, -0.1], 0.3, 3.5, [0.7, 0.5]),
+    ),
+}  # fmt: skip
+
+NORMAL = normal(0.2, 3.5, 0.6)
+COUNT = PoissonEmission(0.8, 0.4), mixtures.Count(0.8, 0.4)
+SYMBOL = CategoricalEmission(3, prior=[0.5, 0.3, 0.4]), mixtures.Symbol([0.5, 0.3, 0.4])
+BIT = BernoulliEmission((0.7, 0.4)), mixtures.Symbol([0.4, 0.7])
+EVENTS = MultinomialEmission([0.5, 0.8]), mixtures.Multinomial([0.5, 0.8])
+
+
+def make_table(rows, powers, others, **parts):
+    """Return a problem of parts ``name=((emission, family), columns)``."""
+    emission = IndependentEmissions(
+        [(name, own[0], columns) for name, (own, columns) in parts.items()]
     )
+    family = mixtures.Table([(own[1], columns) for own, columns in parts.values()])
+    return Problem(rows, others, emission, family, powers)
 
 
-def in_order(labels):
-    """Return labels renamed so that new clusters come in order."""
-    names = {}
-    return tuple(names.setdefault(int(k), len(names)) for k in labels)
+CELLS = [
+    [0.0, 3, 0, 1, -0.3],
+    [0.4, NAN, 0, NAN, NAN],
+    [NAN, 14, 1, 0, 1.2],
+    [2.2, 9, NAN, 0, 0.7],
+    [-0.6, 0, 1, NAN, NAN],
+    [NAN, 11, 2, 1, 0.1],
+]
+MORE = [[0.3, 2, 2, NAN, 0.1], [NAN, NAN, 1, 0, -4.0], [NAN] * 5, [NAN, 12, NAN, NAN, NAN]]
+WHOLE = [
+    [0.0, 3, 0, 1, -0.3],
+    [0.4, 2, 0, 1, -0.1],
+    [1.9, 14, 1, 0, 1.2],
+    [2.2, 9, 2, 0, 0.7],
+    [-0.6, 0, 1, 0, 2.0],
+]
+MIXED = {
+    "normal": (NORMAL, [0]), "events": (COUNT, [1]), "kind": (SYMBOL, [2]), "bit": (BIT, [3]),
+    "other": (normal(-0.1, 2.5, 0.9), [4]),
+}  # fmt: skip
+JOINED = [
+    [0.0, 0.1, 3, 2, 0, 0],
+    [0.4, -0.2, NAN, 1, 1, NAN],
+    [1.9, 1.2, 14, 0, 3, 1],
+    [2.2, 0.7, 9, 1, 9, 2],
+    [-0.6, 2.0, NAN, 0, 0, 0],
+]
+JOINED_MORE = [[0.3, 0.3, 4, 1, 0, NAN], [-4.0, 5.0, NAN, 0, 11, 2]]
+POWERS = [1.0, 0.5, 0.3, 1.0, 0.5, 0.8]
+TABLES = {
+    "cells": make_table(CELLS, None, MORE, **MIXED),
+    "powers": make_table(CELLS, POWERS, MORE, **MIXED),
+    "whole": make_table(WHOLE, None, MORE, **MIXED),
+    "parts-full": make_table(
+        [row[:3] for row in JOINED], None, [row[:3] for row in JOINED_MORE],
+        full=(FULL, [0, 1]), events=(COUNT, [2]),
+    ),
+    "parts-multinomial": make_table(
+        [row[2:5] for row in JOINED], None, [row[2:5] for row in JOINED_MORE],
+        events=(COUNT, [0]), kinds=(EVENTS, [1, 2]),
+    ),
+    "parts-all": make_table(
+        JOINED, None, JOINED_MORE, full=(FULL, [0, 1]), events=(COUNT, [2]), kinds=(EVENTS, [3, 4]),
+        kind=(SYMBOL, [5]),
+    ),
+}  # fmt: skip
+
+EVERY = {
+    **PROBLEMS,
+    "default-priors": DEFAULT_PRIORS,
+    "pairs": PAIRS,
+    "close": CLOSE,
+    "few": FEW,
+    **GAPS,
+    **STUDENTS,
+    **TABLES,
+}

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exact.oracles import table_cells as tables
+from exact.oracles import table_cells
 
 from skdp.emissions._discrete._bernoulli import BernoulliModel
 from skdp.emissions._discrete._categorical import CategoricalModel
@@ -89,48 +89,49 @@ ROWS = [
     [None, None, 7.0, None, 0.0],
     [None, None, None, None, None],
 ]
+GRIDS = [np.arange(-60.0, 60.0, 0.1)] * 2 + [np.arange(0.0, 300.0), np.arange(3.0), [0.0, 1.0]]
+LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+N_DRAWS = 4000
 
 
-def make_grid(d):
-    return [np.arange(-60.0, 60.0, 0.1)] * 2 + [np.arange(0.0, 300.0), np.arange(3.0), [0.0, 1.0]]
+def make_two(kind, shift=1.5):
+    """Return two samples with different shares for the oracle, and for skdp."""
+    samples = [make_sample(kind), make_sample(kind, shift, OTHER)]
+    return samples, [make_model(kind), make_model(kind, shift, OTHER)]
 
 
-@pytest.mark.parametrize("row", ROWS)
+def as_array(row, n=1):
+    return np.array([[np.nan if x is None else x for x in row]] * n)
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_predictions(kind, row):
-    """Two samples with different shares: the one that fits the observed cells counts more."""
-    samples = [make_sample(kind), make_sample(kind, 1.5, OTHER)]
-    models = [make_model(kind), make_model(kind, 1.5, OTHER)]
-    values = np.array([[np.nan if x is None else x for x in row]])
-    (found,) = complete_rows(models, values, None)
-    for d, x in enumerate(row):
-        if x is not None:
-            assert found[d] == x
-            continue
-        grid = np.array(make_grid(d)[d])
-        chances = tables.conditional(samples, row, d, grid)
-        mean = float(chances @ grid / chances.sum())
-        if d < 2:  # the tails beyond the grid are those of three degrees of freedom
-            assert abs(found[d] - mean) < 0.02 * (1.0 + abs(mean))
-        elif d == 2:
-            assert found[d] == np.rint(mean)
-        else:
-            assert found[d] == np.argmax(chances)
+def test_predictions(kind):
+    """The sample that fits the observed cells counts more."""
+    samples, models = make_two(kind)
+    for row in ROWS:
+        (found,) = complete_rows(models, as_array(row), None)
+        for d, x in enumerate(row):
+            if x is not None:
+                assert found[d] == x
+                continue
+            grid = np.array(GRIDS[d])
+            chances = table_cells.conditional(samples, row, d, grid)
+            mean = float(chances @ grid / chances.sum())
+            if d < 2:  # the tails beyond the grid are those of three degrees of freedom
+                assert abs(found[d] - mean) < 0.02 * (1.0 + abs(mean))
+            elif d == 2:
+                assert found[d] == np.rint(mean)
+            else:
+                assert found[d] == np.argmax(chances)
 
 
 def test_categories_are_averaged_over_samples():
     """The last sample is all but impossible, and the category that it expects is another one."""
     row = [1.0, 0.0, 1.0, None, 0.0]
-    samples = [make_sample("gaussian"), make_sample("gaussian", 30.0, OTHER)]
-    models = [make_model("gaussian"), make_model("gaussian", 30.0, OTHER)]
-    values = np.array([[np.nan if x is None else x for x in row]])
-    found = complete_rows(models, values, None)[0, 3]
-    assert found == np.argmax(tables.conditional(samples, row, 3, np.arange(3))) == 0
-    assert np.argmax(tables.conditional(samples[1:], row, 3, np.arange(3))) == 2
-
-
-LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
-N_DRAWS = 4000
+    samples, models = make_two("gaussian", 30.0)
+    found = complete_rows(models, as_array(row), None)[0, 3]
+    assert found == np.argmax(table_cells.conditional(samples, row, 3, np.arange(3))) == 0
+    assert np.argmax(table_cells.conditional(samples[1:], row, 3, np.arange(3))) == 2
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,20 +141,19 @@ def test_draws(kind):
     A correct sampler fails in one choice of seeds of 3,000.
     """
     row = [None, 0.4, None, 0.0, 1.0]
-    samples = [make_sample(kind), make_sample(kind, 1.5, OTHER)]
-    models = [make_model(kind), make_model(kind, 1.5, OTHER)]
-    values = np.array([[np.nan if x is None else x for x in row]] * N_DRAWS)
+    samples, models = make_two(kind)
+    values = as_array(row, N_DRAWS)
     drawn = complete_rows(models, values, np.random.default_rng(1))
     assert np.array_equal(drawn[:, [1, 3, 4]], values[:, [1, 3, 4]])
     grid = np.arange(-40.0, 40.0, 0.4 if kind == "student" else 0.05)
-    chances = np.cumsum(tables.conditional(samples, row, 0, grid))
+    chances = np.cumsum(table_cells.conditional(samples, row, 0, grid))
     chances /= chances[-1]
     for level in LEVELS:
         i = int(np.searchsorted(chances, level))
         share = float(np.mean(drawn[:, 0] <= grid[i] + 0.5 * (grid[1] - grid[0])))
         assert abs(share - chances[i]) < 4.5 * np.sqrt(0.25 / N_DRAWS)
     counts = np.arange(200.0)
-    chances = tables.conditional(samples, row, 2, counts)
+    chances = table_cells.conditional(samples, row, 2, counts)
     mean = chances @ counts / chances.sum()
     deviation = np.sqrt(chances @ (counts - mean) ** 2 / chances.sum())
     assert abs(drawn[:, 2].mean() - mean) < 4.5 * deviation / np.sqrt(N_DRAWS)
@@ -163,17 +163,14 @@ def test_draws(kind):
 def test_cells_of_a_row_are_drawn_together(kind):
     """The share of rows with a low number and a low count: both depend on the component."""
     row = [None, None, None, 0.0, 1.0]
-    model, (shares, components) = make_model(kind), make_sample(kind)
-    values = np.array([[np.nan if x is None else x for x in row]] * N_DRAWS)
-    drawn = complete_rows([model], values, np.random.default_rng(2))
+    drawn = complete_rows([make_model(kind)], as_array(row, N_DRAWS), np.random.default_rng(2))
     grid = np.arange(-40.0, 0.0, 0.25) + 0.125
     joint = total = 0.0
-    for share, component in zip(shares, components, strict=True):
-        weight = share * tables.density(component, row)
-        own = tables.density(component, row)
-        low = 0.25 * sum(tables.density(component, [None, grid, None, 0.0, 1.0]) / own)
-        few = sum(tables.density(component, [None, None, np.arange(3), 0.0, 1.0]) / own)
-        joint, total = joint + weight * low * few, total + weight
+    for share, component in zip(*make_sample(kind), strict=True):
+        own = table_cells.density(component, row)
+        low = 0.25 * sum(table_cells.density(component, [None, grid, None, 0.0, 1.0]) / own)
+        few = sum(table_cells.density(component, [None, None, np.arange(3), 0.0, 1.0]) / own)
+        joint, total = joint + share * own * low * few, total + share * own
     share = np.mean((drawn[:, 1] <= 0.0) & (drawn[:, 2] <= 2.0))
     assert abs(share - joint / total) < 4.5 * np.sqrt(0.25 / N_DRAWS)
 
@@ -188,7 +185,8 @@ def test_divergences(kind):
         for d, grid in enumerate([wide, wide, np.arange(400.0), np.arange(3.0), [0.0, 1.0]]):
             if kind == "student" and (k, d) not in [(0, 0), (1, 1)]:
                 continue
-            by_sum = tables.divergence(component, sample, d, N_COLUMNS, grid, step if d < 2 else 1)
+            own_step = step if d < 2 else 1
+            by_sum = table_cells.divergence(component, sample, d, N_COLUMNS, grid, own_step)
             exact = d > 1 or kind == "normal"
             assert abs(found[k, d] - by_sum) < (1e-6 if exact else 5e-4)
 

@@ -13,7 +13,7 @@ from itertools import product
 from math import comb, isnan, log
 
 import numpy as np
-from exact.oracles import mixtures, tables
+from exact.oracles import mixtures
 from exact.oracles.quadrature import gamma_quadrature
 
 
@@ -32,42 +32,32 @@ def posterior(rows, bases, priors, log_prior, powers=None):
     """
     every = mixtures.partitions(len(rows))
     powers = [1.0] * len(rows) if powers is None else powers
-    varied = [len({row[j] for row in rows if not isnan(row[j])}) > 1 for j in range(len(bases))]
-    n = sum(varied)
+    columns = [
+        [(row[j], w) for row, w in zip(rows, powers, strict=True)] for j in range(len(bases))
+    ]
+    varied = [len({x for x, _ in column if not isnan(x)}) > 1 for column in columns]
     choices = list(product(*([0, 1] if own else [0] for own in varied)))
-    logs = np.empty((len(every), len(choices)))
-    for i, labels in enumerate(every):
-        evidence = [
-            weigh_column(rows, powers, labels, j, bases[j], priors[j]) for j in range(len(bases))
-        ]
-        for c, differs in enumerate(choices):
-            chosen = -log(n + 1) - log(comb(n, sum(differs)))
-            logs[i, c] = log_prior(labels) + chosen
-            logs[i, c] += sum(own[d] for own, d in zip(evidence, differs, strict=True))
+    n = sum(varied)
+    chosen = [-log(n + 1) - log(comb(n, sum(differs))) for differs in choices]
+    logs = np.array([log_prior(labels) for labels in every])[:, np.newaxis] + chosen
+    for j, column in enumerate(columns):
+        evidence = weigh_column(every, column, bases[j], priors[j])
+        logs += np.transpose([evidence[differs[j]] for differs in choices])
     weights = np.exp(logs - logs.max())
     return every, choices, weights / weights.sum()
 
 
-def weigh_column(rows, powers, labels, j, base, prior):
-    """Return the log probabilities of the cells of a column for d_j = 0 and d_j = 1."""
-    cells = [
-        (int(row[j]), w, k)
-        for row, w, k in zip(rows, powers, labels, strict=True)
-        if not isnan(row[j])
-    ]
-    totals = [sum(w for x, w, _ in cells if x == v) for v in range(len(base))]
+def weigh_column(every, column, base, prior):
+    """Return the log probabilities of the cells given each partition, for d_j = 0 and d_j = 1."""
+    totals = [sum(w for x, w in column if x == v) for v in range(len(base))]
     n_unused = totals.count(0)
     weights = [1.0 if n > 0 else 1.0 / n_unused for n in totals]
     common = [(n + w) / (sum(totals) + sum(weights)) for n, w in zip(totals, weights, strict=True)]
     if max(base) == min(base):
         base = [w / sum(weights) for w in weights]
-    alike = sum(w * log(common[x]) for x, w, _ in cells)
-    total = 0.0
+    alike = sum(w * log(common[int(x)]) for x, w in column if not isnan(x))
+    total = np.zeros(len(every))
     for concentration, weight in zip(*gamma_quadrature(*prior), strict=True):
-        family = tables.Symbol([concentration * b for b in base])
-        logs = 0.0
-        for k in set(labels):
-            own = [(x, w) for x, w, cluster in cells if cluster == k]
-            logs += family.log_marginal([x for x, _ in own], [w for _, w in own])
-        total += weight * np.exp(logs)
-    return alike, log(total)
+        family = mixtures.Table([(mixtures.Symbol([concentration * b for b in base]), [0])])
+        total += weight * np.exp(mixtures.log_likelihoods(every, column, family))
+    return np.full(len(every), alike), np.log(total)

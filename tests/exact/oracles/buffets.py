@@ -18,7 +18,7 @@ from scipy import special, stats
 
 
 def classes(n_rows, most):
-    """Return matrices (N, K) of all classes of up to so many features."""
+    """Return matrices (N, K) of all classes of at most `most` features."""
     columns = [column for column in product((0, 1), repeat=n_rows) if any(column)]
     return [
         np.array(chosen, dtype=float).reshape(n_features, n_rows).T
@@ -39,76 +39,76 @@ def log_class(features, concentration):
     return result
 
 
-def log_likelihood(rows, features, noise, weights):
-    """Return log p(observed entries | Z)."""
+def log_classes(every, concentration):
+    return np.array([log_class(features, concentration) for features in every])
+
+
+def _each_column(rows, every, noise, weights):
+    """Yield what each column tells given each class.
+
+    That is the number of its observed entries, the log determinant of their covariance S, x^T
+    S^-1 x, and the means and variances of all entries given these, (number of classes, N).
+    """
     rows = np.asarray(rows, dtype=float)
     noise, weights = (np.broadcast_to(each, rows.shape[1]) for each in (noise, weights))
-    result = 0.0
+    shared = np.array([features @ features.T for features in every])
     for column, v, u in zip(rows.T, noise, weights, strict=True):
-        covariance = v * np.eye(len(rows)) + u * features @ features.T
+        covariances = v * np.eye(len(rows)) + u * shared
         seen = ~np.isnan(column)
-        if seen.any():
-            own = covariance[np.ix_(seen, seen)]
-            result += stats.multivariate_normal.logpdf(column[seen], cov=own)
-    return float(result)
+        x, own = column[seen], covariances[:, seen][:, :, seen]
+        inverses = np.linalg.inv(own)
+        gain = inverses @ covariances[:, seen]
+        left = covariances - covariances[:, :, seen] @ gain
+        log_dets, variances = np.linalg.slogdet(own)[1], np.diagonal(left, axis1=1, axis2=2)
+        yield len(x), log_dets, x @ inverses @ x, x @ gain, variances
 
 
-def missing_moments(rows, features, noise, weights):
-    """Return means and mean squares of the missing entries given Z, in the order of rows."""
-    rows = np.asarray(rows, dtype=float)
-    covariance = noise * np.eye(len(rows)) + weights * features @ features.T
-    means, squares = np.zeros(rows.shape), np.zeros(rows.shape)
-    for d, column in enumerate(rows.T):
-        gone = np.isnan(column)
-        seen = ~gone
-        gain = np.linalg.solve(covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, gone)])
-        own = covariance[np.ix_(gone, gone)] - covariance[np.ix_(gone, seen)] @ gain
-        means[gone, d] = column[seen] @ gain
-        squares[gone, d] = means[gone, d] ** 2 + np.diag(own)
+def log_likelihoods(rows, every, noise, weights):
+    """Return log p(observed entries | Z) of each class."""
+    return sum(
+        -0.5 * (n * math.log(2.0 * math.pi) + log_det + squares)
+        for n, log_det, squares, *_ in _each_column(rows, every, noise, weights)
+    )
+
+
+def missing_moments(rows, every, noise, weights):
+    """Return means and mean squares of missing entries given each class, in the order of rows."""
+    found = list(_each_column(rows, every, noise, weights))
+    means, variances = (np.stack([each[i] for each in found], axis=-1) for i in (3, 4))
     missing = np.isnan(rows)
-    return means[missing], squares[missing]
+    return means[:, missing], (means**2 + variances)[:, missing]
 
 
-def own_noise(rows, features, ratio, prior):
+def own_noise(rows, every, ratio, prior):
     """Return what Z tells if every column has a variance v of its own, and u is `ratio` times v.
 
     1 / v ~ Gamma(prior), (shape, rate), is integrated out: columns have Student t densities.
 
     Returns
     -------
-    log_likelihood : float
-    log_variances : (D,) array
+    log_likelihoods : (number of classes,) array
+    log_variances : (number of classes, D) array
         E[log v].
     means, squares : arrays
         Of the missing entries, in the order of rows.
     """
-    rows = np.asarray(rows, dtype=float)
-    shape, rate = prior
-    covariance = np.eye(len(rows)) + ratio * features @ features.T
-    total, log_variances = 0.0, np.zeros(rows.shape[1])
-    means, squares = np.zeros(rows.shape), np.zeros(rows.shape)
-    for d, column in enumerate(rows.T):
-        gone = np.isnan(column)
-        seen = ~gone
-        own, n = covariance[np.ix_(seen, seen)], np.count_nonzero(seen)
-        a, b = shape + n / 2.0, rate + column[seen] @ np.linalg.solve(own, column[seen]) / 2.0
-        total += shape * math.log(rate) - math.lgamma(shape) + math.lgamma(a) - a * math.log(b)
-        total -= 0.5 * (n * math.log(2.0 * math.pi) + np.linalg.slogdet(own)[1])
-        log_variances[d] = math.log(b) - special.digamma(a)
-        gain = np.linalg.solve(own, covariance[np.ix_(seen, gone)])
-        left = covariance[np.ix_(gone, gone)] - covariance[np.ix_(gone, seen)] @ gain
-        means[gone, d] = column[seen] @ gain
-        squares[gone, d] = means[gone, d] ** 2 + b / (a - 1.0) * np.diag(left)
+    (shape, rate), total = prior, 0.0
+    log_variances, means, squares = [], [], []
+    for n, log_det, square, mean, variance in _each_column(rows, every, 1.0, ratio):
+        a, b = shape + n / 2.0, rate + square / 2.0
+        total += shape * math.log(rate) - math.lgamma(shape) + math.lgamma(a) - a * np.log(b)
+        total -= 0.5 * (n * math.log(2.0 * math.pi) + log_det)
+        log_variances.append(np.log(b) - special.digamma(a))
+        means.append(mean)
+        squares.append(mean**2 + (b / (a - 1.0))[:, np.newaxis] * variance)
     missing = np.isnan(rows)
-    return total, log_variances, means[missing], squares[missing]
+    means, squares = (np.stack(each, axis=-1)[:, missing] for each in (means, squares))
+    return total, np.transpose(log_variances), means, squares
 
 
 def log_posteriors(rows, every, concentration, noise, weights):
     """Return log p(X, [Z]) of all classes."""
-    return np.array([
-        log_class(features, concentration) + log_likelihood(rows, features, noise, weights)
-        for features in every
-    ])  # fmt: skip
+    return log_classes(every, concentration) + log_likelihoods(rows, every, noise, weights)
 
 
 def describe(features, most=4):
@@ -130,21 +130,19 @@ def _next_terms(row, rows, features, concentration, noise, weights, most_new):
     """
     n_rows, n_features = features.shape
     m = features.sum(axis=0)
-    before = log_likelihood(rows, features, noise, weights)
-    both = np.vstack([rows, [row]])
-    every, logs = list(product((0.0, 1.0), repeat=n_features)), []
+    every, all_rows, logs = list(product((0.0, 1.0), repeat=n_features)), [], []
+    log_new = stats.poisson.logpmf(range(most_new + 1), concentration / (n_rows + 1.0))
     for z in every:
-        prior = np.log(np.where(np.array(z) > 0, m, n_rows + 1.0 - m) / (n_rows + 1.0)).sum()
-        terms = []
+        old = np.vstack([features, np.array(z).reshape(1, -1)])
+        logs.append(np.log(np.where(old[-1] > 0, m, n_rows + 1.0 - m) / (n_rows + 1.0)).sum())
         for new in range(most_new + 1):
-            old = np.vstack([features, np.array(z).reshape(1, -1)])
             own = np.zeros((n_rows + 1, new))
             own[-1] = 1.0
-            log_new = stats.poisson.logpmf(new, concentration / (n_rows + 1.0))
-            together = log_likelihood(both, np.hstack([old, own]), noise, weights)
-            terms.append(prior + log_new + together - before)
-        logs.append(special.logsumexp(terms))
-    return np.array(every).reshape(len(every), n_features), np.array(logs)
+            all_rows.append(np.hstack([old, own]))
+    together = log_likelihoods(np.vstack([rows, [row]]), all_rows, noise, weights)
+    terms = together.reshape(len(every), -1) + np.array(logs)[:, np.newaxis] + log_new
+    terms -= log_likelihoods(rows, [features], noise, weights)[0]
+    return np.array(every).reshape(len(every), n_features), special.logsumexp(terms, axis=1)
 
 
 def log_next(row, rows, features, concentration, noise, weights, most_new=12):
@@ -168,14 +166,12 @@ def hyper_posterior(rows, every, concentration, noise_prior, weights_prior, grid
     """
     shape, rate = concentration
     rows = np.asarray(rows, dtype=float)
-    n_rows = len(rows)
-    total = rate + sum(1.0 / i for i in range(1, n_rows + 1))
+    total = rate + sum(1.0 / i for i in range(1, len(rows) + 1))
     sizes = np.array([features.shape[1] for features in every], dtype=float)
-    log_prior = np.array([log_class(features, 1.0) for features in every])
+    log_prior = log_classes(every, 1.0)
     log_prior += special.gammaln(shape + sizes) - (shape + sizes) * np.log(total)
-    roots = [np.linalg.eigh(features @ features.T) for features in every]
-    values = np.array([root[0] for root in roots])
-    squares = np.array([((root[1].T @ rows) ** 2).sum(axis=1) for root in roots])
+    values, vectors = np.linalg.eigh(np.array([features @ features.T for features in every]))
+    squares = ((vectors.transpose(0, 2, 1) @ rows) ** 2).sum(axis=2)
 
     def log_gamma(log_variance, prior):
         return -prior[0] * log_variance - prior[1] * np.exp(-log_variance)

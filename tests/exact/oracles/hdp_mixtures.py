@@ -11,33 +11,32 @@ import numpy as np
 from exact.oracles import hdp_topics, mixtures
 
 
-def log_likelihood(groups, labels, family):
-    """Return log p(x | z)."""
-    return mixtures.log_likelihood([row for group in groups for row in group], labels, family)
-
-
 def posterior(groups, family, alpha, gamma, y=None):
     """Return all partitions that `y` allows, and the probability of each given the rows."""
-    every = mixtures.partitions(sum(map(len, groups)), y)
-    weights = np.array([
-        hdp_topics.prior_of_partition(groups, labels, alpha, gamma)
-        * exp(log_likelihood(groups, labels, family))
-        for labels in every
-    ])  # fmt: skip
+    rows = [row for group in groups for row in group]
+    every = mixtures.partitions(len(rows), y)
+    priors = [hdp_topics.prior_of_partition(groups, labels, alpha, gamma) for labels in every]
+    weights = priors * np.exp(mixtures.log_likelihoods(every, rows, family))
     return every, weights / weights.sum()
 
 
 def mean_concentrations(groups, family, alpha_prior, gamma_prior):
     """Return the posterior means of alpha and gamma under Gamma priors, and of K."""
     return hdp_topics.mean_of_concentrations(
-        groups, lambda labels: exp(log_likelihood(groups, labels, family)), alpha_prior, gamma_prior
-    )
+        groups, lambda labels: exp(_log_likelihood(groups, labels, family)), alpha_prior,
+        gamma_prior,
+    )  # fmt: skip
 
 
 def log_joint(groups, labels, weights, rest, family, alpha, gamma):
     """Return log p(x, z, beta), with the density of the weights of components with rows."""
     prior = hdp_topics.log_prior_given_weights(groups, labels, weights, rest, alpha, gamma)
-    return prior + log_likelihood(groups, labels, family)
+    return prior + _log_likelihood(groups, labels, family)
+
+
+def _log_likelihood(groups, labels, family):
+    rows = [row for group in groups for row in group]
+    return mixtures.log_likelihoods([labels], rows, family)[0]
 
 
 def mean_weights(groups, labels, alpha, gamma):

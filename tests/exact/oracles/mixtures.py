@@ -1,6 +1,10 @@
-"""Mixtures by enumeration of all partitions of a few rows, in plain Python."""
+"""Mixtures by enumeration of all partitions of a few rows, in plain Python.
 
-from math import exp, lgamma, log, pi
+A family gives the log evidence of the rows of a cluster. Rows of a `Table` end with the power of
+their likelihood, and NaN marks a missing cell.
+"""
+
+from math import exp, isnan, lgamma, log, pi
 
 import numpy as np
 from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
@@ -60,39 +64,6 @@ class Gaussian:
         return result - 0.5 * dof * np.linalg.slogdet(scale)[1]
 
 
-class DiagonalGaussian:
-    """Each column on its own."""
-
-    def __init__(self, mean, precision, dof, scales):
-        self.columns = [
-            Gaussian([m], precision, dof, [[s]]) for m, s in zip(mean, scales, strict=True)
-        ]
-
-    def log_marginal(self, rows):
-        rows = np.array(rows, float)
-        return sum(column.log_marginal(rows[:, [d]]) for d, column in enumerate(self.columns))
-
-
-class Poisson:
-    """Columns have priors of their own, or share one if the shape and the rate are numbers."""
-
-    def __init__(self, shape, rate):
-        self.shape, self.rate = shape, rate
-
-    def log_marginal(self, rows):
-        result, columns = 0.0, np.array(rows, int).T
-        shapes, rates = (
-            np.broadcast_to(self.shape, len(columns)),
-            np.broadcast_to(self.rate, len(columns)),
-        )
-        for column, shape, rate in zip(columns, shapes, rates, strict=True):
-            s, n = int(column.sum()), len(column)
-            result += shape * log(rate) - lgamma(shape)
-            result += lgamma(shape + s) - (shape + s) * log(rate + n)
-            result -= sum(lgamma(x + 1.0) for x in column)
-        return result
-
-
 class Multinomial:
     """Rows of counts given their sums."""
 
@@ -110,58 +81,134 @@ class Multinomial:
         return result
 
 
-class Categorical(Multinomial):
-    """Rows of one symbol."""
+class Normal:
+    """A column: precision t ~ Gamma(dof / 2, scale / 2), mean ~ N(center, 1 / (precision t))."""
+
+    def __init__(self, center, precision, dof, scale):
+        self.center, self.precision, self.dof, self.scale = center, precision, dof, scale
+
+    def log_marginal(self, cells, powers):
+        cells, powers = np.array(cells, float), np.array(powers, float)
+        n = powers.sum()
+        c, dof = self.precision + n, self.dof + n
+        center = (self.precision * self.center + powers @ cells) / c
+        scale = self.scale + self.precision * (self.center - center) ** 2
+        scale += powers @ (cells - center) ** 2
+        result = lgamma(0.5 * dof) - lgamma(0.5 * self.dof)
+        result += 0.5 * log(self.precision / c) - 0.5 * n * log(pi)
+        return result + 0.5 * self.dof * log(self.scale) - 0.5 * dof * log(scale)
+
+
+class Count:
+    """A column: intensity ~ Gamma(shape, rate)."""
+
+    def __init__(self, shape, rate):
+        self.shape, self.rate = shape, rate
+
+    def log_marginal(self, cells, powers):
+        s, n = sum(w * x for x, w in zip(cells, powers, strict=True)), sum(powers)
+        result = self.shape * log(self.rate) - lgamma(self.shape) + lgamma(self.shape + s)
+        result -= (self.shape + s) * log(self.rate + n)
+        return result - sum(w * lgamma(x + 1.0) for x, w in zip(cells, powers, strict=True))
+
+
+class Symbol:
+    """A column: probabilities ~ Dirichlet(weights)."""
+
+    def __init__(self, weights):
+        self.weights = weights
+
+    def log_marginal(self, cells, powers):
+        result = lgamma(sum(self.weights)) - lgamma(sum(self.weights) + sum(powers))
+        for v, weight in enumerate(self.weights):
+            n = sum(w for x, w in zip(cells, powers, strict=True) if x == v)
+            result += lgamma(weight + n) - lgamma(weight)
+        return result
+
+
+class Columns:
+    """Independent columns without gaps and powers."""
+
+    def __init__(self, *families):
+        self.families = families
 
     def log_marginal(self, rows):
-        return super().log_marginal(np.eye(len(self.prior), dtype=int)[np.array(rows, int)[:, 0]])
+        columns, powers = np.array(rows, float).T, [1.0] * len(rows)
+        return sum(
+            family.log_marginal(column, powers)
+            for family, column in zip(self.families, columns, strict=True)
+        )
 
 
-def log_likelihood(rows, labels, family):
-    """Return log p(rows given the partition)."""
-    labels, rows = np.array(labels), np.array(rows)
-    return sum(family.log_marginal(rows[labels == k]) for k in np.unique(labels))
+class Table:
+    """Parts (family, columns): families of one column, or of several without gaps and powers."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def log_marginal(self, rows):
+        rows, result = np.array(rows, float), 0.0
+        for family, columns in self.parts:
+            if isinstance(family, Gaussian | Multinomial):
+                result += family.log_marginal(rows[:, columns])
+                continue
+            for d in columns:
+                cells = [(row[d], row[-1]) for row in rows if not isnan(row[d])]
+                result += family.log_marginal([x for x, _ in cells], [w for _, w in cells])
+        return result
 
 
-def posterior(rows, family, a, b, y=None):
-    """Return the probabilities of all partitions, in the order of `partitions`."""
-    logs = np.array([
-        log_prior(labels, a, b) + log_likelihood(rows, labels, family)
-        for labels in partitions(len(rows), y)
-    ])  # fmt: skip
+def log_likelihoods(every, rows, family):
+    """Return log p(rows given the partition) of each partition."""
+    rows, known = np.array(rows), {}
+    totals = []
+    for labels in every:
+        clusters = [tuple(np.flatnonzero(np.equal(labels, k))) for k in set(labels)]
+        for own in clusters:
+            if own not in known:
+                known[own] = family.log_marginal(rows[list(own)])
+        totals.append(sum(known[own] for own in clusters))
+    return np.array(totals)
+
+
+def log_joint(rows, labels, family, a, b):
+    """Return log p(rows, partition)."""
+    return log_prior(labels, a, b) + log_likelihoods([labels], rows, family)[0]
+
+
+def log_joints(every, rows, family, a, b):
+    """Return log p(rows, partition) of each partition."""
+    priors = np.array([log_prior(labels, a, b) for labels in every])
+    return priors + log_likelihoods(every, rows, family)
+
+
+def posterior(every, rows, family, a, b):
+    """Return the probabilities of the given partitions, if there are no others."""
+    logs = log_joints(every, rows, family, a, b)
     weights = np.exp(logs - logs.max())
     return weights / weights.sum()
 
 
-def posterior_of_scales(rows, family, expected, a, b, y=None):
+def posterior_of_scales(every, rows, family, expected, a, b):
     """Return P(partition) and E[log S] of one column, S / expected chi-square above 1e-4."""
-    every = partitions(len(rows), y)
-    priors = np.array([log_prior(labels, a, b) for labels in every])
-    logs, log_scales = [], []
-    for log_q in np.linspace(log(1e-4), log(100.0), 400):
-        scale = expected * exp(log_q)
-        likelihoods = np.array([log_likelihood(rows, labels, family(scale)) for labels in every])
-        logs.append(priors + likelihoods + 0.5 * log_q - 0.5 * exp(log_q))
-        log_scales.append(log(scale))
-    weights = np.exp(np.array(logs) - np.max(logs))
+    log_q = np.linspace(log(1e-4), log(100.0), 400)
+    logs = np.array([log_joints(every, rows, family(expected * exp(x)), a, b) for x in log_q])
+    logs += (0.5 * log_q - 0.5 * np.exp(log_q))[:, np.newaxis]
+    weights = np.exp(logs - logs.max())
     weights /= weights.sum()
-    return weights.sum(axis=0), weights.sum(axis=1) @ np.array(log_scales)
+    return weights.sum(axis=0), weights.sum(axis=1) @ (log(expected) + log_q)
 
 
 def log_predictive(row, rows, labels, family, a, b):
     """Return the log density of one more row given the partition of the others."""
-    before = log_prior(labels, a, b) + log_likelihood(rows, labels, family)
+    before = log_joint(rows, labels, family, a, b)
     return log(sum(
-        exp(
-            log_prior((*labels, k), a, b)
-            + log_likelihood([*rows, row], (*labels, k), family)
-            - before
-        )
+        exp(log_joint([*rows, row], (*labels, k), family, a, b) - before)
         for k in range(len(set(labels)) + 1)
     ))  # fmt: skip
 
 
-def hyper_posterior(rows, family, discount, concentration, y=None):
+def hyper_posterior(every, rows, family, discount, concentration):
     """Return P(partition), E[a] and E[log b]; either is known, or given by its prior."""
     a_nodes = [(discount, 1.0)]
     if not isinstance(discount, float):
@@ -169,8 +216,7 @@ def hyper_posterior(rows, family, discount, concentration, y=None):
     b_nodes = [(concentration, 1.0)]
     if not isinstance(concentration, float):
         b_nodes = list(zip(*gamma_quadrature(*concentration), strict=True))
-    every = partitions(len(rows), y)
-    likelihoods = np.array([log_likelihood(rows, labels, family) for labels in every])
+    likelihoods = log_likelihoods(every, rows, family)
     likelihoods = np.exp(likelihoods - likelihoods.max())
     weights, mean_a, mean_log_b = np.zeros(len(every)), 0.0, 0.0
     shapes = [tuple(sorted(np.bincount(labels))) for labels in every]

@@ -1,12 +1,10 @@
-"""Fits of latent features: attributes, resumed chains, imputed values, draws."""
-
-import pickle
+"""Fits of latent features: attributes, densities, units, gaps, and rows that are hard."""
 
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,13 +13,12 @@ from skdp.datasets import make_feature_images
 from skdp.mixture import IBPLatentFeatures
 
 IMAGES = make_feature_images(100, random_state=0)
-X = IMAGES.data
+X, TRUTH = IMAGES.data, IMAGES.features @ IMAGES.glyphs
 QUICK = {"center": False, "max_iter": 300, "random_state": 0}
-FEW = {"center": False, "random_state": 0}
 
 
-def with_gaps(rows, share=0.3, seed=0):
-    return np.where(np.random.default_rng(seed).random(rows.shape) < share, np.nan, rows)
+def with_gaps(rows, share=0.3):
+    return np.where(np.random.default_rng(0).random(rows.shape) < share, np.nan, rows)
 
 
 @pytest.fixture(scope="module")
@@ -29,27 +26,19 @@ def model():
     return IBPLatentFeatures(**QUICK).fit(X)
 
 
-@pytest.fixture(scope="module")
-def gaps():
-    rows = with_gaps(X)
-    return rows, IBPLatentFeatures(**QUICK).fit(rows)
-
-
-def same(model, other):
-    np.testing.assert_array_equal(model.components_, other.components_)
-    np.testing.assert_array_equal(model.score_samples(X), other.score_samples(X))
-    assert model.trace_ == other.trace_
-
-
-def nearest(model):
+def nearest(components):
     """Return the places of the glyphs among the components, and how many pixels differ."""
-    shown = model.components_ > 0.5
+    shown = components > 0.5
     wrong = (shown[:, np.newaxis] != (IMAGES.glyphs > 0.5)).sum(axis=2)
     return wrong.argmin(axis=0), wrong.min(axis=0)
 
 
+def mean_square(errors):
+    return np.sqrt(np.mean(errors**2))
+
+
 def test_glyphs_are_found(model):
-    places, wrong = nearest(model)
+    places, wrong = nearest(model.components_)
     assert wrong.max() == 0
     assert len(set(places)) == 4
     np.testing.assert_allclose(model.components_[places], IMAGES.glyphs, atol=0.35)
@@ -59,15 +48,17 @@ def test_glyphs_are_found(model):
     assert np.mean(found != IMAGES.features) < 0.06
     assert abs(model.noise_variance_ - 0.25) < 0.03
     assert model.n_components_distribution_[4:7].sum() > 0.8
-    assert model.n_components_distribution_.sum() == pytest.approx(1.0)
 
 
 def test_attributes(model):
+    """Those shown are of the sample with the highest log joint."""
     assert model.components_.shape == (model.n_components_, 36)
     assert model.get_feature_names_out()[0] == "ibplatentfeatures0"
-    assert model.transform(X).shape == (100, model.n_components_)
     assert np.all(np.diff(model.feature_probabilities_) <= 0.0)
     np.testing.assert_array_equal(model.mean_, np.zeros(36))
+    joints = [sample.log_joint for sample in model._models]
+    np.testing.assert_array_equal(model.components_, model._models[np.argmax(joints)].means)
+    assert max(joints) <= model.trace_["log_joint"].max()
     assert set(model.trace_) == {
         "log_joint", "n_components", "concentration", "noise_variance", "weights_variance",
     }  # fmt: skip
@@ -79,34 +70,27 @@ def test_attributes(model):
         assert getattr(model, f"{name}_") == pytest.approx(model.trace_[name].mean())
 
 
-def test_the_sample_shown_has_the_highest_log_joint(model):
-    joints = [sample.log_joint for sample in model._models]
-    best = model._models[int(np.argmax(joints))]
-    np.testing.assert_array_equal(model.components_, best.means)
-    assert max(joints) <= model.trace_["log_joint"].max()
-
-
-def test_scores_are_averaged_over_samples(model):
+def test_densities_and_draws(model):
+    """Averages over samples. A false alarm for one in 2,000 choices of the seed: 3.5 errors."""
     parts = [s.predict(X, model._key, 1, new=True, density=True)[1] for s in model._models]
     assert len(parts) == 20
     mean = logsumexp(parts, axis=0) - np.log(20)
     np.testing.assert_allclose(model.score_samples(X), mean)
     assert model.score(X) == pytest.approx(mean.mean())
+    draws = model.sample(4000, random_state=0)
+    low = np.median(model.score_samples(draws[:2000]))
+    share = np.mean(model.score_samples(draws[2000:]) > low)
+    assert abs(share - 0.5) < 3.5 * np.sqrt(0.5 / 2000)
 
 
 def test_transform_and_back(model):
+    """Rows do not depend on their batch."""
     shares = model.transform(X)
     back = model.inverse_transform(shares)
     np.testing.assert_allclose(back, shares @ model.components_)
-    truth = IMAGES.features @ IMAGES.glyphs
-    assert np.sqrt(np.mean((back - truth) ** 2)) < 0.2  # noise is 0.5
-    with pytest.raises(ValueError, match="X has 36 features, but IBPLatentFeatures found"):
-        model.inverse_transform(X)
-
-
-def test_rows_do_not_depend_on_their_batch(model):
+    assert mean_square(back - TRUTH) < 0.2  # noise is 0.5
     rows = np.random.default_rng(5).permutation(100)[:20]
-    np.testing.assert_array_equal(model.transform(X)[rows], model.transform(X[rows]))
+    np.testing.assert_array_equal(shares[rows], model.transform(X[rows]))
     np.testing.assert_array_equal(model.score_samples(X)[rows], model.score_samples(X[rows]))
 
 
@@ -118,7 +102,7 @@ def test_centering():
     # The same up to rounding, which in the end makes another chain of it.
     np.testing.assert_allclose(model.score_samples(shifted), other.score_samples(X), atol=0.5)
     back = model.inverse_transform(model.transform(shifted))
-    assert np.sqrt(np.mean((back - shifted) ** 2)) < 0.7
+    assert mean_square(back - shifted) < 0.7
     assert abs(model.sample(2000, random_state=0).mean() - shifted.mean()) < 0.05
 
 
@@ -130,42 +114,39 @@ def sums():
     return 2.0 * features @ rng.normal(size=(3, 6)) + 0.3 * rng.normal(size=(60, 6))
 
 
-@pytest.mark.parametrize("noise_variance", ["auto", "columns"])
 @pytest.mark.parametrize(
-    ("unit", "origin"), [(1e-6, 0.0), (1e-3, 7.0), (1e3, 0.0), (1e6, -1e8), (1.0, 1000.0)]
+    ("unit", "origin", "noise_variance", "center"),
+    [
+        (1e-6, 0.0, "auto", True),
+        (1e-6, 0.0, "columns", False),
+        (1e6, 0.0, "auto", False),
+        (1e6, -1e8, "columns", True),
+        (1.0, 1000.0, "auto", True),
+    ],
 )
-def test_units_and_origins(unit, origin, noise_variance, sums):
+def test_units_and_origins(unit, origin, noise_variance, center, sums):
     """Features are the same in any unit; variances and densities are in it."""
     rows = with_gaps(sums, 0.1)
-    for center in (True, False):
-        if origin != 0.0 and not center:
-            continue
-        model, other = (
-            IBPLatentFeatures(
-                noise_variance=noise_variance, center=center, max_iter=30, random_state=0
-            )
-            for _ in range(2)
-        )
-        shares, found = model.fit_transform(rows), other.fit_transform(unit * rows + origin)
-        assert model.n_components_ >= 2
-        assert other.n_components_ == model.n_components_
-        np.testing.assert_allclose(found, shares, atol=1e-6)
-        expected = unit * model.components_
-        np.testing.assert_allclose(other.components_, expected, rtol=1e-5, atol=1e-5 * unit)
-        np.testing.assert_allclose(
-            other.noise_variance_, unit**2 * model.noise_variance_, rtol=1e-5
-        )
-        numbers = [each.trace_["n_components"] for each in (model, other)]
-        np.testing.assert_array_equal(*numbers)
-        log_unit = np.count_nonzero(~np.isnan(rows), axis=1) * np.log(unit)
-        np.testing.assert_allclose(
-            other.score_samples(unit * rows + origin), model.score_samples(rows) - log_unit,
-            rtol=1e-6,
-        )  # fmt: skip
+    model = IBPLatentFeatures(
+        noise_variance=noise_variance, center=center, max_iter=30, random_state=0
+    )
+    other = clone(model)
+    shares, found = model.fit_transform(rows), other.fit_transform(unit * rows + origin)
+    assert other.n_components_ == model.n_components_ >= 2
+    np.testing.assert_allclose(found, shares, atol=1e-6)
+    expected = unit * model.components_
+    np.testing.assert_allclose(other.components_, expected, rtol=1e-5, atol=1e-5 * unit)
+    np.testing.assert_allclose(other.noise_variance_, unit**2 * model.noise_variance_, rtol=1e-5)
+    numbers = [each.trace_["n_components"] for each in (model, other)]
+    np.testing.assert_array_equal(*numbers)
+    log_unit = np.count_nonzero(~np.isnan(rows), axis=1) * np.log(unit)
+    np.testing.assert_allclose(
+        other.score_samples(unit * rows + origin), model.score_samples(rows) - log_unit, rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("noise_variance", ["auto", "columns"])
-@pytest.mark.parametrize("outlier", [100.0, 1e3, 1e6, 1e20, 1e50, 1e119])
+@pytest.mark.parametrize("outlier", [100.0, 1e6, 1e119])
 def test_outlier(outlier, noise_variance, sums):
     """It may have a few features of its own and hide some other features."""
     for rows in (sums.copy(), sums[:10, :3].copy()):
@@ -194,9 +175,6 @@ def test_bound_on_the_number_of_features(sums):
 
 
 def test_columns_that_hardly_vary(sums):
-    for unit in (1e-151, 1e-300):
-        with pytest.raises(ValueError, match=r"vary by 1e-150 or more.* in column 0: scale"):
-            IBPLatentFeatures(max_iter=4).fit(unit * sums)
     for noise_variance in ("auto", "columns"):
         model = IBPLatentFeatures(noise_variance=noise_variance, max_iter=4, random_state=0)
         assert np.isfinite(model.fit(1e-145 * sums).score(1e-145 * sums))
@@ -206,18 +184,16 @@ def test_columns_of_other_scales_and_noise():
     """Each column has a unit of its own, and its noise another share of it."""
     rng = np.random.default_rng(0)
     noise, units = np.linspace(0.2, 0.6, 36), 10.0 ** rng.integers(-2, 3, 36)
-    truth = IMAGES.features @ IMAGES.glyphs
-    rows = with_gaps((truth + noise * rng.normal(size=truth.shape)) * units)
+    rows = with_gaps((TRUTH + noise * rng.normal(size=TRUTH.shape)) * units)
     params = {**QUICK, "noise_prior": (1.0, 1e-6), "n_samples": 10}
     model = IBPLatentFeatures(noise_variance="columns", **params).fit(rows)
-    wrong = ((model.components_ / units > 0.5)[:, np.newaxis] != (IMAGES.glyphs > 0.5)).sum(axis=2)
-    assert wrong.min(axis=0).max() == 0
+    assert nearest(model.components_ / units)[1].max() == 0
     assert model.noise_variance_.shape == (36,)
     ratios = np.sqrt(model.noise_variance_) / (noise * units)
     assert 0.7 < ratios.min() < ratios.max() < 1.4
     missing = np.isnan(rows)
-    errors = np.abs(model.impute(rows) - truth * units) / units
-    assert np.sqrt(np.mean(errors[missing] ** 2)) < 0.3
+    errors = np.abs(model.impute(rows) - TRUTH * units) / units
+    assert mean_square(errors[missing]) < 0.3
     draws = model.sample(3000, random_state=0)
     assert 0.8 < np.median(draws.std(axis=0) / np.nanstd(rows, axis=0)) < 1.25
     # The density of all columns is that of their units.
@@ -229,14 +205,13 @@ def test_columns_of_other_scales_and_noise():
         assert state.noise_variance.shape == (36,)
 
 
-def test_missing_values(gaps):
-    rows, model = gaps
-    missing = np.isnan(rows)
-    assert nearest(model)[1].max() == 0
+def test_missing_values():
+    rows = with_gaps(X)
+    model, missing = IBPLatentFeatures(**QUICK).fit(rows), np.isnan(rows)
+    assert nearest(model.components_)[1].max() == 0
     full = model.impute(rows)
     np.testing.assert_allclose(full[~missing], rows[~missing])
-    truth = IMAGES.features @ IMAGES.glyphs
-    assert np.sqrt(np.mean((full - truth)[missing] ** 2)) < 0.25
+    assert mean_square((full - TRUTH)[missing]) < 0.25
     assert np.isfinite(model.transform(rows)).all()
     # A row of which nothing is known has the density 1 and the mean of the prediction.
     nothing = np.full((1, 36), np.nan)
@@ -245,24 +220,25 @@ def test_missing_values(gaps):
     np.testing.assert_allclose(model.impute(nothing)[0], expected)
 
 
-@pytest.mark.parametrize("x", [-4.0, 1.0, 3.0, 6.0, 12.0])
-def test_imputed_values_are_the_means_under_the_density(x):
+def test_imputed_values_are_the_means_under_the_density():
     """Stored samples count by how well they fit the observed entries."""
     rng = np.random.default_rng(0)
     rows = np.repeat([[0.0, 0.0], [6.0, -4.0], [3.0, 8.0]], [40, 40, 30], axis=0)
     rows += rng.normal(size=rows.shape)
     model = IBPLatentFeatures(max_iter=60, random_state=0).fit(rows)
     grid = np.linspace(-60.0, 60.0, 2401)
-    logs = model.score_samples(np.column_stack([np.full(len(grid), x), grid]))
-    shares = np.exp(logs - logs.max())
-    assert model.impute([[x, np.nan]])[0, 1] == pytest.approx(shares @ grid / shares.sum(), 1e-6)
+    for x in (-4.0, 1.0, 3.0, 6.0, 12.0):
+        logs = model.score_samples(np.column_stack([np.full(len(grid), x), grid]))
+        shares = np.exp(logs - logs.max())
+        found = model.impute([[x, np.nan]])[0, 1]
+        assert found == pytest.approx(shares @ grid / shares.sum(), 1e-6)
 
 
+@pytest.mark.slow
 def test_more_features_than_can_be_summed_over():
     rng = np.random.default_rng(0)
-    rows = (rng.random((60, 24)) < 0.4) @ rng.normal(size=(24, 30)) + 0.1 * rng.normal(
-        size=(60, 30)
-    )
+    features = rng.random((60, 24)) < 0.4
+    rows = features @ rng.normal(size=(24, 30)) + 0.1 * rng.normal(size=(60, 30))
     model = IBPLatentFeatures(max_iter=40, noise_variance=0.01, random_state=0).fit(rows)
     assert model.n_components_ > 16
     again = clone(model).fit(rows)
@@ -287,52 +263,10 @@ def test_no_feature_at_all():
 
 
 def test_given_numbers_are_kept():
-    params = {"concentration": 2.0, "noise_variance": 0.3, "weights_variance": 0.7}
-    model = IBPLatentFeatures(**params, max_iter=4).fit(X)
-    assert (model.concentration_, model.noise_variance_, model.weights_variance_) == pytest.approx(
-        (2.0, 0.3, 0.7)
-    )
-
-
-def test_draws(model):
-    """A false alarm for one in 2,000 choices of the seed: 3.5 standard errors."""
-    draws = model.sample(4000, random_state=0)
-    low = np.median(model.score_samples(draws[:2000]))
-    share = np.mean(model.score_samples(draws[2000:]) > low)
-    assert abs(share - 0.5) < 3.5 * np.sqrt(0.5 / 2000)
-
-
-def test_warm_start_is_one_long_chain():
-    rows = with_gaps(X)
-    long = IBPLatentFeatures(max_iter=20, burn_in=4, **FEW).fit(rows)
-    short = IBPLatentFeatures(max_iter=11, burn_in=4, warm_start=True, **FEW).fit(rows)
-    short = pickle.loads(pickle.dumps(short)).set_params(max_iter=20).fit(rows)
-    same(long, short)
-
-
-def test_several_chains_whatever_the_threads():
-    one = IBPLatentFeatures(max_iter=10, n_chains=2, **FEW).fit(X)
-    two = clone(one).set_params(n_jobs=2).fit(X)
-    same(one, two)
-    assert one.trace_["log_joint"].shape == (2, 2)
-    assert len(one._models) == 4
-
-
-def test_iter_sweeps():
-    copies = [state.copy() for state in IBPLatentFeatures(max_iter=5, **FEW).iter_sweeps(X)]
-    assert len(copies) == 5
-    last = copies[-1]
-    assert last.features.dtype == bool
-    assert len(last.features) == 100
-    assert min(last.concentration, last.noise_variance, last.weights_variance) > 0.0
-    fitted = IBPLatentFeatures(max_iter=5, burn_in=0, thin=1, **FEW).fit(X)
-    joints = [state.log_joint() for state in copies]
-    np.testing.assert_array_equal(fitted.trace_["log_joint"][0], joints)
-    np.testing.assert_array_equal(
-        fitted.trace_["n_components"][0], [state.features.shape[1] for state in copies]
-    )
-    with pytest.raises(ValueError, match="read-only"):
-        last.features[0] = True
+    given = {"concentration": 2.0, "noise_variance": 0.3, "weights_variance": 0.7}
+    model = IBPLatentFeatures(**given, max_iter=4).fit(X)
+    for name, value in given.items():
+        assert getattr(model, f"{name}_") == pytest.approx(value)
 
 
 def test_in_a_pipeline_and_a_search():
@@ -340,11 +274,3 @@ def test_in_a_pipeline_and_a_search():
     grid = {"ibplatentfeatures__noise_variance": [0.2, 1.0]}
     search = GridSearchCV(pipeline, grid, cv=2).fit(X)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-
-
-def test_not_fitted():
-    for name in ("transform", "inverse_transform", "impute", "score", "score_samples"):
-        with pytest.raises(NotFittedError):
-            getattr(IBPLatentFeatures(), name)(X)
-    with pytest.raises(NotFittedError):
-        IBPLatentFeatures().sample()
