@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 from refusals.samples import DAYS, DOCUMENTS, HIDDEN, STRAY, TINY, TOPICS, given, stm
 from skdp.data import PartitionedCorpus, SegmentedCorpus
@@ -10,9 +11,35 @@ from skdp.topics import (
     GibbsLDA,
     HDPTopicModel,
     LatentDirichletCoClustering,
+    SectionedTopicModel,
     SegmentedTopicModel,
+    SequentialLDA,
     TopicSegmenter,
 )
+
+
+def parts_of(documents, n_features=None):
+    return PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(documents, n_features), 2)
+
+
+PARTS = parts_of(DOCUMENTS)
+
+
+def pitman_yor(X=DOCUMENTS, **params):
+    return GibbsLDA(2, topic_word_discount="auto", **params).fit(X)
+
+
+def co_clusters(**params):
+    return LatentDirichletCoClustering(3, 2, max_iter=2, **params).fit(DOCUMENTS)
+
+
+def sectioned(**params):
+    return SectionedTopicModel(2, **params).fit(DOCUMENTS)
+
+
+def segmenter(**params):
+    return TopicSegmenter(2, max_iter=2, **params).fit(DOCUMENTS)
+
 
 TABLE = r"""
 GibbsLDA(2).fit(HIDDEN) -> ValueError: X must not be a masked array
@@ -82,8 +109,7 @@ GibbsLDA(2, fixed_components=[[0, 0, 0.5, 0.5]]).fit(DOCUMENTS, [{0}, None])
 HDPTopicModel(
         fixed_components=[[0.25] * 4], seed_words={'a': [0]}, max_components=1).fit(DOCUMENTS)
     ValueError: max_components has 1 topics, but fixed_components has 1 and seed_words has 1
-GibbsLDA(1, fixed_components=[[1.0, 0, 0,
-        0]]).fit(PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2))
+GibbsLDA(1, fixed_components=[[1.0, 0, 0, 0]]).fit(PARTS)
     ValueError ~ The word \d \(document 0, segment \d\) can have no topic
 GibbsLDA(2).fit(DOCUMENTS, [{0}])
     ValueError: y must have a set of topics, or None, for each of the 2 documents, got 1
@@ -106,12 +132,11 @@ LatentDirichletCoClustering(2).fit(DOCUMENTS, [{0}, {1}])
     ValueError: no input for this LatentDirichletCoClustering
 TopicSegmenter(2).fit(DOCUMENTS, [{0}, {1}])
     ValueError: y must hold arrays of known cuts, not sets of topics
-GibbsLDA(2).fit(PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2), [{0}])
-    ValueError: for each of the 2 documents, got 1
-GibbsLDA(2).fit(PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2), [{0},
-        {2}]) -> ValueError: y[1] must hold topics from 0 to below n_components=2; got 2
-LatentDirichletCoClustering(2).fit(PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(
-        DOCUMENTS), 2), [{0}, {1}]) -> ValueError: no input for this LatentDirichletCoClustering
+GibbsLDA(2).fit(PARTS, [{0}]) -> ValueError: for each of the 2 documents, got 1
+GibbsLDA(2).fit(PARTS, [{0}, {2}])
+    ValueError: y[1] must hold topics from 0 to below n_components=2; got 2
+LatentDirichletCoClustering(2).fit(PARTS, [{0}, {1}])
+    ValueError: no input for this LatentDirichletCoClustering
 stm(n_components=True) -> ValueError: n_components...int...True
 stm(topic_word_prior=True) -> ValueError: topic_word_prior...True
 stm(dirichlet_prior=(True, 1.0)) -> ValueError: dirichlet_prior
@@ -181,4 +206,251 @@ TopicSegmenter(2, max_iter=2).fit(DOCUMENTS, [[[1], [1, 2]], None])
     ValueError: y[0] must have a value for each of the 1 gaps
 SegmentedTopicModel(2, seed_words={0: [[1], [1, 2]]}).fit(DOCUMENTS)
     ValueError: seed_words[0] must hold words or word ids
+stm(doc_topic_prior=[1, 2, 3]) -> ValueError: doc_topic_prior must hold n_components=2 numbers from
+stm(doc_topic_prior=[1, 0]) -> ValueError: doc_topic_prior must hold n_components=2 numbers from
+stm(doc_topic_prior=[1, np.nan])
+    ValueError: doc_topic_prior must hold n_components=2 numbers from
+stm(doc_topic_prior=[[1, 1]]) -> ValueError: doc_topic_prior must hold n_components=2 numbers from
+stm(init=np.ones((3, 4))) -> ValueError: init must have shape ... = (2, 4), got (3, 4)
+stm(init=np.ones((2, 3))) -> ValueError: init must have shape ... = (2, 4), got (2, 3)
+stm(init=np.ones(4)) -> ValueError: init must be a 2-D array
+stm(init=-np.ones((2, 4))) -> ValueError: init must hold non-negative numbers, and no row
+stm(init=np.zeros((2, 4))) -> ValueError: init must hold non-negative numbers, and no row
+stm(init=np.full((2, 4), np.nan)) -> ValueError: init contains NaN
+stm(burn_in=2) -> ValueError: burn_in must be smaller than max_iter
+stm(transform_burn_in=100) -> ValueError: transform_burn_in must be smaller than transform_max_iter
+stm(discount_prior=np.ones(2)) -> ValueError: The 'discount_prior' parameter of SegmentedTopicModel
+stm(n_components='auto', doc_topic_prior='auto-symmetric')
+    ValueError: must be 'auto' if n_components is 'auto'
+stm(n_components='auto', doc_topic_prior=[0.1, 0.2])
+    ValueError: must be 'auto' if n_components is 'auto'
+stm(n_components='auto', init=np.ones((3, 3)))
+    ValueError: init must have shape ... n_features=4, got (3, 3)
+stm(n_components='auto', max_components=8, initial_components=9)
+    ValueError: initial_components has 9 topics, but max_components is 8
+stm(n_components='auto', max_components=8, init=np.ones((9, 4)))
+    ValueError: init has 9 topics, but max_components is 8
+HDPTopicModel(init=np.ones((3, 3))).fit(DOCUMENTS)
+    ValueError: init must have shape ... n_features=4, got (3, 3)
+HDPTopicModel(max_components=8, initial_components=9).fit(DOCUMENTS)
+    ValueError: initial_components has 9 topics, but max_components is 8
+HDPTopicModel(max_components=8, init=np.ones((9, 4))).fit(DOCUMENTS)
+    ValueError: init has 9 topics, but max_components is 8
+stm(n_components=5, max_components=4)
+    ValueError: n_components has 5 topics, but max_components is 4
+SequentialLDA('auto').fit(DOCUMENTS) -> ValueError: 'n_components' parameter of SequentialLDA
+SegmentedTopicModel.from_topics(TOPICS, n_components='auto', doc_topic_prior='auto')
+    ValueError: components holds 2 topics, but n_components is auto
+SegmentedTopicModel.from_topics(TOPICS) -> ValueError: doc_topic_prior must be given as numbers
+SegmentedTopicModel.from_topics(TOPICS, doc_topic_prior='auto-symmetric')
+    ValueError: must be given as numbers
+given(TOPICS, discount='auto') -> ValueError: discount must be given as numbers
+given(TOPICS, discount_prior=(0.0, 1.0)) -> ValueError: discount_prior must be two positive
+given(TOPICS, concentration_scope='all') -> ValueError: concentration_scope
+given([[0.5, -0.5]]) -> ValueError: components must hold non-negative numbers
+given([[0.0, 0.0]]) -> ValueError: components must hold non-negative numbers, and no row
+given([[0.5, np.nan]]) -> ValueError: components contains NaN
+AdaptiveTopicModel.from_topics(TOPICS, doc_topic_prior=1.0, mixing_prior='auto')
+    ValueError: mixing_prior must be given as numbers
+AdaptiveTopicModel.from_topics(TOPICS, doc_topic_prior=1.0, mixing_prior=(1.0, 0.0))
+    ValueError: mixing_prior must be two positive numbers
+AdaptiveTopicModel(2, mixing_prior=()).fit(DOCUMENTS)
+    ValueError: mixing_prior must be two positive
+AdaptiveTopicModel(2, mixing_prior=((1.0, 1.0),)).fit(DOCUMENTS)
+    ValueError: mixing_prior must be two positive
+AdaptiveTopicModel(2, mixing_prior=np.ones(2)).fit(DOCUMENTS)
+    ValueError: 'mixing_prior' parameter of Adap
+AdaptiveTopicModel(2, mixing_prior={1.0, 2.0}).fit(DOCUMENTS)
+    ValueError: 'mixing_prior' parameter of Adap
+GibbsLDA(2, init='lda').fit(DOCUMENTS) -> ValueError: 'init' parameter of GibbsLDA
+GibbsLDA.from_topics(TOPICS) -> ValueError: doc_topic_prior must be given as numbers
+GibbsLDA.from_topics(TOPICS, doc_topic_prior=1.0, level='word') -> ValueError: 'level' parameter
+GibbsLDA.from_topics(TOPICS, doc_topic_prior=1.0, seed_words={0: [1]})
+    ValueError: seed_words must be None in from_topics
+pitman_yor(seed_words={0: [1]})
+    ValueError: seed_words must be None if topics are Pitman-Yor processes
+pitman_yor(fixed_components=[[0.25] * 4])
+    ValueError: fixed_components must be None if topics are Pitman-Yor processes
+pitman_yor(n_shards=2) -> ValueError: n_shards must be 1 if topics are Pitman-Yor processes
+pitman_yor(topic_word_prior=0.1)
+    ValueError: topic_word_prior must be 'auto' if topics are Pitman-Yor processes
+pitman_yor(PARTS) -> TypeError: Topics that are Pitman-Yor processes take no PartitionedCorpus
+HDPTopicModel(10) -> TypeError: positional argument
+HDPTopicModel(concentration=1e9).fit(DOCUMENTS)
+    ValueError: concentration must be 'auto' or a number
+HDPTopicModel(concentration=1e-9).fit(DOCUMENTS)
+    ValueError: concentration must be 'auto' or a number
+HDPTopicModel(concentration=[1.0]).fit(DOCUMENTS)
+    ValueError: concentration must be 'auto' or a number
+HDPTopicModel(init='lda').fit(DOCUMENTS) -> ValueError: 'init' parameter of HDPTopicModel
+HDPTopicModel.from_topics(TOPICS) -> ValueError: concentration must be given as a number
+HDPTopicModel.from_topics(TOPICS, concentration=-1.0)
+    ValueError: concentration must be 'auto' or a number from 1e-08
+co_clusters(document_topic_prior=[1.0, 1.0, 1.0])
+    ValueError: document_topic_prior must hold n_docum
+co_clusters(document_topic_prior=[1.0, -1.0]) -> ValueError: document_topic_prior must hold n_docum
+co_clusters(document_topic_prior=[[1.0, 1.0]]) -> ValueError: document_topic_prior must hold n_docum
+co_clusters(segment_topic_prior=[]) -> ValueError: segment_topic_prior must hold n_components=3
+co_clusters(segment_topic_prior=[1.0, 1.0])
+    ValueError: segment_topic_prior must hold n_components=3
+co_clusters(segment_topic_prior=[1.0, np.nan, 1.0])
+    ValueError: segment_topic_prior must hold n_components=3
+co_clusters(segment_topic_prior=['a', 'b', 'c'])
+    ValueError: segment_topic_prior must hold n_components=3
+co_clusters(segment_topic_prior=[[1.0, 1.0, 1.0]])
+    ValueError: segment_topic_prior must hold n_components=3
+co_clusters(segment_topic_prior=[[1.0] * 3, [1.0] * 2])
+    ValueError: segment_topic_prior must hold n_components=3
+co_clusters(segment_topic_prior=np.ones((3, 2)))
+    ValueError: segment_topic_prior must hold n_components=3
+co_clusters(segment_topic_prior=np.zeros((2, 3)))
+    ValueError: segment_topic_prior must hold n_components=3
+co_clusters(segment_topic_prior=np.ones((1, 2, 3)))
+    ValueError: segment_topic_prior must hold n_components=3
+co_clusters(segment_topic_prior='auto-symmetric') -> ValueError: 'segment_topic_prior' parameter
+LatentDirichletCoClustering.from_topics(TOPICS, document_topic_prior=1.0)
+    ValueError: segment_topic_prior must be given as numbers
+LatentDirichletCoClustering.from_topics(TOPICS, segment_topic_prior=1.0)
+    ValueError: document_topic_prior must be given as numbers
+LatentDirichletCoClustering.from_topics(TOPICS, segment_topic_prior=np.ones((3, 2)),
+        n_document_topics=2) -> ValueError: segment_topic_prior must hold
+LatentDirichletCoClustering.from_topics(TOPICS, segment_topic_prior=np.ones((2, 3)),
+        document_topic_prior=1.0) -> ValueError: segment_topic_prior must hold
+sectioned(concentration=(1.0, 2.0, 3.0))
+    ValueError: concentration must be a number in ...of sections and
+sectioned(concentration=(1.0, 'other'))
+    ValueError: concentration must be a number in ...of sections and
+sectioned(concentration=(1.0, 0.0))
+    ValueError: concentration must be a number in ...of sections and
+sectioned(concentration=[[1.0, 2.0]])
+    ValueError: concentration must be a number in ...of sections and
+sectioned(concentration=np.ones((2, 2)))
+    ValueError: concentration must be a number in ...of sections and
+sectioned(discount=1.0) -> ValueError: discount must be a number in ...of sections and
+sectioned(discount=(-0.1, 0.5)) -> ValueError: discount must be a number in ...of sections and
+sectioned(discount=()) -> ValueError: discount must be a number in ...of sections and
+SectionedTopicModel.from_topics(TOPICS, doc_topic_prior=1.0)
+    ValueError: concentration must be given as numbers
+SectionedTopicModel.from_topics(TOPICS, doc_topic_prior=1.0, concentration=(1.0, 'auto'))
+    ValueError: concentration must be given as numbers
+SectionedTopicModel(2).fit(DOCUMENTS, [{0}, {1}])
+    ValueError: no input for this SectionedTopicModel
+SegmentedTopicModel(2, n_shards=3).fit(PARTS) -> ValueError: n_partitions=2, got n_shards=3
+SegmentedTopicModel(2, init='lda').fit(PARTS) -> TypeError: init='lda' ... another init
+SegmentedTopicModel('auto').fit(PARTS) -> TypeError: n_components='auto' ... X.compute()
+SegmentedTopicModel(2, init=np.ones((3, 4))).fit(PARTS) -> ValueError: init must have shape
+SegmentedTopicModel(2).iter_sweeps(PARTS) -> TypeError: X.compute()
+SegmentedTopicModel(2).fit(parts_of([[[]], [[]]], 3)) -> ValueError: X has no tokens at all
+stm().transform_segments(PARTS) -> TypeError: X.compute()
+SegmentedTopicModel(2).score(PARTS) -> NotFittedError: SegmentedTopicModel
+stm().transform(parts_of([[[0]], [[1]]], 5))
+    ValueError: X has 5 features, but SegmentedTopicModel is
+stm().score_samples(parts_of([[[0]], [[1]]], 5))
+    ValueError: X has 5 features, but SegmentedTopicModel is
+stm().score(parts_of([[[0]], [[1]]], 5)) -> ValueError: X has 5 features, but SegmentedTopicModel is
+stm().score(parts_of([[[0]], [[1]]], 4)) -> ValueError: X has no tokens to score
+stm().score([[[0], [1]], [[]]]) -> ValueError: X has no tokens to score
+stm().transform([[[0, 4]]]) -> ValueError: document 0, segment 0: word id 4 is out of range
+stm().score(np.ones((2, 5))) -> ValueError: X has 5 features
+stm().perplexity(SegmentedCorpus.from_documents([[[0]]], 3)) -> ValueError: X has 3 features
+TopicSegmenter(2).fit(DOCUMENTS, [[-1]]) -> ValueError: for each of the 2 documents
+TopicSegmenter(2).fit(DOCUMENTS, [[0, 1], [0]])
+    ValueError: y[0] must have a value for each of the 1 gaps
+TopicSegmenter(2).fit(DOCUMENTS, [1, None])
+    ValueError: y[0] must have a value for each of the 1 gaps
+TopicSegmenter(2).fit(DOCUMENTS, [[2], [0]]) -> ValueError: y[0] must hold 1 (a cut), 0
+TopicSegmenter(2).fit(DOCUMENTS, [[np.nan], [0]]) -> ValueError: y[0] must hold 1 (a cut)
+TopicSegmenter(2).fit(DOCUMENTS, 'cuts') -> ValueError: for each of the 2 documents
+TopicSegmenter(2, max_units=1).fit(DOCUMENTS, [None, [0]])
+    ValueError: y[1] joins 2 units to one part, but max_units
+TopicSegmenter.from_topics(TOPICS, doc_topic_prior=0.1, cut_probability='auto')
+    ValueError: cut_probability must be given as numbers
+segmenter().predict(DOCUMENTS, n_parts=0)
+    ValueError: n_parts must be from 1 to the number of units
+segmenter().predict(DOCUMENTS, n_parts=99)
+    ValueError: n_parts must be from 1 to the number of units
+segmenter().predict(DOCUMENTS, n_parts=[2, 2, 2]) -> ValueError: one for each of the 2 documents
+segmenter().predict(DOCUMENTS, n_parts=1.5) -> ValueError: n_parts must hold integers
+segmenter().predict(DOCUMENTS, max_words=0) -> ValueError: max_words must be
+segmenter().predict(DOCUMENTS, n_parts=2, max_words=9) -> ValueError: cannot both be given
+segmenter(max_units=1).predict(DOCUMENTS, n_parts=1)
+    ValueError: n_parts must be at least 2 in document 0
+segmenter().merge(DOCUMENTS, [[1]]) -> ValueError: for each of the 2 documents
+segmenter().merge(DOCUMENTS, [[0], [1]])
+    ValueError: cuts[0] must hold the first segments ...but the first, from 1 to
+segmenter().merge(DOCUMENTS, [[1], [99]]) -> ValueError: cuts[1] must hold
+TopicSegmenter(2).merge(DOCUMENTS, [[], []]) -> NotFittedError: TopicSegmenter
+given(TOPICS).reduce_topics(1) -> ValueError: topic_tree needs the shares of topics
+co_clusters().reduce_topics(2) -> TypeError: two kinds of topics
+co_clusters().name_topics() -> TypeError: transform returns shares of topics of segments
+stm().reduce_topics(99) -> ValueError: at most the number of topics, 2, got 99
+stm().reduce_topics(0) -> ValueError: n_topics must be an integer >= 1
+stm().reduce_topics(1.5) -> ValueError: n_topics must be an integer >= 1
+stm().reduce_topics('two') -> ValueError: n_topics must be an integer >= 1
+stm().reduce_topics(True) -> ValueError: n_topics must be an integer >= 1
+GibbsLDA(2).topic_tree() -> NotFittedError: GibbsLDA
+GibbsLDA(2).reduce_topics(2) -> NotFittedError: GibbsLDA
+GibbsLDA(2).top_words() -> NotFittedError: GibbsLDA
+GibbsLDA(2).summary() -> NotFittedError: GibbsLDA
+GibbsLDA(2).representative_documents() -> NotFittedError: GibbsLDA
+GibbsLDA(2).representative_segments(DOCUMENTS) -> NotFittedError: GibbsLDA
+GibbsLDA(2).name_topics() -> NotFittedError: GibbsLDA
+GibbsLDA(2).get_feature_names_out() -> NotFittedError: GibbsLDA
+GibbsLDA(2).log_likelihood(DOCUMENTS) -> NotFittedError: GibbsLDA
+given(TOPICS).log_likelihood([[[0]]], n_particles=0) -> ValueError: n_particles must be an integer
+given(TOPICS).log_likelihood([[[0]]], n_particles=1.5) -> ValueError: n_particles must be an integer
+given(TOPICS).log_likelihood([[[0]]], n_particles='2') -> ValueError: n_particles must be an integer
+given(TOPICS).log_likelihood([[[0]]], n_particles=None)
+    ValueError: n_particles must be an integer
+given(TOPICS).log_likelihood([[[0]]], n_particles=True)
+    ValueError: n_particles must be an integer
+given(TOPICS).log_likelihood(np.ones((1, 4))) -> ValueError: X has 4 features
+given(TOPICS).top_words(relevance=0.99) -> ValueError ~ ^relevance below 1 needs the shares
+stm().top_words(relevance=-0.1) -> ValueError ~ ^relevance must be a number in
+stm().top_words(relevance=1.1) -> ValueError ~ ^relevance must be a number in
+stm().top_words(relevance=np.nan) -> ValueError ~ ^relevance must be a number in
+stm().top_words(relevance='1') -> ValueError ~ ^relevance must be a number in
+stm().top_words(relevance=None) -> ValueError ~ ^relevance must be a number in
+stm().top_words(relevance=[0.5]) -> ValueError ~ ^relevance must be a number in
+stm().top_words(n=0) -> ValueError ~ ^n must be an integer >= 1
+stm().top_words(n=2.0) -> ValueError ~ ^n must be an integer >= 1
+stm().top_words(n='2') -> ValueError ~ ^n must be an integer >= 1
+stm().summary(n=True) -> ValueError ~ ^n must be an integer >= 1
+stm().summary(n=0) -> ValueError ~ ^n must be an integer >= 1
+stm().summary(n_topics=0) -> ValueError: n_topics must be an integer >= 1
+stm().summary(n_topics=1.5) -> ValueError: n_topics must be an integer >= 1
+stm().summary(n_topics=True) -> ValueError: n_topics must be an integer >= 1
+stm().summary(min_share=-0.1) -> ValueError: min_share must be a number in [0, 1]
+stm().summary(min_share=1.1) -> ValueError: min_share must be a number in [0, 1]
+stm().summary(min_share='all') -> ValueError: min_share must be a number in [0, 1]
+stm().summary(min_share=np.nan) -> ValueError: min_share must be a number in [0, 1]
+stm().name_topics(['a']) -> ValueError: feature_names must hold n_features=4 names
+stm().name_topics(n=6) -> ValueError: n must be at most n_features=4, got 6
+given(TOPICS).representative_documents() -> ValueError ~ ^X must be given if topics are given
+stm().representative_documents(n_documents=0) -> ValueError ~ ^n_documents must be an integer >= 1
+stm().representative_documents(n_documents=1.5) -> ValueError ~ ^n_documents must be an integer >= 1
+stm().representative_documents(n_documents='2') -> ValueError ~ ^n_documents must be an integer >= 1
+stm().representative_segments(DOCUMENTS, 0) -> ValueError ~ ^n_segments must be an integer >= 1
+stm().representative_segments(DOCUMENTS, 1.5) -> ValueError ~ ^n_segments must be an integer >= 1
+stm().representative_segments(DOCUMENTS, '2') -> ValueError ~ ^n_segments must be an integer >= 1
+GibbsLDA(2).fit(np.array([[1, -1]])) -> ValueError: Negative values in data passed to X
+GibbsLDA(2).fit(np.array([[1.5, 1.0]]))
+    ValueError: X must hold counts...document 0, segment 0 has 1.5 of word 0
+GibbsLDA(2).fit(csr_array([[0.5, 1.0]])) -> ValueError: X must hold counts
+GibbsLDA(2).fit(np.array([[np.nan, 1.0]])) -> ValueError: X contains NaN
+GibbsLDA(2).fit(np.array([[np.inf, 1.0]])) -> ValueError: X contains infinity
+GibbsLDA(2).fit(np.zeros((0, 3))) -> ValueError: 0 sample(s)
+GibbsLDA(2).fit(np.zeros((3, 0))) -> ValueError: 0 feature(s)
+GibbsLDA(2).fit(np.zeros((3, 2))) -> ValueError: X has no tokens at all
+GibbsLDA(2).fit([[[]], []]) -> ValueError: X has no tokens at all
+GibbsLDA(2).fit([[[0, -1]]]) -> ValueError: document 0, segment 0
+GibbsLDA(2).fit([[[0], [1.5]]]) -> ValueError: document 0, segment 1: must be a sequence of word ids
+GibbsLDA(2).fit([[[0]], [['word']]])
+    ValueError: document 1, segment 0: must be a sequence of word ids
+GibbsLDA(2).fit('a text') -> ValueError: X holds text
+GibbsLDA(2).fit(None) -> ValueError: Expected 2D array
+GibbsLDA(2).fit(np.ones(3)) -> ValueError: Expected 2D array
+GibbsLDA(2).fit(np.ones((2, 2, 2))) -> ValueError: Found array with dim 3
+SegmentedCorpus.from_documents([[[0]], [[7]]], n_features=5)
+    ValueError: document 1, segment 0: word id 7
 """

@@ -27,7 +27,7 @@ FITTED = (
 
 
 def make(cls=SegmentedTopicModel, **params):
-    return cls(3, **{"max_iter": 12, "thin": 2, "random_state": 0, **params})
+    return cls(**{"n_components": 3, "max_iter": 12, "thin": 2, "random_state": 0, **params})
 
 
 def split(n):
@@ -43,19 +43,22 @@ def assert_same(found, expected):
 
 
 def interrupt_at(monkeypatch, n_sweeps, stop, sampler=DistributedTableSampler):
-    """Call a function before the n-th sweep."""
-    sweep, left = sampler.sweep, [n_sweeps]
+    """Call a function before the n-th sweep, or before each of several; return what counts them."""
+    moments = [n_sweeps] if isinstance(n_sweeps, int) else n_sweeps
+    sweep, done = sampler.sweep, []
 
     def interrupted(self):
-        left[0] -= 1
-        if left[0] == 0:
+        done.append(1)
+        if len(done) in moments:
             stop()
         sweep(self)
 
     monkeypatch.setattr(sampler, "sweep", interrupted)
+    return done
 
 
 def assert_nothing_is_left():
     """Assert that no chain has counts in this process."""
-    gc.collect()  # tracebacks of errors are cycles
+    if _REPLICAS:
+        gc.collect()  # tracebacks of errors are cycles
     assert not _REPLICAS

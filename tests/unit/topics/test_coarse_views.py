@@ -1,5 +1,6 @@
 """Trees of topics and estimators with merged topics."""
 
+from functools import cache
 from itertools import combinations, pairwise
 from math import log
 
@@ -8,44 +9,39 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from skdp.datasets import make_segmented_corpus
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,
     HDPTopicModel,
-    LatentDirichletCoClustering,
     SegmentedTopicModel,
     SequentialLDA,
 )
 from skdp.topics._shared._topic_tree import make_topic_tree
 
 CORPUS = make_segmented_corpus(30, n_components=4, n_features=40, random_state=0).data
-MODELS = [
-    GibbsLDA(6),
-    HDPTopicModel(initial_components=6),
-    SegmentedTopicModel(6),
-    SegmentedTopicModel("auto", initial_components=6),
-    SequentialLDA(6),
-    AdaptiveTopicModel(6),
-    AdaptiveTopicModel("auto", initial_components=6),
-]
-every_model = pytest.mark.parametrize("model", MODELS, ids=repr)
+MODELS = {
+    "lda": GibbsLDA(6),
+    "hdp": HDPTopicModel(initial_components=6),
+    "segmented": SegmentedTopicModel(6),
+    "open": SegmentedTopicModel("auto", initial_components=6),
+    "sequential": SequentialLDA(6),
+    "adaptive": AdaptiveTopicModel(6),
+    "open, adaptive": AdaptiveTopicModel("auto", initial_components=6),
+}
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-def fit(model, **params):
-    return clone(model).set_params(max_iter=12, random_state=0, **params).fit(CORPUS)
+@cache
+def fitted(name, **params):
+    short = {"max_iter": 12, "transform_max_iter": 20, "random_state": 0}
+    return clone(MODELS[name]).set_params(**short, **params).fit(CORPUS)
 
 
 def log_likelihood(counts):
     """Return sum_kw c_kw log(c_kw / c_k), by loops."""
-    total = 0.0
-    for row in counts:
-        for count in row:
-            total += count * log(count / sum(row)) if count > 0 else 0.0
-    return total
+    return sum(c * log(c / sum(row)) for row in counts for c in row if c > 0)
 
 
 def merge_by_hand(counts):
@@ -66,7 +62,7 @@ def merge_by_hand(counts):
 
 
 @pytest.mark.parametrize("share", [0.6, 1.0])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_merges_are_those_by_hand(seed, share):
     """Topics have a share of the words; some of them, or all, have every word."""
     rng = np.random.default_rng(seed)
@@ -140,7 +136,8 @@ def test_given_words_are_compared_as_they_are():
 )
 def test_words_are_compared_without_the_prior(params):
     """Topics are made of known counts and of the prior, as in one sample."""
-    model = fit(GibbsLDA(6), **params)
+    short = {"max_iter": 12, "random_state": 0}
+    model = clone(MODELS["lda"]).set_params(**short, **params).fit(CORPUS)
     rng = np.random.default_rng(0)
     counts = rng.poisson(4.0, model.components_.shape) + 0.0
     prior = np.full(counts.shape, model.topic_word_prior_)
@@ -160,88 +157,51 @@ def test_words_are_compared_without_the_prior(params):
     assert frozenset(tree.merges[0].tolist()) in expected[0]
 
 
-@every_model
-class TestView:
-    def test_rest_of_the_tree(self, model):
-        fine = fit(model)
-        tree, coarse = fine.topic_tree(), fine.reduce_topics(4)
-        rest = coarse.topic_tree()
-        assert_array_equal(rest.losses, tree.losses[-3:])
-        assert_array_equal(rest.labels(2)[tree.labels(4)], tree.labels(2))
-        assert_array_equal(coarse.reduce_topics(2).topic_tree().losses, tree.losses[-1:])
-        refit = coarse.fit(CORPUS)
-        assert len(refit.topic_tree().sizes) == len(refit.components_)
-
-    def test_sums(self, model):
-        fine = fit(model)
-        coarse = fine.reduce_topics(3)
-        labels = fine.topic_tree().labels(3)
-        for name in ("doc_topic_", "segment_topic_", "doc_topic_prior_"):
-            expected = [getattr(fine, name)[..., labels == k].sum(axis=-1) for k in range(3)]
-            assert_allclose(getattr(coarse, name), np.stack(expected, axis=-1))
-        for k in range(3):
-            mixed = fine._topic_tokens[labels == k] @ fine.components_[labels == k]
-            assert_allclose(coarse.components_[k], mixed / mixed.sum())
-        assert_allclose(sum(row.n_tokens for row in coarse.summary()), len(CORPUS.tokens))
-
-    def test_predictions(self, model):
-        fine = fit(model)
-        coarse = fine.reduce_topics(3)
-        shares = coarse.transform(CORPUS)
-        assert shares.shape == (len(CORPUS), 3)
-        assert_allclose(shares.sum(axis=1), 1.0)
-        assert len(coarse.get_feature_names_out()) == 3
-        assert coarse.score(CORPUS) < 0.0
-        assert np.isfinite(coarse.log_likelihood(CORPUS)).all()
-        assert coarse.reduce_topics(2).components_.shape[0] == 2
-
-    def test_the_model_is_not_changed(self, model):
-        fine = fit(model, warm_start=True)
-        before = fine.components_.copy(), fine.transform(CORPUS)
-        coarse = fine.reduce_topics(1)
-        assert_array_equal(fine.components_, before[0])
-        assert_array_equal(fine.transform(CORPUS), before[1])
-        assert coarse.get_params() == fine.get_params()
-        refit = coarse.fit(CORPUS)
-        assert_array_equal(refit.components_, fit(model).components_)
-
-    def test_all_topics_only_change_places(self, model):
-        fine = fit(model)
-        n_topics = len(fine.components_)
-        order = np.argsort(fine.topic_tree().labels(n_topics))
-        coarse = fine.reduce_topics(n_topics)
-        assert_allclose(coarse.components_, fine.components_[order])
-
-    def test_bad_numbers(self, model):
-        fine = fit(model)
-        n_topics = len(fine.components_)
-        with pytest.raises(ValueError, match=f"at most the number of topics, {n_topics}, got 99"):
-            fine.reduce_topics(99)
-        for n in (0, 1.5, "two", True):
-            with pytest.raises(ValueError, match="n_topics must be an integer >= 1"):
-                fine.reduce_topics(n)
-
-    def test_not_fitted(self, model):
-        with pytest.raises(NotFittedError):
-            clone(model).topic_tree()
-        with pytest.raises(NotFittedError):
-            clone(model).reduce_topics(2)
+@pytest.mark.parametrize("name", MODELS)
+def test_views(name):
+    """Shares are sums, topics are means weighted by tokens, and the rest of the tree is left."""
+    fine = fitted(name)
+    coarse, tree = fine.reduce_topics(3), fine.topic_tree()
+    labels = tree.labels(3)
+    for attribute in ("doc_topic_", "segment_topic_", "doc_topic_prior_"):
+        values = getattr(fine, attribute)
+        expected = [values[..., labels == k].sum(axis=-1) for k in range(3)]
+        assert_allclose(getattr(coarse, attribute), np.stack(expected, axis=-1))
+    for k in range(3):
+        mixed = fine._topic_tokens[labels == k] @ fine.components_[labels == k]
+        assert_allclose(coarse.components_[k], mixed / mixed.sum())
+    assert_allclose(sum(row.n_tokens for row in coarse.summary()), len(CORPUS.tokens))
+    n_topics = len(fine.components_)  # all topics only change places
+    order = np.argsort(tree.labels(n_topics))
+    assert_allclose(fine.reduce_topics(n_topics).components_, fine.components_[order])
+    rest = coarse.topic_tree()
+    assert_array_equal(rest.losses, tree.losses[-2:])
+    assert_array_equal(rest.labels(2)[labels], tree.labels(2))
+    assert_array_equal(coarse.reduce_topics(2).topic_tree().losses, tree.losses[-1:])
+    shares = coarse.transform(CORPUS)
+    assert shares.shape == (len(CORPUS), 3)
+    assert_allclose(shares.sum(axis=1), 1.0)
+    assert len(coarse.get_feature_names_out()) == 3
+    assert coarse.score(CORPUS) < 0.0
+    assert np.isfinite(coarse.log_likelihood(CORPUS, n_particles=2)).all()
 
 
-def test_without_sizes():
-    given = GibbsLDA.from_topics(np.eye(3), doc_topic_prior=1.0)
-    with pytest.raises(ValueError, match="topic_tree needs the shares of topics"):
-        given.reduce_topics(2)
-
-
-def test_two_kinds_of_topics():
-    model = LatentDirichletCoClustering(3, max_iter=4).fit(CORPUS)
-    with pytest.raises(TypeError, match="two kinds of topics"):
-        model.reduce_topics(2)
+@pytest.mark.parametrize("name", ["lda", "hdp", "adaptive"])
+def test_views_do_not_change_the_model(name):
+    """Nor does a fit of the view continue its chain."""
+    fine = fitted(name, warm_start=True)
+    before = fine.components_.copy(), fine.transform(CORPUS)
+    coarse = fine.reduce_topics(1)
+    assert coarse.get_params() == fine.get_params()
+    refit = coarse.fit(CORPUS)
+    assert_array_equal(refit.components_, fitted(name).components_)
+    assert len(refit.topic_tree().sizes) == len(refit.components_)
+    assert_array_equal(fine.components_, before[0])
+    assert_array_equal(fine.transform(CORPUS), before[1])
 
 
 def test_numbers_of_the_view():
-    fine = fit(HDPTopicModel(initial_components=6))
+    fine = fitted("hdp")
     coarse = fine.reduce_topics(2)
     assert coarse.n_components_ == 2
     assert coarse.weights_.sum() == pytest.approx(fine.weights_.sum())

@@ -1,204 +1,314 @@
-"""Fits of topic models to partitions that go on from a file: the bits of a fit never stopped."""
+"""Fits to partitions that continue after a stop: the bits of one fit, and no remains."""
 
 import os
+import pickle
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from unit.topics.partitions import assert_nothing_is_left, assert_same, interrupt_at, make, split
+from numpy.testing import assert_array_equal
+from unit.topics.partitions import (
+    CORPUS,
+    assert_nothing_is_left,
+    assert_same,
+    interrupt_at,
+    make,
+    split,
+)
 
-from skdp._executors import LostWorkerError
+from skdp._executors import LocalExecutor, LostWorkerError
 from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel
+from skdp.topics import (
+    AdaptiveTopicModel,
+    GibbsLDA,
+    LatentDirichletCoClustering,
+    SegmentedTopicModel,
+)
 from skdp.topics._lda._distributed_sampler import DistributedLDASampler
 from skdp.topics._shared._distributed_averages import DistributedAverages
 from skdp.topics._shared._partition import CorpusPartition
 from skdp.topics._tables._distributed_sampler import DistributedTableSampler
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.skipif(not has_callbacks(), reason="callbacks of scikit-learn 1.9"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+with_callbacks = pytest.mark.skipif(not has_callbacks(), reason="callbacks of scikit-learn 1.9")
 
 CASES = {
     "learned": (SegmentedTopicModel, {}),
     "segment, chains": (
         SegmentedTopicModel,
-        {
-            "concentration_scope": "segment", "sampler": "ssa", "discount": "auto", "n_chains": 2,
-        },
+        {"concentration_scope": "segment", "sampler": "ssa", "discount": "auto", "n_chains": 2},
     ),
     "adaptive": (AdaptiveTopicModel, {"mixing_prior": "auto", "sampler": "cmgs"}),
     "LDA": (GibbsLDA, {"level": "segment"}),
-}  # fmt: skip
+    "co-clustering": (LatentDirichletCoClustering, {"n_document_topics": 4}),
+}
 
 
-def watched(path, cls=SegmentedTopicModel, *, every_sweeps=2, **params):
-    """Return a model that writes checkpoints, and keeps from sweep 4 on."""
-    model = make(cls, burn_in=3, **params)
-    return model.set_callbacks(Checkpoint(path, every_sweeps=every_sweeps))
+def keeping(cls=SegmentedTopicModel, **params):
+    """Return a model that keeps sweeps 4, 6, ..., and the last one."""
+    return make(cls, **{"burn_in": 3, **params})
 
 
-def straight(cls=SegmentedTopicModel, n_partitions=3, **params):
-    return make(cls, burn_in=3, **params).fit(split(n_partitions))
+def warm(*args, **params):
+    return keeping(*args, warm_start=True, **params)
+
+
+def watched(path, *args, every_sweeps=2, **params):
+    """Return a model that writes checkpoints."""
+    return keeping(*args, **params).set_callbacks(Checkpoint(path, every_sweeps=every_sweeps))
+
+
+def straight(*args, n_shards=3, **params):
+    return keeping(*args, n_shards=n_shards, **params).fit(CORPUS)
+
+
+def interrupt():
+    signal.raise_signal(signal.SIGINT)
 
 
 def lose_worker():
     raise LostWorkerError("A worker is gone.")
 
 
-def error_of(model):
-    """Fit a model; return the error of a lost worker, or None."""
-    try:
-        model.fit(split(3))
-    except LostWorkerError as error:
-        return error
-    else:
+class TestWarmStarts:
+    @pytest.mark.parametrize("case", CASES)
+    def test_bits_are_those_of_a_straight_run(self, case):
+        """Sweep 7 is off the grid: it counts in the first fit only."""
+        cls, params = CASES[case]
+        X, model = split(3), warm(cls, **params, max_iter=7)
+        model.fit(X)
+        assert_same(model, straight(cls, max_iter=7, **params))
+        model.set_params(max_iter=13, n_jobs=2).fit(X)
+        assert_same(model, straight(cls, max_iter=13, **params))
+        del model
+        assert_nothing_is_left()
+
+    def test_nothing_is_opened_again(self, monkeypatch):
+        X, model = split(3), warm(max_iter=4)
+        opened, place = [], LocalExecutor.place
+
+        def counted(self, parts, make):
+            opened.append(len(parts))
+            place(self, parts, make)
+
+        monkeypatch.setattr(LocalExecutor, "place", counted)
+        for max_iter in (4, 8, 8):
+            model.set_params(max_iter=max_iter).fit(X)
+        assert opened == [3]
+        assert model.n_iter_ == 8
+
+    def test_before_the_end_of_the_burn_in(self):
+        """The current state is shown, and does not count later."""
+        X, model = split(3), warm(max_iter=2)
+        model.fit(X)
+        assert model.doc_topic_.shape == (24, 3)
+        assert_same(model.set_params(max_iter=9).fit(X), straight(max_iter=9))
+        (chain,) = model._saved.runs
+        states = chain.sampler.data._executor._states
+        assert [len(state.chains[0].sums) for state in states] == [1, 1, 1]  # looks are dropped
+
+    @pytest.mark.parametrize("n_sweeps", [3, 9])
+    def test_after_an_interrupt(self, monkeypatch, n_sweeps):
+        X, model = split(3), warm()
+        with monkeypatch.context() as patch:
+            interrupt_at(patch, n_sweeps, interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(X)
+        assert model.n_iter_ == n_sweeps
+        assert model.transform(CORPUS[:2]).shape == (2, 3)
+        assert_same(model.fit(X), straight())
+
+    @pytest.mark.parametrize(
+        ("stop", "error", "message"),
+        [
+            (lambda: 1 / 0, ZeroDivisionError, "division by zero"),
+            (lose_worker, LostWorkerError, r"has to start again\. With .*callback\.Checkpoint"),
+        ],
+        ids=["an error", "a loss"],
+    )
+    def test_after_a_stop_within_a_sweep(self, monkeypatch, stop, error, message):
+        X, model = split(3), warm(max_iter=5)
+        model.fit(X)
+        with monkeypatch.context() as patch:
+            interrupt_at(patch, 2, stop)
+            with pytest.raises(error, match=message):
+                model.set_params(max_iter=9).fit(X)
+        assert_nothing_is_left()
+        with pytest.warns(UserWarning, match="cannot continue"):
+            model.fit(X)
+        assert_same(model, straight(max_iter=9))
+
+    def test_equal_partitions_will_do_and_others_not(self):
+        model = warm(max_iter=5).fit(split(3)).set_params(max_iter=9).fit(split(3))
+        expected = straight(max_iter=9)
+        assert_same(model, expected)
+        for other in (split(2), PartitionedCorpus.from_corpus(CORPUS[::-1], 3), CORPUS):
+            with pytest.raises(ValueError, match="needs the same X"):
+                model.fit(other)
+        with pytest.raises(ValueError, match="which had topic_word_prior='auto'"):
+            model.set_params(topic_word_prior=0.3).fit(split(3))
+        assert_same(model, expected)
+        model.set_params(topic_word_prior="auto", warm_start=False, max_iter=5).fit(split(3))
+        assert not hasattr(model, "_saved")
+        assert_nothing_is_left()
+
+    def test_partitions_that_are_gone(self, monkeypatch):
+        X, model = split(3), warm(max_iter=5)
+        model.fit(X)
+        monkeypatch.setattr(LocalExecutor, "go_on", lambda self, n_jobs: lose_worker())
+        with pytest.raises(RuntimeError, match=r"A worker is gone\. Use warm_start=False"):
+            model.set_params(max_iter=9).fit(X)
+        model.set_params(warm_start=False).fit(X)
+        assert model.n_iter_ == 9
+        assert_nothing_is_left()
+
+    def test_pickles_leave_the_chains_out(self):
+        model = warm(AdaptiveTopicModel, max_iter=5).fit(split(3))
+        with pytest.warns(UserWarning, match="leaves out what partitions hold: the chains"):
+            copied = pickle.loads(pickle.dumps(model))
+        assert not hasattr(copied, "_saved")
+        for name in ("doc_topic_", "segment_topic_", "segment_mixing_"):
+            assert_array_equal(getattr(copied, name), getattr(model, name), err_msg=name)
+        with pytest.raises(AttributeError, match=r"^'AdaptiveTopicModel' object has no attribute"):
+            AdaptiveTopicModel().segment_topic_  # noqa: B018
+        assert_array_equal(model.transform(split(2)), model.transform(CORPUS))  # without a warning
+
+    @with_callbacks
+    def test_a_checkpoint_comes_first(self, tmp_path):
+        X, model = split(3), warm(max_iter=6)
+        model.set_callbacks(Checkpoint(tmp_path / "file", every_sweeps=2)).fit(X)
+        assert_same(model.set_params(max_iter=9).fit(X), straight(max_iter=9))
+        del model
+        assert_nothing_is_left()
+
+
+@pytest.fixture
+def lists(monkeypatch):
+    monkeypatch.setattr("skdp.topics._lda._sampler.SPARSE_FROM", 3)
+
+
+@pytest.mark.parametrize("n_partitions", [1, 3])
+@pytest.mark.parametrize("is_distributed", [True, False])
+def test_lists_go_on_in_their_order(n_partitions, is_distributed, lists):
+    """Also those of shards in this process: the order of a list tells on the draws."""
+    X, n_shards = (split(n_partitions), 1) if is_distributed else (CORPUS, n_partitions)
+    model = warm(GibbsLDA, max_iter=5, n_shards=n_shards).fit(X)
+    expected = straight(GibbsLDA, max_iter=13, n_shards=n_partitions)
+    assert_same(model.set_params(max_iter=13).fit(X), expected)
+
+
+@with_callbacks
+@pytest.mark.parametrize("X", [split(1), CORPUS], ids=["partitions", "memory"])
+def test_lists_are_in_checkpoints(X, lists, tmp_path):
+    for max_iter in (5, 13):
+        model = watched(tmp_path / "file", GibbsLDA, max_iter=max_iter, every_sweeps=1).fit(X)
+    assert_same(model, straight(GibbsLDA, max_iter=13, n_shards=1))
+
+
+@with_callbacks
+class TestCheckpoints:
+    @pytest.mark.parametrize("case", list(CASES)[:4])
+    def test_after_an_error(self, case, tmp_path, monkeypatch):
+        """Chains go on from the last file with all that partitions hold."""
+        cls, params = CASES[case]
+        path = tmp_path / "file"
+        n_chains = params.get("n_chains", 1)
+        sampler = DistributedLDASampler if cls is GibbsLDA else DistributedTableSampler
+        with monkeypatch.context() as patch:
+            interrupt_at(patch, 8 * n_chains, lambda: 1 / 0, sampler)
+            with pytest.raises(ZeroDivisionError):
+                watched(path, cls, **params).fit(split(3))
+        resumed = watched(path, cls, n_jobs=2, **params)
+        assert Checkpoint(path)._load(resumed).state.runs[0].n_sweeps == 6
+        assert_same(resumed.fit(split(3)), straight(cls, **params))
+        assert_nothing_is_left()
+
+    def test_after_an_interrupt(self, tmp_path, monkeypatch):
+        """It is written at the sweep at which it stops."""
+        path = tmp_path / "file"
+        with monkeypatch.context() as patch:
+            interrupt_at(patch, 7, interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                watched(path, every_sweeps=100).fit(split(3))
+        resumed = watched(path)
+        assert Checkpoint(path)._load(resumed).state.runs[0].n_sweeps == 7
+        assert_same(resumed.fit(split(3)), straight())
+
+
+@with_callbacks
+class TestLosses:
+    def watch(self, monkeypatch, owner, name, calls, lost=0):
+        """Note the calls of a method; a worker is lost in one of them."""
+        method = getattr(owner, name)
+
+        def noted(self, *args, **params):
+            calls.append(name)
+            if len(calls) == lost:
+                lose_worker()
+            return method(self, *args, **params)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    def error_of(self, model):
+        """Fit a model; return the error of a lost worker, or None."""
+        try:
+            model.fit(split(3))
+        except LostWorkerError as error:
+            return error
         return None
 
-
-def lose_worker_at(monkeypatch, *moments):
-    """Lose a worker before these sweeps, counted over all fits."""
-    sweep, done = DistributedTableSampler.sweep, []
-
-    def interrupted(self):
-        done.append(1)
-        if len(done) in moments:
-            lose_worker()
-        sweep(self)
-
-    monkeypatch.setattr(DistributedTableSampler, "sweep", interrupted)
-    return done
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_after_an_error(case, tmp_path, monkeypatch):
-    """Chains go on from the last file with all that partitions hold."""
-    cls, params = CASES[case]
-    path = tmp_path / "file"
-    n_chains = params.get("n_chains", 1)
-    sampler = DistributedLDASampler if cls is GibbsLDA else DistributedTableSampler
-    with monkeypatch.context() as patch:
-        interrupt_at(patch, 8 * n_chains, lambda: 1 / 0, sampler)
-        with pytest.raises(ZeroDivisionError):
-            watched(path, cls, **params).fit(split(3))
-    resumed = watched(path, cls, n_jobs=2, **params)
-    assert Checkpoint(path)._load(resumed).state.runs[0].n_sweeps == 6
-    assert_same(resumed.fit(split(3)), straight(cls, **params))
-    assert_nothing_is_left()
-
-
-def test_after_an_interrupt(tmp_path, monkeypatch):
-    """It is written at the sweep at which it stops."""
-    path = tmp_path / "file"
-    with monkeypatch.context() as patch:
-        interrupt_at(patch, 7, lambda: signal.raise_signal(signal.SIGINT))
-        with pytest.raises(KeyboardInterrupt):
-            watched(path, every_sweeps=100).fit(split(3))
-    resumed = watched(path)
-    assert Checkpoint(path)._load(resumed).state.runs[0].n_sweeps == 7
-    assert_same(resumed.fit(split(3)), straight())
-
-
-def test_a_finished_fit(tmp_path, monkeypatch):
-    """It is not run again, and goes on with more sweeps."""
-    path = tmp_path / "file"
-    watched(path, max_iter=7).fit(split(3))
-    expected = straight(max_iter=7)
-    with monkeypatch.context() as patch:
-        interrupt_at(patch, 1, lambda: 1 / 0)
-        assert_same(watched(path, max_iter=7).fit(split(3)), expected)
-    assert_same(watched(path).fit(split(3)), straight())
-
-
-class TestLosses:
     @pytest.mark.parametrize("moments", [(1,), (5,), (6, 7), (4, 9, 13)], ids=str)
     def test_bits_are_those_of_no_loss(self, moments, tmp_path, monkeypatch):
-        expected = straight()
-        done = lose_worker_at(monkeypatch, *moments)
+        done = interrupt_at(monkeypatch, moments, lose_worker)
         model = watched(tmp_path / "file")
-        with pytest.warns(
-            RuntimeWarning, match=r"gone\. The fit continues from the .*file"
-        ) as found:
-            assert error_of(model) is None
+        message = r"gone\. The fit continues from the .*file"
+        with pytest.warns(RuntimeWarning, match=message) as found:
+            assert self.error_of(model) is None
         assert sum("gone" in str(each.message) for each in found) == len(moments)
         assert len(done) > 12
-        assert_same(model, expected)
+        assert_same(model, straight())
         assert_nothing_is_left()
 
     def test_a_source_of_random_numbers_has_moved_on(self, tmp_path, monkeypatch):
-        expected = straight(random_state=np.random.default_rng(3))
-        lose_worker_at(monkeypatch, 1)
+        interrupt_at(monkeypatch, 1, lose_worker)
         with pytest.warns(RuntimeWarning, match="continues"):
             model = watched(tmp_path / "file", random_state=np.random.default_rng(3)).fit(split(3))
-        assert_same(model, expected)
+        assert_same(model, straight(random_state=np.random.default_rng(3)))
 
-    def test_at_a_checkpoint(self, tmp_path, monkeypatch):
-        expected, write, n_calls = straight(), CorpusPartition.write, []
-
-        def lost_once(part, path):
-            n_calls.append(1)
-            if len(n_calls) == 8:  # of the third checkpoint
-                lose_worker()
-            return write(part, path)
-
-        monkeypatch.setattr(CorpusPartition, "write", lost_once)
+    @pytest.mark.parametrize(
+        ("owner", "name", "call"),
+        [(CorpusPartition, "write", 8), (DistributedAverages, "means", 1)],
+        ids=["at the third checkpoint", "at the end"],
+    )
+    def test_between_sweeps(self, owner, name, call, tmp_path, monkeypatch):
+        self.watch(monkeypatch, owner, name, calls := [], call)
         with pytest.warns(RuntimeWarning, match="continues"):
-            assert_same(watched(tmp_path / "file").fit(split(3)), expected)
-        assert len(n_calls) > 8
+            assert_same(watched(tmp_path / "file").fit(split(3)), straight())
+        assert len(calls) > call
         assert len(os.listdir(tmp_path / "file.parts")) == 1
 
-    def test_at_the_end(self, tmp_path, monkeypatch):
-        expected, means, n_calls = straight(), DistributedAverages.means, []
-
-        def lost_once(self, **params):
-            n_calls.append(1)
-            if len(n_calls) == 1:
-                lose_worker()
-            return means(self, **params)
-
-        monkeypatch.setattr(DistributedAverages, "means", lost_once)
-        with pytest.warns(RuntimeWarning, match="continues"):
-            assert_same(watched(tmp_path / "file").fit(split(3)), expected)
-
     def test_three_in_a_row_are_an_error(self, tmp_path, monkeypatch):
-        lose_worker_at(monkeypatch, 4, 6, 8)
+        interrupt_at(monkeypatch, (4, 6, 8), lose_worker)
         model = watched(tmp_path / "file", every_sweeps=3)
         with pytest.warns(RuntimeWarning, match="continues"):
-            assert "third loss in a row" in str(error_of(model))
+            assert "third loss in a row" in str(self.error_of(model))
         assert not hasattr(model, "components_")
         monkeypatch.undo()
         assert_same(watched(tmp_path / "file").fit(split(3)), straight())
 
-    def test_without_checkpoints(self, monkeypatch):
-        lose_worker_at(monkeypatch, 4)
-        message = r"has to start again\. With .*callback\.Checkpoint"
-        with pytest.raises(LostWorkerError, match=message):
-            make().fit(split(3))
-
     def test_callbacks_are_told_of_every_beginning_and_end(self, tmp_path, monkeypatch):
         told = []
         for name in ("setup", "teardown"):
-            monkeypatch.setattr(Checkpoint, name, _telling(getattr(Checkpoint, name), told))
-        lose_worker_at(monkeypatch, 5)
+            self.watch(monkeypatch, Checkpoint, name, told)
+        interrupt_at(monkeypatch, 5, lose_worker)
         with pytest.warns(RuntimeWarning, match="continues"):
             watched(tmp_path / "file").fit(split(3))
         assert told == ["setup", "teardown"] * 2
 
 
-def _telling(method, told):
-    def tell(self, estimator, context):
-        told.append(method.__name__)
-        method(self, estimator, context)
-
-    return tell
-
-
+@with_callbacks
 class TestFiles:
     def fill_disk(self, monkeypatch, n_left):
         """Simulate a disk that is full after a number of files."""
@@ -263,7 +373,7 @@ class TestFiles:
         watched(path).fit(split(3))  # from the same file
         assert sorted(os.listdir(tmp_path / "file.parts")) == ["mine", content.parts]
 
-    def test_a_checkpoint_of_documents_in_memory_has_none(self, tmp_path):
+    def test_those_of_documents_in_memory_have_none(self, tmp_path):
         path = tmp_path / "file"
         watched(path).fit(split(3))
         path.unlink()
@@ -280,56 +390,22 @@ class TestFiles:
             # A byte for the topic of a word, and sums of shares of 10 documents, 10 segments.
             assert 10_000 < path.stat().st_size < 14_000
 
-    @pytest.mark.parametrize("spoil", ["cut", "changed", "swapped", "gone"])
-    def test_a_file_of_a_partition_is_damaged(self, spoil, tmp_path):
+    def test_damaged_and_other_ones_are_refused(self, tmp_path):
         path = tmp_path / "file"
         watched(path).fit(split(3))
+        for X in (split(2), split(3).compute()):
+            with pytest.raises(ValueError, match="is of a fit to another X"):
+                watched(path).fit(X)
         (part,) = (tmp_path / "file.parts").glob("*/part-00001")
-        whole = bytearray(part.read_bytes())
-        expected = pytest.raises(ValueError, match=r"part-00001 of a checkpoint is damaged")
-        if spoil == "cut":
-            part.write_bytes(whole[:-20])
-        elif spoil == "changed":
-            whole[len(whole) // 2] ^= 1
-            part.write_bytes(whole)
-        elif spoil == "swapped":
-            part.write_bytes(part.with_name("part-00002").read_bytes())
-        else:
-            part.unlink()
-            expected = pytest.raises(FileNotFoundError, match="part-00001")
-        with expected:
+        whole = part.read_bytes()
+        middle = len(whole) // 2
+        changed = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
+        swapped = part.with_name("part-00002").read_bytes()
+        for damaged in (whole[:-20], changed, swapped):
+            part.write_bytes(damaged)
+            with pytest.raises(ValueError, match=r"part-00001 of a checkpoint is damaged"):
+                watched(path).fit(split(3))
+        part.unlink()
+        with pytest.raises(FileNotFoundError, match="part-00001"):
             watched(path).fit(split(3))
         assert path.exists()
-
-    @pytest.mark.parametrize("X", [split(2), split(3).compute()], ids=["partitions", "memory"])
-    def test_other_partitions_are_another_model(self, X, tmp_path):
-        watched(tmp_path / "file").fit(split(3))
-        with pytest.raises(ValueError, match="is of a fit to another X"):
-            watched(tmp_path / "file").fit(X)
-
-
-CHILD = """
-import os, signal, sys
-sys.path.insert(0, sys.argv[2])
-from unit.topics.partitions import interrupt_at, split
-from unit.topics.test_partitioned_checkpoints import watched
-import pytest
-
-interrupt_at(pytest.MonkeyPatch(), 8, lambda: os.kill(os.getpid(), signal.SIGKILL))
-watched(sys.argv[1]).fit(split(3))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_kill_9(tmp_path):
-    """The process dies in sweep 8; another one goes on from sweep 6."""
-    path, tests = tmp_path / "file", Path(__file__).parents[2]
-    child = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", CHILD, str(path), str(tests)],
-        timeout=500,
-    )
-    assert child.returncode == -signal.SIGKILL
-    resumed = watched(path)
-    assert Checkpoint(path)._load(resumed).state.runs[0].n_sweeps == 6
-    assert_same(resumed.fit(split(3)), straight())

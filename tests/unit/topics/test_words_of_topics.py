@@ -1,6 +1,7 @@
 """Words and documents of topics, and the table of them: by hand-made topics, and after fits."""
 
 import pickle
+from functools import cache
 from math import log
 
 import numpy as np
@@ -8,12 +9,9 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
 
 from skdp.data import SegmentedCorpus
 from skdp.datasets import make_segmented_corpus
-from skdp.feature_extraction import SegmentVectorizer
 from skdp.inspection._topic_models import name_topics
 from skdp.topics import (
     AdaptiveTopicModel,
@@ -38,49 +36,45 @@ every_model = pytest.mark.parametrize("name", MODELS)
 CORPUS = make_segmented_corpus(9, n_components=3, n_features=12, random_state=0).data
 
 
+def given(topics=TOPICS):
+    return GibbsLDA.from_topics(topics, doc_topic_prior=1.0, random_state=0)
+
+
 def hand_made():
     """Return a model whose fitted attributes are those above."""
-    model = GibbsLDA.from_topics(TOPICS, doc_topic_prior=1.0, random_state=0)
+    model = given()
     model._topic_tokens, model.doc_topic_ = TOKENS, SHARES
     return model
 
 
-def given():
-    return GibbsLDA.from_topics(TOPICS, doc_topic_prior=1.0, random_state=0)
-
-
-def fit(name, **params):
+@cache
+def fitted(name, **params):
     return MODELS[name](3, max_iter=12, random_state=0, **params).fit(CORPUS)
 
 
 def relevance_by_hand(k, w, weight):
     """Return the relevance of a word, equation (1) of Sievert and Shirley."""
-    marginal = sum(
-        share / sum(TOKENS) * topic[w] for share, topic in zip(TOKENS, TOPICS, strict=True)
-    )
+    marginal = TOKENS @ TOPICS[:, w] / sum(TOKENS)
     p = TOPICS[k][w]
     return weight * log(p) + (1 - weight) * log(p / marginal) if p else -np.inf
 
 
 class TestTopWords:
     def test_by_probability(self):
-        assert hand_made().top_words(NAMES, 3) == [["a", "b", "c"], ["a", "e", "c"]]
-        assert hand_made().top_words(n=2) == [[0, 1], [0, 4]]
-
-    def test_equal_words_are_in_the_order_of_columns(self):
-        assert hand_made().top_words(NAMES)[1] == ["a", "e", "c", "d", "b"]
+        """Equal words are in the order of columns; by default there are ten, or all."""
+        model = hand_made()
+        assert model.top_words(NAMES, 3) == [["a", "b", "c"], ["a", "e", "c"]]
+        assert model.top_words(n=2) == given().top_words(n=2) == [[0, 1], [0, 4]]
+        assert model.top_words(NAMES)[1] == ["a", "e", "c", "d", "b"]
+        assert name_topics(given([[0.5, 0.5], [0.1, 0.9]]), ["yes", "no"]) == [
+            "0: yes, no", "1: no, yes"
+        ]  # fmt: skip
 
     @pytest.mark.parametrize("weight", [0, 0.3, 0.6, 0.9])
     def test_by_relevance(self, weight):
-        found = hand_made().top_words(relevance=weight)
-        for k, words in enumerate(found):
+        for k, words in enumerate(hand_made().top_words(relevance=weight)):
             by_hand = [relevance_by_hand(k, w, weight) for w in range(5)]
             assert words == sorted(range(5), key=lambda w: -by_hand[w])
-
-    def test_relevance_moves_words(self):
-        """The word that is frequent in both topics leads; by lift, those that only one has do."""
-        assert hand_made().top_words(NAMES, 1, relevance=1.0) == [["a"], ["a"]]
-        assert hand_made().top_words(NAMES, 1, relevance=0.0) == [["b"], ["e"]]
 
     def test_marginals_weigh_topics_by_tokens(self):
         """The larger the other topic, the more a word that is rarer there stands out."""
@@ -95,42 +89,6 @@ class TestTopWords:
         assert pairs == [[("b", 0.35), ("c", 0.2)], [("e", 0.3), ("d", 0.1)]]
         assert hand_made().top_words(n=1, weights=True) == [[(0, 0.4)], [(0, 0.5)]]
 
-    def test_lambda_of_one_needs_no_corpus(self):
-        assert given().top_words(NAMES, 2) == hand_made().top_words(NAMES, 2)
-        with pytest.raises(ValueError, match=r"^relevance below 1 needs the shares"):
-            given().top_words(relevance=0.99)
-
-    @every_model
-    def test_after_a_fit(self, name):
-        model = fit(name)
-        by_probability = model.top_words(n=4)
-        assert by_probability == np.argsort(-model.components_, axis=1)[:, :4].tolist()
-        for relevance in (0.0, 0.5):
-            words = model.top_words(relevance=relevance, weights=True)
-            for topic, pairs in zip(model.components_, words, strict=True):
-                assert len(pairs) == 10
-                assert [topic[w] for w, _ in pairs] == [weight for _, weight in pairs]
-
-    @pytest.mark.parametrize("relevance", [-0.1, 1.1, np.nan, "1", None, True, [0.5]])
-    def test_bad_relevance(self, relevance):
-        with pytest.raises(ValueError, match=r"^relevance must be a number in \[0, 1\]"):
-            hand_made().top_words(relevance=relevance)
-
-    @pytest.mark.parametrize("n", [0, -1, 2.0, "2", True])
-    def test_bad_number(self, n):
-        for method in (hand_made().top_words, hand_made().summary):
-            with pytest.raises(ValueError, match=r"^n must be an integer >= 1"):
-                method(n=n)
-
-    def test_more_words_than_there_are(self):
-        with pytest.raises(ValueError, match=r"^n must be at most n_features=5, got 6"):
-            hand_made().top_words(n=6)
-        assert [len(row) for row in hand_made().top_words()] == [5, 5]  # not asked for ten
-
-    def test_labels_of_a_small_vocabulary(self):
-        model = GibbsLDA.from_topics([[0.5, 0.5], [0.1, 0.9]], doc_topic_prior=1.0)
-        assert name_topics(model, ["yes", "no"]) == ["0: yes, no", "1: no, yes"]
-
 
 class TestNamesOfTopics:
     def test_names(self):
@@ -143,62 +101,31 @@ class TestNamesOfTopics:
         assert names.dtype == object
         names[:] = "changed"
         assert model.get_feature_names_out().tolist() == ["0: a, b", "1: a, e"]
-        assert model.name_topics(NAMES, 1, relevance=0.0).get_feature_names_out().tolist() == [
-            f"{k}: {model.top_words(NAMES, 1, relevance=0.0)[k][0]}" for k in range(2)
-        ]
-
-    def test_topics_of_the_same_words(self):
-        model = GibbsLDA.from_topics(np.ones((3, 2)), doc_topic_prior=1.0).name_topics(["a", "b"])
-        assert model.get_feature_names_out().tolist() == ["0: a, b", "1: a, b", "2: a, b"]
+        by_lift = model.name_topics(NAMES, 1, relevance=0.0)
+        assert by_lift.get_feature_names_out().tolist() == ["0: b", "1: e"]
+        same = given(np.ones((3, 2))).name_topics(["a", "b"])
+        assert same.get_feature_names_out().tolist() == ["0: a, b", "1: a, b", "2: a, b"]
 
     def test_columns_of_data_frames(self):
         X = pd.DataFrame([[3, 0, 1, 0, 0], [0, 1, 0, 2, 4]], columns=NAMES)
         model = GibbsLDA(2, max_iter=4, random_state=0).set_output(transform="pandas")
         assert model.fit(X).transform(X).columns.tolist() == ["gibbslda0", "gibbslda1"]
         words = model.top_words(n=3)
+        assert set(words[0]) < set(NAMES)
         expected = [f"{k}: {', '.join(words[k])}" for k in range(2)]
         named = model.name_topics()
         assert named.transform(X).columns.tolist() == expected
         assert pickle.loads(pickle.dumps(named)).transform(X).columns.tolist() == expected
-        assert named.fit_transform(X).columns.tolist() == ["gibbslda0", "gibbslda1"]
 
-    def test_in_a_pipeline(self):
-        texts = ["cats purr", "dogs bark", "cats and dogs"]
-        pipeline = make_pipeline(SegmentVectorizer(), GibbsLDA(2, max_iter=4, random_state=0))
-        pipeline.set_output(transform="pandas").fit(texts)
-        words = pipeline[0].get_feature_names_out()
-        pipeline[-1].name_topics(words, 1)
-        columns = pipeline.transform(texts).columns.tolist()
-        assert columns == pipeline.get_feature_names_out().tolist()
-        assert [name.split(": ")[0] for name in columns] == ["0", "1"]
-        assert {name.split(": ")[1] for name in columns} <= set(words)
-
-    @every_model
-    def test_a_fit_and_a_clone_forget(self, name):
-        model = fit(name)
-        if name == "co-clustering":  # its columns are topics of segments, not of words
-            with pytest.raises(TypeError, match=r"transform returns shares of topics of segments"):
-                model.name_topics()
-            return
-        default = model.get_feature_names_out().tolist()
-        model.name_topics()
+    def test_a_fit_and_a_clone_forget(self):
+        model = clone(fitted("segmented")).fit(CORPUS).name_topics()
+        named = model.get_feature_names_out().tolist()
         with pytest.raises(ValueError, match="max_iter"):
             model.set_params(max_iter=0).fit(CORPUS)
-        assert model.get_feature_names_out().tolist() != default
-        again = clone(model).set_params(max_iter=4).fit(CORPUS)
-        assert again.get_feature_names_out().tolist() == default
-        assert model.set_params(max_iter=4).fit(CORPUS).get_feature_names_out().tolist() == default
-
-    def test_faults(self):
-        model = hand_made()
-        with pytest.raises(ValueError, match="feature_names must hold n_features=5 names"):
-            model.name_topics(["a"])
-        with pytest.raises(ValueError, match="n must be at most n_features=5, got 6"):
-            model.name_topics(n=6)
-        assert model.get_feature_names_out().tolist() == ["gibbslda0", "gibbslda1"]
-        for method in (GibbsLDA(2).name_topics, GibbsLDA(2).get_feature_names_out):
-            with pytest.raises(NotFittedError):
-                method()
+        assert model.get_feature_names_out().tolist() == named
+        for again in (clone(model), model):
+            names = again.set_params(max_iter=4).fit(CORPUS).get_feature_names_out()
+            assert names.tolist() == [f"segmentedtopicmodel{k}" for k in range(3)]
 
 
 class TestRepresentativeDocuments:
@@ -210,54 +137,27 @@ class TestRepresentativeDocuments:
 
     def test_new_documents(self):
         documents = [[[1, 1, 1, 2]], [[4, 4, 4, 3]], [[0]]]
-        found = given().representative_documents(documents, 1)
-        assert_array_equal(found, [[0], [1]])
-
-    @every_model
-    def test_after_a_fit(self, name):
-        model = fit(name)
-        for X, shares in ((None, model.doc_topic_), (CORPUS, model.transform(CORPUS))):
-            found = model.representative_documents(X, 3)
-            assert found.shape == (shares.shape[1], 3)
-            for column, documents in zip(shares.T, found, strict=True):
-                assert_allclose(column[documents], np.sort(column)[::-1][:3])
-        assert model.representative_documents().shape == (shares.shape[1], 5)
-
-    def test_without_training_documents(self):
-        with pytest.raises(ValueError, match=r"^X must be given if topics are given"):
-            given().representative_documents()
-
-    def test_bad_number(self):
-        for n in (0, 1.5, "2"):
-            with pytest.raises(ValueError, match=r"^n_documents must be an integer >= 1"):
-                hand_made().representative_documents(n_documents=n)
-        with pytest.raises(ValueError, match=r"^n_documents must be at most the number.*4, got 5"):
-            hand_made().representative_documents(n_documents=5)
+        assert_array_equal(given().representative_documents(documents, 1), [[0], [1]])
 
 
 class TestSummary:
     def test_rows(self):
         table = hand_made().summary(NAMES, 2)
-        assert len(table) == 2
-        assert table[0] == (1, 0.75, 90.0, ["a", "e"])
-        assert table[1] == (0, 0.25, 30.0, ["a", "b"])
+        assert list(table) == [(1, 0.75, 90.0, ["a", "e"]), (0, 0.25, 30.0, ["a", "b"])]
         assert table[1:][0].topic == 0
-        assert [row.topic for row in table] == [1, 0]
         assert hand_made().summary(NAMES, 1, relevance=0.0)[0].top_words == ["e"]
-
-    def test_text(self):
-        assert repr(hand_made().summary(NAMES, 2)).splitlines() == [
+        assert repr(table).splitlines() == [
             "topic  share    n_tokens  top_words",
             "    1  0.750        90.0  a e",
             "    0  0.250        30.0  a b",
         ]
+        frame = pd.DataFrame(list(table))
+        assert frame.columns.tolist() == ["topic", "share", "n_tokens", "top_words"]
+        assert frame["n_tokens"].tolist() == [90.0, 30.0]
 
     def many(self):
         """Return a model of four topics with 10, 60, 0 and 30 tokens."""
-        topics = np.array([
-            [1.0, 0.0, 0.0, 0.0], [0.0, 0.9, 0.0, 0.1], [0.1, 0.2, 0.3, 0.4], [0.2, 0.0, 0.0, 0.8]
-        ])  # fmt: skip
-        model = GibbsLDA.from_topics(topics, doc_topic_prior=1.0)
+        model = given([[1.0, 0, 0, 0], [0, 0.9, 0, 0.1], [0.1, 0.2, 0.3, 0.4], [0.2, 0, 0, 0.8]])
         model._topic_tokens = np.array([10.0, 60.0, 0.0, 30.0])
         return model
 
@@ -287,58 +187,10 @@ class TestSummary:
         assert [row.topic for row in table] == expected
         assert sum(row.share for row in table) == pytest.approx(1.0)
 
-    def test_bad_bounds(self):
-        for n in (0, 1.5, True):
-            with pytest.raises(ValueError, match="n_topics must be an integer >= 1"):
-                hand_made().summary(n_topics=n)
-        for share in (-0.1, 1.1, "all", np.nan):
-            with pytest.raises(ValueError, match=r"min_share must be a number in \[0, 1\]"):
-                hand_made().summary(min_share=share)
-
-    def test_data_frame(self):
-        pandas = pytest.importorskip("pandas")
-        frame = pandas.DataFrame(list(hand_made().summary(NAMES, 2)))
-        assert frame.columns.tolist() == ["topic", "share", "n_tokens", "top_words"]
-        assert frame["n_tokens"].tolist() == [90.0, 30.0]
-
-    @every_model
-    def test_tokens_are_those_of_segments(self, name):
-        model = fit(name)
-        expected = np.zeros(3)
-        segments = [segment for document in CORPUS for segment in document]
-        for segment, shares in zip(segments, model.segment_topic_, strict=True):
-            expected += len(segment) * shares
-        table = model.summary()
-        assert_allclose([row.n_tokens for row in table], np.sort(expected)[::-1])
-        assert sum(row.share for row in table) == pytest.approx(1.0)
-        assert sum(row.n_tokens for row in table) == pytest.approx(len(CORPUS.tokens))
-        for row in table:
-            assert row.n_tokens == pytest.approx(expected[row.topic])
-            assert row.top_words == model.top_words()[row.topic]
-
-    @every_model
-    def test_the_corpus_of_the_model_is_that_of_its_topics(self, name):
-        """Weighted by their tokens, topics give back the words of the corpus, nearly."""
-        model = fit(name, topic_word_prior=0.01)
-        frequencies = np.bincount(CORPUS.tokens, minlength=12) / len(CORPUS.tokens)
-        marginal = model._topic_tokens / model._topic_tokens.sum() @ model.components_
-        assert_allclose(marginal, frequencies, atol=0.02)
-
-    def test_after_resumption_and_pickles(self):
-        straight = fit("segmented")
-        model = SegmentedTopicModel(3, max_iter=6, warm_start=True, random_state=0).fit(CORPUS)
-        model = pickle.loads(pickle.dumps(model)).set_params(max_iter=12)
-        assert list(model.fit(CORPUS).summary()) != []
-        assert_allclose(model._topic_tokens.sum(), straight._topic_tokens.sum())
-
     def test_empty_segments(self):
         corpus = SegmentedCorpus.from_documents([[[0, 1], []], [], [[2], [1, 1, 2]]], 3)
         table = GibbsLDA(2, max_iter=4, random_state=0).fit(corpus).summary(n=1)
         assert sum(row.n_tokens for row in table) == pytest.approx(6.0)
-
-    def test_without_training_documents(self):
-        with pytest.raises(ValueError, match=r"^summary needs the shares"):
-            given().summary()
 
 
 def nearest(segments):
@@ -364,35 +216,53 @@ class TestRepresentativeSegments:
 
     def test_parts_take_turns(self):
         first, second = [[0, 0, 0], [0, 0, 1], [0, 1, 1]], [[2, 2], [2]]
-        X = [[first, second]]
         expected = {1: [1], 2: [1, 3], 3: [1, 2, 3], 4: [0, 1, 2, 3], 5: [0, 1, 2, 3, 4]}
         assert nearest(first).tolist() == [1, 2, 0]
         for n, segments in expected.items():
-            assert self.MODEL.representative_segments(X, n)[0].tolist() == segments
+            assert self.MODEL.representative_segments([[first, second]], n)[0].tolist() == segments
 
     def test_segments_without_words(self):
         found = self.MODEL.representative_segments([[[], [0], []], [[], []], []], 5)
         assert [each.tolist() for each in found] == [[1], [], []]
         assert all(each.dtype == np.int64 for each in found)
 
-    @every_model
-    def test_after_a_fit(self, name):
-        found = fit(name).representative_segments(CORPUS, np.int64(2))
+
+@every_model
+class TestAfterAFit:
+    def test_top_words_are_those_of_components(self, name):
+        model = fitted(name)
+        assert model.top_words(n=4) == np.argsort(-model.components_, axis=1)[:, :4].tolist()
+        for relevance in (0.0, 0.5):
+            words = model.top_words(relevance=relevance, weights=True)
+            for topic, pairs in zip(model.components_, words, strict=True):
+                assert len(pairs) == 10
+                assert [topic[w] for w, _ in pairs] == [weight for _, weight in pairs]
+
+    def test_documents_and_segments_are_those_of_shares(self, name):
+        model = fitted(name)
+        for X, shares in ((None, model.doc_topic_), (CORPUS, model.transform(CORPUS))):
+            found = model.representative_documents(X, 3)
+            assert found.shape == (shares.shape[1], 3)
+            for column, documents in zip(shares.T, found, strict=True):
+                assert_allclose(column[documents], np.sort(column)[::-1][:3])
+        assert model.representative_documents().shape == (shares.shape[1], 5)
+        found = model.representative_segments(CORPUS, np.int64(2))
         for segments, document in zip(found, CORPUS, strict=True):
             filled = [j for j, segment in enumerate(document) if len(segment)]
             assert len(segments) == min(2, len(filled))
             assert set(segments) <= set(filled)
 
-    @pytest.mark.parametrize("n", [0, 1.5, "2"])
-    def test_bad_number(self, n):
-        with pytest.raises(ValueError, match=r"^n_segments must be an integer >= 1"):
-            self.MODEL.representative_segments(CORPUS, n)
-
-
-@every_model
-def test_not_fitted(name):
-    for method in ("top_words", "representative_documents", "summary"):
-        with pytest.raises(NotFittedError):
-            getattr(MODELS[name](3), method)()
-    with pytest.raises(NotFittedError):
-        MODELS[name](3).representative_segments(CORPUS)
+    def test_tokens_are_those_of_segments(self, name):
+        """Weighted by them, topics give back the words of the corpus, nearly."""
+        model = fitted(name, topic_word_prior=0.01)
+        expected = np.diff(CORPUS.segment_ptr) @ model.segment_topic_
+        table = model.summary()
+        assert_allclose([row.n_tokens for row in table], np.sort(expected)[::-1])
+        assert sum(row.share for row in table) == pytest.approx(1.0)
+        assert sum(row.n_tokens for row in table) == pytest.approx(len(CORPUS.tokens))
+        for row in table:
+            assert row.n_tokens == pytest.approx(expected[row.topic])
+            assert row.top_words == model.top_words()[row.topic]
+        frequencies = np.bincount(CORPUS.tokens, minlength=12) / len(CORPUS.tokens)
+        marginal = model._topic_tokens / model._topic_tokens.sum() @ model.components_
+        assert_allclose(marginal, frequencies, atol=0.02)

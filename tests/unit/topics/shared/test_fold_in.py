@@ -1,17 +1,17 @@
-"""Folding documents in, and their likelihoods: where the work is done has no effect."""
+"""New documents: halves and scores, and where and in which order the work is done."""
 
 import os
-import subprocess
+import signal
 import sys
+import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
-from joblib import parallel_config
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
-import skdp
+from skdp import topics
+from skdp.data import SegmentedCorpus
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,
@@ -19,77 +19,125 @@ from skdp.topics import (
     SegmentedTopicModel,
     SequentialLDA,
 )
+from skdp.topics._base import BaseTopicModel
 from skdp.topics._shared import _fold_in
+from skdp.topics._shared._completion import split_words
 from skdp.topics._shared._fold_in import Halt, slices
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*sweeps after:UserWarning")
 
-@pytest.mark.slow  # starts a cluster
-@pytest.mark.filterwarnings("ignore")  # dask's own
-def test_dask():
-    distributed = pytest.importorskip("distributed")
-    rng = np.random.default_rng(0)
-    X = [[list(rng.integers(0, 9, 5)) for _ in range(3)] for _ in range(10)]
-    estimators = [
-        SegmentedTopicModel(2, max_iter=6, n_chains=2, random_state=0),
-        SequentialLDA(2, max_iter=6, random_state=0),
-        AdaptiveTopicModel(2, max_iter=6, random_state=0),
-        GibbsLDA(2, max_iter=6, random_state=0),
-        LatentDirichletCoClustering(2, max_iter=6, random_state=0),
-    ]
-    expected = [estimator.fit(X).transform(X) for estimator in estimators]
-    topics = estimators[0].components_
-    likely = [e for e in estimators if hasattr(e, "log_likelihood")]
-    likelihoods = [estimator.log_likelihood(X, n_particles=2) for estimator in likely]
-    with (
-        distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None),
-        parallel_config("dask"),
-    ):
-        assert_array_equal(estimators[0].fit(X).components_, topics)
-        for estimator, shares in zip(estimators, expected, strict=True):
-            assert_array_equal(estimator.transform(X), shares)
-        for estimator, likelihood in zip(likely, likelihoods, strict=True):
-            assert_array_equal(estimator.log_likelihood(X, n_particles=2), likelihood)
+N_WORDS = 12
+CLASSES = [getattr(topics, name) for name in topics.__all__]
+MODELS = {kind.__name__: kind() for kind in CLASSES if issubclass(kind, BaseTopicModel)}
+MODELS |= {
+    "LDA of segments": GibbsLDA(3, level="segment"),
+    "ssa": SegmentedTopicModel(3, sampler="ssa"),
+    "cmgs": AdaptiveTopicModel(3, sampler="cmgs"),
+}
+SHORT = {"max_iter": 6, "random_state": 0}
 
 
-def models():
-    kinds = (SegmentedTopicModel, SequentialLDA, AdaptiveTopicModel)
-    for kind in kinds:
-        for sampler in ("btigs", "cmgs", "ssa"):
-            yield kind(3, sampler=sampler)
-        yield kind(3, sampler="ssa", concentration_scope="segment")
-    yield GibbsLDA(3)
-    yield GibbsLDA(3, level="segment")
-    yield LatentDirichletCoClustering(3)
+def shuffled(documents, seed=0):
+    rng = np.random.default_rng(seed)
+    return [[rng.permutation(words).tolist() for words in document] for document in documents]
+
+
+class TestScores:
+    @pytest.mark.parametrize("name", MODELS)
+    def test_they_do_not_depend_on_the_order_of_words(self, name):
+        """Nor of documents."""
+        model, rng = MODELS[name].set_params(**SHORT), np.random.default_rng(1)
+        documents = [[rng.integers(0, N_WORDS, n) for n in (9, 0, 4, 1)] for _ in range(4)]
+        X = SegmentedCorpus.from_documents(documents, n_features=N_WORDS)
+        expected = model.fit(X).score_samples(X)
+        assert len(set(expected)) == 4
+        for seed in range(2):
+            other = shuffled(documents, seed)
+            found = model.score_samples(other[::-1])[::-1]
+            assert_allclose(found, expected, rtol=0, atol=1e-12)
+            assert model.score(other) == pytest.approx(model.score(X), abs=1e-12)
+            assert model.perplexity(other) == pytest.approx(model.perplexity(X), rel=1e-12)
+        assert_allclose([model.score_samples([document])[0] for document in other], expected)
+        if hasattr(model, "log_likelihood"):
+            expected, found = (model.log_likelihood(Y, n_particles=2) for Y in (X, other))
+            assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+class TestHalves:
+    def test_words_are_given_or_scored(self):
+        corpus = SegmentedCorpus.from_documents([[[3, 0, 3, 1, 1], []], [], [[2], [0, 4]]])
+        observed, scored, segment_of = split_words(corpus)
+        assert_array_equal(observed.doc_ptr, corpus.doc_ptr)
+        assert_array_equal(np.diff(observed.segment_ptr), [3, 0, 1, 1])
+        assert_array_equal(segment_of, [0, 0, 3])
+        words = [*observed.tokens[:3], *scored[:2]]
+        assert_array_equal(np.sort(words), [0, 1, 1, 3, 3])
+        assert observed.tokens[3] == 2
+        assert {observed.tokens[4], scored[2]} == {0, 4}
+        for half in (observed.tokens[:3], scored[:2]):
+            assert_array_equal(half, np.sort(half))
+
+    def test_a_word_that_occurs_twice_is_in_one_half_about_half_of_the_time(self):
+        """In 38 of 78 segments of 20 + 20 words. Sorted words by turns: never.
+
+        4,000 segments of other words: a right split is five standard errors off for one in two
+        million sets of them. This set is fixed.
+        """
+        rng = np.random.default_rng(0)
+        segments = [[0, 0, *rng.choice(np.arange(1, 500), 38, replace=False)] for _ in range(4_000)]
+        observed, _, _ = split_words(SegmentedCorpus.from_documents([segments]))
+        n_seen = np.add.reduceat(observed.tokens == 0, observed.segment_ptr[:-1])
+        chance = 2 * (20 * 19) / (40 * 39)
+        error = np.sqrt(chance * (1 - chance) / 4_000)
+        assert abs(np.mean(n_seen != 1) - chance) < 5 * error
+
+
+def count_slices(monkeypatch):
+    """Return a list that has an entry for every slice that models begin."""
+    done = []
+
+    def counted(halt):
+        for work in slices(halt):
+            done.append(work)
+            yield work
+
+    for name in ("_tables", "_lda", "_ldcc"):
+        monkeypatch.setattr(sys.modules[f"skdp.topics.{name}._model"], "slices", counted)
+    return done
 
 
 class TestSlices:
-    @pytest.mark.parametrize("model", list(models()), ids=repr)
+    @pytest.mark.parametrize(
+        "model",
+        [
+            SegmentedTopicModel(3),
+            SegmentedTopicModel(3, sampler="ssa", concentration_scope="segment"),
+            SequentialLDA(3, sampler="cmgs"),
+            SequentialLDA(3, sampler="ssa"),
+            AdaptiveTopicModel(3, sampler="ssa", concentration_scope="segment"),
+            AdaptiveTopicModel(3),
+            GibbsLDA(3),
+            GibbsLDA(3, level="segment"),
+            LatentDirichletCoClustering(3),
+        ],
+        ids=repr,
+    )
     def test_where_they_are_cut_has_no_effect(self, model, monkeypatch):
         """A call for every sweep of every document, or one for all of them."""
         rng = np.random.default_rng(0)
         X = [[rng.integers(0, 9, n) for n in (4, 0, 7, 1)] * 5 for _ in range(4)] + [[], [[]]]
         model.set_params(max_iter=4, transform_max_iter=6, random_state=0).fit(X)
-        n_calls = []
 
-        def count(halt):
-            n_calls.append(0)
-            for work in slices(halt):
-                n_calls[-1] += 1
-                yield work
-
-        def results():
-            return model.transform(X), model.transform_segments(X), model.score_samples(X)
-
+        methods = model.transform, model.transform_segments, model.score_samples
         monkeypatch.setattr(_fold_in, "_FIRST_SLICE", 10**12)
-        expected = results()
+        expected = [method(X) for method in methods]
         monkeypatch.setattr(_fold_in, "_FIRST_SLICE", 1)
         monkeypatch.setattr(_fold_in, "_SLICE_SECONDS", 0.0)
-        for name in ("_tables", "_lda", "_ldcc"):
-            monkeypatch.setattr(sys.modules[f"skdp.topics.{name}._model"], "slices", count)
-        for found, whole in zip(results(), expected, strict=True):
-            assert_array_equal(found, whole)
-        assert n_calls[:2] == [6 * len(X)] * 2  # transform and transform_segments
-        assert min(n_calls) > 5
+        done = count_slices(monkeypatch)
+        for method, whole in zip(methods, expected, strict=True):
+            done.clear()
+            assert_array_equal(method(X), whole)
+            assert len(done) == 6 * len(X) or (method == model.score_samples and len(done) > 5)
 
     def test_they_follow_the_clock(self, monkeypatch):
         now = [0.0]
@@ -112,65 +160,36 @@ class TestSlices:
         assert list(cuts) == []
 
 
-INTERRUPT = """
-import os, signal, sys, threading, time
-import numpy as np
-from skdp import topics
-from skdp.topics._shared import _fold_in
-
-kind, method, n_jobs = sys.argv[1], sys.argv[2], int(sys.argv[3])
-rng = np.random.default_rng(0)
-X = [[rng.integers(0, 100, 20) for _ in range(1000)] for _ in range(2 * n_jobs)]
-model = getattr(topics, kind)(5, max_iter=2, n_jobs=n_jobs, random_state=0).fit([[range(100)]])
-model.transform([[[1, 2], [3]]])
-model.set_params(transform_max_iter=10**7)
-n_slices, at_signal = [0], []
-whole = _fold_in.slices
-
-def count(halt):
-    for work in whole(halt):
-        n_slices[0] += 1
-        yield work
-
-def interrupt():
-    while n_slices[0] < 3 * n_jobs:
-        time.sleep(0.01)
-    at_signal.append(n_slices[0])
-    os.kill(os.getpid(), signal.SIGINT)
-
-for name in ("_tables", "_lda", "_ldcc"):
-    setattr(sys.modules[f"skdp.topics.{name}._model"], "slices", count)
-threading.Thread(target=interrupt, daemon=True).start()
-try:
-    getattr(model, method)(X)
-except KeyboardInterrupt:
-    at_exception = n_slices[0]
-    time.sleep(1.0)
-    print(at_signal[0], at_exception, n_slices[0])
-"""
-
-
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGINT to send")
 @pytest.mark.parametrize(
-    ("kind", "method", "n_jobs"),
+    ("cls", "method", "n_jobs"),
     [
-        ("SegmentedTopicModel", "transform", 1),
-        pytest.param("AdaptiveTopicModel", "score", 2, marks=pytest.mark.slow),
-        ("GibbsLDA", "transform", 2),
-        pytest.param(
-            "LatentDirichletCoClustering", "transform_segments", 1, marks=pytest.mark.slow
-        ),
+        (AdaptiveTopicModel, "score", 2),
+        (GibbsLDA, "transform", 1),
+        (LatentDirichletCoClustering, "transform_segments", 2),
     ],
 )
-def test_an_interrupt_ends_a_transform(kind, method, n_jobs):
+def test_an_interrupt_ends_a_transform(cls, method, n_jobs, monkeypatch):
     """After the slice under way, in every thread; the whole would take hours."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(skdp.__file__).parents[1])}
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPT, kind, method, str(n_jobs)], env=environment,
-        capture_output=True, text=True, timeout=200, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    at_signal, at_exception, at_end = map(int, done.stdout.split())
+    rng = np.random.default_rng(0)
+    X = [[rng.integers(0, 100, 20) for _ in range(1000)] for _ in range(2 * n_jobs)]
+    model = cls(5, max_iter=2, n_jobs=n_jobs, random_state=0).fit([[range(100)]])
+    model.transform([[[1, 2], [3]]])
+    model.set_params(transform_max_iter=10**7)
+    done, at_signal = count_slices(monkeypatch), []
+
+    def interrupt():
+        while len(done) < 3 * n_jobs:
+            time.sleep(0.01)
+        at_signal.append(len(done))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        getattr(model, method)(X)
+    at_exception = len(done)
+    time.sleep(1.0)
     # Threads may have begun other slices before the main one was woken; then each ends its own.
-    assert at_exception <= at_signal + (1 if n_jobs == 1 else 10)
-    assert at_end <= at_exception + (0 if n_jobs == 1 else n_jobs)
+    assert at_exception <= at_signal[0] + (1 if n_jobs == 1 else 10)
+    assert len(done) <= at_exception + (0 if n_jobs == 1 else n_jobs)

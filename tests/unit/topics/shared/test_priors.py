@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import digamma, gammaln
+from scipy.special import digamma
 
 from skdp.topics._shared._priors import (
     FLOOR,
@@ -22,25 +22,7 @@ COUNTS = {
     "sparse": RNG.poisson(0.02, (200, 6)),
     "one column": np.array([[3], [40]]),
 }
-PRIORS = [FLOOR, 1e-3, 0.5, 7.0, 40.0, 1e5]
 every_counts = pytest.mark.parametrize("counts", COUNTS.values(), ids=COUNTS)
-every_prior = pytest.mark.parametrize("prior", PRIORS)
-
-
-def sums_of_digammas(prior, counts):
-    """Return the two sums of digammas in a step of the fixed point."""
-    total, totals = prior.sum(), counts.sum(axis=1)
-    ups = np.sum(digamma(prior + counts) - digamma(prior), axis=0)
-    down = np.sum(digamma(total + totals) - digamma(total))
-    return ups, down
-
-
-def log_posterior(prior, counts, shape, rate):
-    """Return the log posterior of a vector up to a constant."""
-    total = prior.sum()
-    value = np.sum(gammaln(prior + counts) - gammaln(prior))
-    value += np.sum(gammaln(total) - gammaln(total + counts.sum(axis=1)))
-    return value + np.sum((shape - 1.0) * np.log(prior) - rate * prior)
 
 
 def test_digamma():
@@ -50,86 +32,36 @@ def test_digamma():
     np.testing.assert_allclose(found, digamma(x), rtol=1e-13, atol=1e-13)
 
 
-def test_digamma_follows_its_recurrence():
-    x = np.geomspace(1e-6, 1e6, 500)
-    steps = np.array([_digamma(value + 1.0) - _digamma(value) for value in x])
-    np.testing.assert_allclose(steps, 1.0 / x, rtol=1e-9, atol=1e-14)
-
-
-@every_prior
+@pytest.mark.parametrize("prior", [FLOOR, 1e-3, 0.5, 7.0, 40.0, 1e5])
 @every_counts
-def test_update_of_a_vector(counts, prior):
-    start = prior * np.linspace(0.5, 1.5, counts.shape[1])
-    ups, down = sums_of_digammas(start, counts)
-    expected = np.maximum((0.5 + start * ups) / (0.3 + down), FLOOR)
-    found = update_dirichlet(start, counts, 1.5, 0.3, symmetric=False)
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
-
-
-@every_prior
-@every_counts
-def test_update_of_a_common_value(counts, prior):
-    size = counts.shape[1]
-    start = np.full(size, prior)
-    ups, down = sums_of_digammas(start, counts)
-    expected = max((0.5 + prior * ups.sum()) / (0.3 + size * down), FLOOR)
-    found = update_dirichlet(start, counts, 1.5, 0.3, symmetric=True)
-    np.testing.assert_allclose(found, np.full(size, expected), rtol=1e-9)
-    alone = update_symmetric_dirichlet(
-        prior, sum_rises(prior, counts), counts.sum(axis=1), counts.shape[1], 1.5, 0.3
-    )
-    assert alone == pytest.approx(expected, rel=1e-9)
+def test_updates(counts, prior):
+    """Of a vector and of a common value: one step of the fixed point."""
+    n_columns, totals = counts.shape[1], counts.sum(axis=1)
+    vector, common = prior * np.linspace(0.5, 1.5, n_columns), np.full(n_columns, prior)
+    for start, symmetric in ((vector, False), (common, True)):
+        ups = np.sum(digamma(start + counts) - digamma(start), axis=0)
+        down = np.sum(digamma(start.sum() + totals) - digamma(start.sum()))
+        if symmetric:
+            ups, down = ups.sum(), n_columns * down
+        expected = np.maximum((0.5 + start * ups) / (0.3 + down), FLOOR)
+        found = update_dirichlet(start, counts, 1.5, 0.3, symmetric=symmetric)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+    alone = update_symmetric_dirichlet(prior, sum_rises(prior, counts), totals, n_columns, 1.5, 0.3)
+    assert alone == pytest.approx(expected[0], rel=1e-9)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_counts_of_any_layout(dtype, order):
-    counts = COUNTS["small"]
-    expected = update_symmetric_dirichlet(
-        0.5, sum_rises(0.5, counts), counts.sum(axis=1), counts.shape[1], 1.5, 0.3
-    )
-    given = np.asarray(counts, dtype=dtype, order=order)
-    assert (
-        update_symmetric_dirichlet(
-            0.5, sum_rises(0.5, given), given.sum(axis=1), given.shape[1], 1.5, 0.3
-        )
-        == expected
-    )
-    padded = np.vstack([given, np.zeros((3, counts.shape[1]), dtype=dtype)])
-    assert (
-        update_symmetric_dirichlet(
-            0.5, sum_rises(0.5, padded), padded.sum(axis=1), padded.shape[1], 1.5, 0.3
-        )
-        == expected
-    )
+    """Rows without counts have no effect."""
 
+    def update(counts):
+        rises, totals = sum_rises(0.5, counts), counts.sum(axis=1)
+        return update_symmetric_dirichlet(0.5, rises, totals, counts.shape[1], 1.5, 0.3)
 
-@pytest.mark.parametrize("shape", [1.0, 2.5])
-@every_counts
-def test_every_step_climbs(counts, shape):
-    """The fixed point maximizes a lower bound of the log posterior that touches it."""
-    prior = np.linspace(0.2, 3.0, counts.shape[1])
-    before = log_posterior(prior, counts, shape, 0.2)
-    for _ in range(20):
-        prior = update_dirichlet(prior, counts, shape, 0.2, symmetric=False)
-        after = log_posterior(prior, counts, shape, 0.2)
-        assert after >= before - 1e-9 * abs(before)
-        before = after
-
-
-@pytest.mark.parametrize("shape", [1e-3, 1.0, 1e3])
-@pytest.mark.parametrize("rate", [1e-8, 1.0, 1e8])
-@every_counts
-def test_updates_stay_finite_and_above_the_floor(counts, shape, rate):
-    prior, common = np.full(counts.shape[1], 0.1), 0.1
-    for _ in range(200):
-        prior = update_dirichlet(prior, counts, shape, rate, symmetric=False)
-        common = update_symmetric_dirichlet(
-            common, sum_rises(common, counts), counts.sum(axis=1), counts.shape[1], shape, rate
-        )
-    for values in (prior, common):
-        assert np.all(np.isfinite(values))
-        assert np.all(values >= FLOOR)
+    given = np.asarray(COUNTS["small"], dtype=dtype, order=order)
+    padded = np.vstack([given, np.zeros((3, given.shape[1]), dtype=dtype)])
+    assert update(given) == update(padded) == update(COUNTS["small"])
 
 
 @pytest.mark.parametrize("prior", [0.02, 3.0])
@@ -138,12 +70,6 @@ def test_the_largest_counts_are_rare(prior):
     expected = np.sum(digamma(prior + counts.astype(float)) - digamma(prior))
     assert sum_rises(prior, counts) == pytest.approx(expected, rel=1e-12)
     assert counts[6] == 2**24 - 1
-
-
-def test_prior_given_is_left_alone():
-    prior = np.array([0.3, 0.9, 0.2, 1.4])
-    update_dirichlet(prior, COUNTS["small"], 1.5, 0.3, symmetric=False)
-    np.testing.assert_array_equal(prior, [0.3, 0.9, 0.2, 1.4])
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

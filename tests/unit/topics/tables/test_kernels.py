@@ -1,28 +1,32 @@
-"""The samplers' state: redundant counts must agree after every sweep."""
+"""Kernels of table models: counts that agree, lists of tables, levels, splits and merges."""
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
+from skdp._numeric._numba import njit
+from skdp._numeric._random import derive_stream
 from skdp._numeric._simd import padded
 from skdp.data import SegmentedCorpus
-from skdp.topics._shared._arrays import empty_counts, fixed_words, flat
-from skdp.topics._shared._kernels import score_tokens
+from skdp.topics import SegmentedTopicModel
+from skdp.topics._hdp._kernels_moves import Division
+from skdp.topics._shared._arrays import flat
+from skdp.topics._tables import _open_moves
 from skdp.topics._tables._arrays import (
-    add_seats,
-    empty_assignments,
     empty_levels,
-    empty_scratch,
-    enter_words,
-    sampler_weights,
     stirling_ratios,
+    writable,
 )
-from skdp.topics._tables._kernels import Prior
-from skdp.topics._tables._kernels_sweeps import SAMPLERS, sweeps_of
+from skdp.topics._tables._kernels_left_to_right import enter_levels
+from skdp.topics._tables._kernels_open_moves import Blocks, seat_anchors, sweep_sides
+from skdp.topics._tables._kernels_seats import LONG_WALK, take_seat
+from skdp.topics._tables._kernels_sweeps import SAMPLERS
 from skdp.topics._tables._sampler import HyperParameters, TableSampler
 
 PARENTS = {"segmented": (1.0, 0.0), "sequential": (0.0, 1.0), "adaptive": (1.5, 0.7)}
 every_sampler = pytest.mark.parametrize("sampler", SAMPLERS)
-every_family = pytest.mark.parametrize("family", PARENTS)
+KINDS = [(family, sampler) for family in PARENTS for sampler in SAMPLERS]
+every_kind = pytest.mark.parametrize(("family", "sampler"), KINDS)
 SMALL, LARGE = 1e-8, 1e8
 
 
@@ -37,43 +41,20 @@ def make_corpus(lengths, n_words=9, seed=0):
     return SegmentedCorpus.from_documents(documents, n_words)
 
 
-class Chain:
-    """A sampler's kernels and the arrays that they work on."""
-
-    def __init__(
-        self, corpus, sampler, family="segmented", *, n_topics=3, alpha=0.5, gamma=0.3,
-        discount=0.4, concentration=2.0, phi=None, seed=0,
-    ):  # fmt: skip
-        self.corpus, self.sampler, self.n_topics = corpus, sampler, n_topics
-        chained = family != "segmented"
-        self.assignments = empty_assignments(
-            corpus, n_topics, seats=sampler == "ssa", chained=chained
-        )
-        self.sweep_corpus = sweeps_of(sampler, chained=chained).sweep_corpus
-        self.scratch = empty_scratch(n_topics)
-        self.levels = empty_levels(flat(corpus), n_topics, chained=chained)
-        if phi is None:
-            self.words = empty_counts(corpus.n_features, n_topics)
-        else:
-            self.words, gamma = fixed_words(phi), 0.0
-        self.prior = Prior(
-            np.broadcast_to(np.array(alpha, dtype=float), n_topics).copy(),
-            gamma,
-            discount,
-            np.full(len(corpus.segment_ptr) - 1, concentration),
-            *PARENTS[family],
-        )
-        self.ratios = sampler_weights(stirling_ratios(corpus, discount, chained=chained), sampler)
-        self.stream = stream(seed)
-
-    def sweep(self):
-        place = np.zeros(2, dtype=np.int64)
-        enter_words(self.words, self.prior.gamma, self.scratch)
-        while n_seats := self.sweep_corpus(
-            flat(self.corpus), self.assignments, self.words, self.prior,
-            self.ratios, self.scratch, self.levels, place, self.stream,
-        ):  # fmt: skip
-            self.assignments = add_seats(self.assignments, n_seats)
+def make_sampler(
+    corpus, sampler="btigs", family="segmented", *, n_topics=3, alpha=0.5, gamma=0.3, discount=0.4,
+    concentration=2.0, scope="corpus", init="random", n_shards=1,
+):  # fmt: skip
+    if not isinstance(alpha, str):
+        alpha = np.broadcast_to(np.array(alpha, dtype=float), n_topics).copy()
+    if isinstance(init, str) and init == "given topics":
+        init = np.full((n_topics, corpus.n_features), 1 / corpus.n_features)
+    hyper = HyperParameters(
+        alpha, gamma, (1.0, 0.1), discount, (1.0, 1.0), concentration, (1.0, 0.1), scope,
+        PARENTS[family],
+    )  # fmt: skip
+    streams = ([stream(i, s) for s in range(n_shards)] for i in (1, 2))
+    return TableSampler(corpus, n_topics, sampler, hyper, init, *streams)
 
 
 def assert_consistent(corpus, assignments, n_topics):
@@ -83,27 +64,27 @@ def assert_consistent(corpus, assignments, n_topics):
     n = np.zeros((len(lengths), n_topics), dtype=int)
     np.add.at(n, (np.repeat(np.arange(len(lengths)), lengths), assignments.topics), 1)
     tables = assignments.tables.copy()
-    np.testing.assert_array_equal(assignments.segment_tables, tables.sum(axis=1))
+    assert_array_equal(assignments.segment_tables, tables.sum(axis=1))
     in_document = np.zeros((len(corpus), n_topics), dtype=int)
     document_of = np.repeat(np.arange(len(corpus)), np.diff(corpus.doc_ptr))
     np.add.at(in_document, document_of, tables)
-    np.testing.assert_array_equal(assignments.document_tables, in_document)
+    assert_array_equal(assignments.document_tables, in_document)
     if len(assignments.to_previous):
         previous = assignments.to_previous
-        np.testing.assert_array_equal(assignments.segment_to_previous, previous.sum(axis=1))
+        assert_array_equal(assignments.segment_to_previous, previous.sum(axis=1))
         assert not np.any(previous[np.unique(flat(corpus).part_begin)])
         n[:-1] += previous[1:]
         tables += previous
     assert np.all(tables <= n)
-    np.testing.assert_array_equal(tables == 0, n == 0)
+    assert_array_equal(tables == 0, n == 0)
     return n
 
 
 def assert_words_counted(corpus, assignments, words, n_topics):
     counts = np.zeros((corpus.n_features, padded(n_topics)))
     np.add.at(counts, (corpus.tokens, assignments.topics), 1)
-    np.testing.assert_array_equal(words.counts, counts)
-    np.testing.assert_array_equal(words.totals, counts.sum(axis=0))
+    assert_array_equal(words.counts, counts)
+    assert_array_equal(words.totals, counts.sum(axis=0))
 
 
 def assert_seats_agree(assignments, n):
@@ -124,21 +105,21 @@ def assert_seats_agree(assignments, n):
     assert assignments.seat_free[1] == len(assignments.seat_links) - n_seats
 
 
-def assert_sound(chain):
-    n = assert_consistent(chain.corpus, chain.assignments, chain.n_topics)
-    if chain.sampler == "ssa":
+def assert_sound(chain, corpus):
+    n = assert_consistent(corpus, chain.assignments, chain.n_topics)
+    assert_words_counted(corpus, chain.assignments, chain._words, chain.n_topics)
+    if chain.sampler == "ssa" and len(chain.shards) == 1:
         assert_seats_agree(chain.assignments, n)
-    if chain.words.fixed:
-        assert not np.any(chain.words.totals)
-    else:
-        assert_words_counted(chain.corpus, chain.assignments, chain.words, chain.n_topics)
-    assert not np.any(chain.scratch.n_k)
+    assert not any(np.any(scratch.n_k) for scratch in chain._scratch)
 
 
-SHAPES = {
-    "mixed": [[5, 0, 1, 30], [], [0], [0, 0, 7], [1], [200], [1, 1, 1]],
-    "one word": [[1]],
-    "one-word documents": [[1]] * 20,
+MIXED = make_corpus([[5, 0, 1, 30], [], [0], [0, 0, 7], [1], [200], [1, 1, 1]])
+PARTS = make_corpus([[30, 5, 20, 0, 8], [], [0, 9], [40]]).with_parts([[2, 3], [], [1], []])
+CORPORA = {
+    "mixed": MIXED,
+    "one word": make_corpus([[1]]),
+    "one-word documents": make_corpus([[1]] * 20),
+    "parts": PARTS,
 }
 MODELS = {
     "plain": {},
@@ -160,159 +141,215 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("shape", SHAPES)
-@every_sampler
-@every_family
-def test_state_after_sweeps(family, sampler, shape, model):
-    chain = Chain(make_corpus(SHAPES[shape]), sampler, family, **MODELS[model])
-    for _ in range(4):
+@pytest.mark.parametrize(
+    ("model", "name", "family", "sampler"),
+    [
+        (model, name, list(PARENTS)[(i + j) % 3], list(SAMPLERS)[(i // 3 + j) % 3])
+        for i, model in enumerate(MODELS)
+        for j, name in enumerate(CORPORA)
+    ],
+)
+def test_state_after_sweeps(model, name, family, sampler):
+    corpus, init = CORPORA[name], "random" if name == "mixed" else "given topics"
+    chain = make_sampler(corpus, sampler, family, init=init, **MODELS[model])
+    for _ in range(20 if name == "parts" else 4):
+        assert_sound(chain, corpus)
         chain.sweep()
-        assert_sound(chain)
 
 
-@every_sampler
-@every_family
-def test_state_of_parts(family, sampler):
-    corpus = make_corpus([[30, 5, 20, 0, 8], [], [0, 9], [40]])
-    chain = Chain(corpus.with_parts([[2, 3], [], [1], []]), sampler, family)
-    for _ in range(20):
-        chain.sweep()
-        assert_sound(chain)
+TOPICS = np.arange(len(MIXED.tokens)) % 4
 
 
-@every_sampler
-@every_family
-def test_state_with_topics_fixed(family, sampler):
-    phi = np.array([[1.0, 0, 0, 0], [0, 0.5, 0.5, 0], [0.2, 0.3, 0.4, 0.1]])
-    corpus = make_corpus(SHAPES["mixed"], n_words=4)
-    chain = Chain(corpus, sampler, family, phi=phi, alpha=SMALL)
-    given = chain.words.counts.copy()
-    for _ in range(4):
-        chain.sweep()
-        assert_sound(chain)
-    np.testing.assert_array_equal(chain.words.counts, given)
-    assert np.all(phi[chain.assignments.topics, corpus.tokens] > 0.0)
-
-
-@pytest.mark.parametrize("init", ["random", "words' topics", "given topics"])
-@every_sampler
-@every_family
-def test_first_state(family, sampler, init):
-    corpus = make_corpus(SHAPES["mixed"])
-    hyper = HyperParameters(
-        "auto", "auto", (1.0, 0.1), "auto", (1.0, 1.0), "auto", (1.0, 0.1), "document",
-        PARENTS[family],
+@pytest.mark.parametrize("n_shards", [1, 3])
+@pytest.mark.parametrize(("family", "sampler"), KINDS)
+def test_state_with_learned_parameters(family, sampler, n_shards):
+    """Counts of words of shards together are those of the corpus."""
+    chain = make_sampler(
+        MIXED, sampler, family, n_topics=4, alpha="auto", gamma="auto", discount="auto",
+        concentration="auto", scope="document" if n_shards == 1 else "corpus",
+        init=TOPICS if n_shards == 1 else "random", n_shards=n_shards,
     )  # fmt: skip
-    words = np.arange(len(corpus.tokens)) % 4
-    topics = {"words' topics": words, "given topics": np.full((4, 9), 1 / 9)}.get(init, init)
-    chain = TableSampler(corpus, 4, sampler, hyper, topics, [stream(1)], [stream(2)])
-    if init == "words' topics":
-        np.testing.assert_array_equal(chain.topics, words)
+    if n_shards == 1:
+        assert_array_equal(chain.topics, TOPICS)
+    later = np.setdiff1d(np.arange(len(MIXED.segment_ptr) - 1), MIXED.doc_ptr[:-1])
     for _ in range(3):
-        n = assert_consistent(corpus, chain.assignments, 4)
-        assert_words_counted(corpus, chain.assignments, chain._words, 4)
-        if sampler == "ssa":
-            assert_seats_agree(chain.assignments, n)
+        assert_sound(chain, MIXED)
+        if family == "sequential":
+            assert not chain.assignments.tables[later].any()
         chain.sweep()
 
 
+@pytest.mark.parametrize(
+    ("concentration", "discount", "expected"),
+    [(SMALL, 0.0, [1, 0, 1, 1]), (1e12, 0.4, [40, 0, 13, 25])],
+)
 @every_sampler
-@every_family
-def test_state_of_shards(family, sampler):
-    """Their counts of words together are those of the corpus, after every sweep."""
-    corpus = make_corpus(SHAPES["mixed"])
-    hyper = HyperParameters(
-        "auto", "auto", (1.0, 0.1), 0.3, (1.0, 1.0), "auto", (1.0, 0.1), "corpus", PARENTS[family]
+def test_numbers_of_tables(sampler, concentration, discount, expected):
+    """All words of a segment share a table, or each has its own."""
+    corpus = make_corpus([[40, 0, 13], [25]])
+    chain = make_sampler(
+        corpus, sampler, init="given topics", concentration=concentration, discount=discount
     )
-    streams = [stream(s) for s in range(3)], [stream(s) for s in range(3, 6)]
-    chain = TableSampler(corpus, 4, sampler, hyper, "random", *streams)
-    for _ in range(3):
-        assert_consistent(corpus, chain.assignments, 4)
-        assert_words_counted(corpus, chain.assignments, chain._words, 4)
-        chain.sweep()
-
-
-@every_sampler
-def test_chain_that_excludes_the_segment_before_is_the_segmented_model(sampler):
-    """One engine: with t never allowed the chain's weights are those of the plain sweep."""
-    corpus = make_corpus([[6, 0, 9], [4]], n_words=4)
-    means = []
-    for family, tiny in (("segmented", 0.0), ("adaptive", 1e-300)):
-        chain = Chain(corpus, sampler, family, seed=3)
-        chain.prior = chain.prior._replace(to_document=1.0, to_previous=tiny)
-        tables = []
-        for i in range(4_000):
-            chain.sweep()
-            if i >= 100:
-                tables.append(chain.assignments.tables.sum(axis=1))
-        means.append(np.mean(tables, axis=0))
-    np.testing.assert_allclose(*means, rtol=0.05)  # standard errors are below 1 %
-
-
-@pytest.mark.parametrize("discount", [0.0, 0.5])
-@every_sampler
-def test_words_of_a_segment_share_a_table_where_none_is_opened(sampler, discount):
-    """b -> 0: a second table has the weight b + a, times what a topic weighs: b where a = 0."""
-    corpus = make_corpus([[40, 0, 13], [25]])
-    chain = Chain(
-        corpus, sampler, phi=np.full((5, 9), 1 / 9), n_topics=5, concentration=SMALL,
-        discount=discount,
-    )  # fmt: skip
     chain.sweep()
-    n_tables = chain.assignments.segment_tables
-    if discount == 0.0:
-        np.testing.assert_array_equal(n_tables, [1, 0, 1, 1])
-    else:
-        assert n_tables.sum() > 3
+    assert_array_equal(chain.assignments.segment_tables, expected)
 
 
-@every_sampler
-def test_every_word_opens_a_table_where_concentration_is_large(sampler):
-    corpus = make_corpus([[40, 0, 13], [25]])
-    chain = Chain(corpus, sampler, concentration=1e12)
-    for _ in range(3):
-        chain.sweep()
-    np.testing.assert_array_equal(chain.assignments.segment_tables, np.diff(corpus.segment_ptr))
-
-
-# --- size -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("discount", [0.0, 0.5])
-@every_sampler
-@every_family
-def test_segment_of_100_000_words(family, sampler, discount):
-    """Its counts are far beyond any table of Stirling ratios."""
-    chain = Chain(
-        make_corpus([[100_000, 5]]), sampler, family, n_topics=2, discount=discount,
-        concentration=5.0,
-    )  # fmt: skip
-    for _ in range(2):
-        chain.sweep()
-    assert_sound(chain)
+@pytest.mark.parametrize(
+    ("family", "sampler", "discount"),
+    [("segmented", "btigs", 0.5), ("sequential", "cmgs", 0.0), ("adaptive", "ssa", 0.5)],
+)
+def test_long_segments(family, sampler, discount):
+    """The counts of a segment may be far beyond any table of Stirling ratios."""
+    corpus = make_corpus([[100_000, 5]])
+    chain = make_sampler(corpus, sampler, family, n_topics=2, discount=discount, concentration=5.0)
+    chain.sweep()
+    assert_sound(chain, corpus)
     assert chain.assignments.tables.max() > 2
 
 
-@every_sampler
-@every_family
-def test_document_of_5_000_segments(family, sampler):
-    chain = Chain(make_corpus([[6] * 5_000]), sampler, family)
-    for _ in range(3):
-        chain.sweep()
-    assert_sound(chain)
+def test_read_only_ratios_are_copied():
+    """Another process gets arrays that it may not write to, as patches are when they are filled."""
+    ratios = stirling_ratios(MIXED, 0.5, chained=False)
+    assert writable(ratios) is ratios
+    ratios.values.flags.writeable = False
+    copy = writable(ratios)
+    assert copy.values.flags.writeable
+    assert_array_equal(copy.values, ratios.values)
 
 
-# --- scores ---------------------------------------------------------------------------------
+N_TABLES = 3 * LONG_WALK
+DISCOUNT = 0.3
 
 
-def test_score_tokens():
+@njit
+def take(target, heads, links, sizes):
+    take_seat(0, 0, target, DISCOUNT, heads, links, sizes)
+
+
+def in_order(heads, links):
+    seats, seat = [], heads[0, 0]
+    while seat >= 0:
+        seats.append(int(seat))
+        seat = links[seat]
+    return seats
+
+
+def test_a_table_far_down_moves_to_the_head():
+    """Each table of SSA is chosen at its share of the running sum, in any order."""
     rng = np.random.default_rng(0)
-    segment_topic, components = rng.dirichlet(np.ones(3), size=4), rng.dirichlet(np.ones(6), size=3)
-    components = components.astype(np.float32)
-    scored = np.array([5, 0, 0, 2], dtype=np.int32)
-    segment_of = np.array([0, 0, 3, 1])
-    out = np.full(4, 0.25)
-    score_tokens(scored, segment_of, segment_topic, components, out)
-    expected = 0.25 + np.sum(segment_topic[segment_of] * components.T[scored], axis=1)
-    np.testing.assert_allclose(out, expected, rtol=1e-12)
+    order = rng.permutation(N_TABLES)
+    sizes = rng.integers(1, 50, N_TABLES).astype(np.int32)
+    heads = np.full((1, 1), order[0], dtype=np.int32)
+    links = np.empty(N_TABLES, dtype=np.int32)
+    links[order] = np.append(order[1:], -1)
+    for position in [*rng.integers(0, N_TABLES, 200), LONG_WALK - 1, LONG_WALK, N_TABLES - 1]:
+        before, old_sizes = in_order(heads, links), sizes.copy()
+        ends = np.cumsum(sizes[before] - DISCOUNT)
+        seat = before[position]
+        take(ends[position] - 0.5 * (1.0 - DISCOUNT), heads, links, sizes)
+        old_sizes[seat] += 1
+        assert_array_equal(sizes, old_sizes)
+        rest = [other for other in before if other != seat]
+        expected = before if position < LONG_WALK else [seat, *rest]
+        assert in_order(heads, links) == expected
+
+
+@njit
+def enter(j, corpus, assignments, prior, ratios, levels):
+    enter_levels(j, corpus, assignments, prior, ratios, levels)
+
+
+def levels_above(j, corpus, chain, assignments, prior):
+    """Return what the left-to-right likelihood enters before segment `j` is swept."""
+    levels = empty_levels(flat(make_corpus([[1] * 5])), chain.n_topics, chained=True)
+    enter(np.int64(j), flat(corpus), assignments, prior, chain._weights, levels)
+    return levels
+
+
+@pytest.mark.parametrize("family", ["sequential", "adaptive"])
+def test_levels_of_a_part_are_those_of_the_part_alone(family):
+    whole = make_corpus([[9, 4, 7, 0, 5]]).with_parts([[2]])
+    chain = make_sampler(whole, "btigs", family)
+    for _ in range(5):
+        chain.sweep()
+    state, first = chain.assignments, 2
+    of_segments = ("tables", "segment_tables", "to_previous", "segment_to_previous")
+    alone = state._replace(
+        topics=state.topics[whole.segment_ptr[first] :],
+        **{name: getattr(state, name)[first:] for name in of_segments},
+    )
+    prior = chain._prior(0)
+    found = levels_above(4, whole, chain, state, prior)
+    prior = prior._replace(concentration=prior.concentration[first:])
+    expected = levels_above(2, make_corpus([[7, 0, 5]]), chain, alone, prior)
+    assert expected.fixed_part[:2].max() > 0.1
+    for name, one, other in zip(found._fields, found, expected, strict=True):
+        assert_array_equal(one, other, err_msg=name)
+
+
+# --- splits and merges of topics
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.6])
+def test_seats(discount):
+    """Five words at two tables: each seating with its probability."""
+    model = SegmentedTopicModel("auto", discount=discount, init=np.ones((1, 1)), random_state=0)
+    gibbs = next(model.iter_sweeps([[[0] * 5]]))._sampler
+    state = gibbs.shards[0]
+    state.topics[:], state.tables[:], state.document_tables[:] = 0, 0, 0
+    state.tables[0, 0] = state.document_tables[0, 0] = 2
+    arguments = gibbs._corpora[0], gibbs.shards[0], gibbs._prior(0), gibbs._stirling
+    n = 8000
+    alone = pairs = 0
+    for _ in range(n):
+        seats = _open_moves.seat([0], *arguments, gibbs.streams[0])
+        sizes = np.bincount(seats.table)
+        assert_array_equal(sizes, seats.size)
+        assert len(sizes) == 2
+        alone += sizes.min() == 1
+        pairs += seats.table[0] == seats.table[4]
+    # 5 seatings with tables of 1 and 4 words, 10 with 2 and 3: each table of m has the
+    # weight (1 - a) (2 - a) ... (m - 1 - a).
+    ones = 5 * np.prod(np.arange(1, 4) - discount)
+    twos = 10 * np.prod(np.arange(1, 3) - discount) * (1 - discount)
+    assert alone / n == pytest.approx(ones / (ones + twos), abs=0.02)
+    expected = (ones * 0.6 + twos * 0.4) / (ones + twos)
+    assert pairs / n == pytest.approx(expected, abs=0.02)
+
+
+@njit
+def sweep_of_sides(pair, blocks, division, stream):
+    """Seat the pair, and replay the other blocks' sides."""
+    seat_anchors(3, pair, blocks, division)
+    return sweep_sides(3, False, True, pair, blocks, 0.3, division, stream)
+
+
+def test_weights_of_blocks():
+    """Draws of one block's side are as probable as they are said to be."""
+    blocks = Blocks(np.array([0, 1, 2, 6]), np.array([0, 1, 0, 0, 1, 0]), np.array([0, 1, 2]))
+    division = Division(
+        members=np.arange(3),
+        sides=np.zeros(3, np.int8),
+        found=np.zeros(3, np.int8),
+        bound=np.zeros(2, np.int8),
+        priors=np.array([0.8, 0.5, 1.3]),
+        log_shares=np.zeros(2),
+        side_counts=np.zeros((2, 2)),
+        side_totals=np.zeros(2),
+    )
+    pair, stream = np.array([0, 1]), derive_stream(np.random.SeedSequence(0), 0)
+    weights = []
+    for side in range(2):
+        counts = np.array([0.3, 0.3])
+        counts[side] += 1.0
+        weight = division.priors[side]
+        for w in (0, 0, 1, 0):
+            weight *= counts[w] / counts.sum()
+            counts[w] += 1.0
+        weights.append(weight)
+    for side in range(2):
+        division.side_counts[:] = 0.0
+        division.side_totals[:] = 0.0
+        division.found[2] = side
+        seat_pair_and_replay = sweep_of_sides(pair, blocks, division, stream)
+        assert np.exp(seat_pair_and_replay) == pytest.approx(weights[side] / sum(weights))
