@@ -142,6 +142,7 @@ model().score([TREE, '(S (NP (NN (NN a))) (VP (VB b)))'])
 LexicalizedEventModel(DummyClassifier()).score([TREE]) -> NotFittedError
 model().score_samples([]) -> ValueError: X must hold at least one tree
 model({TREE}) -> TypeError: X must be a list...got set
+model().fit(['(S a b)']) -> ValueError: siblings
 model({TREE: 1}) -> TypeError: X must be a list...got dict
 events({TREE}) -> TypeError: trees must be a list...got set
 model(np.array(TREE)) -> TypeError: X must be a list...got ndarray

@@ -31,14 +31,6 @@ def test_by_hand():
     np.testing.assert_allclose(found, np.array(expected, dtype=float), rtol=1e-12)
 
 
-def test_by_hand_without_root():
-    """a: lambda = 4/8 beside the uniform: x 1/4 + 1/6 = 5/12, y the same, z 1/6."""
-    model = CollinsBackoffClassifier([0], root=False, gamma=2.0).fit(X, Y)
-    expected = [[F(5, 12), F(5, 12), F(1, 6)], [F(1, 3)] * 3]
-    found = model.predict_proba([["a", "p"], ["new", "p"]])
-    np.testing.assert_allclose(found, np.array(expected, dtype=float), rtol=1e-12)
-
-
 def formula(rows, y, row, classes, levels, gamma, *, root):
     """Return the distribution in the context of a row, by (2.3)-(2.5)."""
     p = np.full(len(classes), 1.0 / len(classes))

@@ -1,6 +1,7 @@
 """HDPBackoffClassifier against enumeration of all numbers of tables (see backoff.py)."""
 
 from collections import Counter
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -12,14 +13,15 @@ from exact.context.backoff import (
     predictive,
     table_counts,
 )
-from exact.oracles.batch_means import N_SWEEPS, assert_means
+from exact.language.hpylm import Model as NgramModel
+from exact.language.hpylm import enumerate_posterior
+from exact.oracles.batch_means import N_SWEEPS, assert_means, check_chain
 
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.context import HDPBackoffClassifier
 from skdp.context._backoff._state import BackoffSampler
 from skdp.data import TokenSequences
 from skdp.language import HierarchicalPitmanYorLM
-from skdp.processes import sample_table_counts
 from skdp.processes._franchise import FranchisePriors
 
 BURN_IN = 300
@@ -93,50 +95,67 @@ def flat(arrays):
     return np.concatenate(arrays)
 
 
-@every_case
-@pytest.mark.parametrize("hyper", ["fixed", "dirichlet"])
-def test_tables(events, root, hyper):
-    model, pairs, classifier, X, y = problem(events, root, hyper)
-    posterior = Posterior(model, pairs)
-    draws = []
-    for state in classifier.set_params(max_iter=BURN_IN + N_SWEEPS).iter_sweeps(X, y):
-        draws.append(np.append(flat(state.tables), flat(state.customers)))
-    cells = cells_of(state)
-    assert set(cells) == set(posterior.tables)
-    expected = [posterior.tables[cell] for cell in cells]
-    expected += [posterior.customers[cell] for cell in cells]
-    assert_means(draws[BURN_IN:], expected, "tables and customers")
-
-
-def slow(*values):
-    return pytest.param(*values, marks=pytest.mark.slow)
+def sweeps(classifier, X, y):
+    """Return the states of a chain after its burn-in."""
+    states = classifier.set_params(max_iter=BURN_IN + N_SWEEPS + 1).iter_sweeps(X, y)
+    return islice(states, BURN_IN, None)
 
 
 @pytest.mark.parametrize(
+    ("hyper", "events", "root"),
+    [
+        ("fixed", "three levels", True),
+        ("dirichlet", "three levels", False),
+        ("dirichlet", "two levels", True),
+        ("fixed", "two levels", False),
+        ("fixed", "one often", True),
+        ("dirichlet", "one often", False),
+    ],
+)
+def test_tables(events, root, hyper):
+    model, pairs, classifier, X, y = problem(events, root, hyper)
+    posterior = Posterior(model, pairs)
+    states = sweeps(classifier, X, y)
+    cells = cells_of(next(states))
+    assert set(cells) == set(posterior.tables)
+    expected = [posterior.tables[cell] for cell in cells]
+    expected += [posterior.customers[cell] for cell in cells]
+
+    def step():
+        state = next(states)
+        return np.append(flat(state.tables), flat(state.customers))
+
+    check_chain(step, lambda draws: [(draws, expected, "tables and customers")])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
     ("events", "root", "hyper"),
     [
-        ("one often", True, "level"),
-        ("one often", False, "context"),
+        ("one often", True, "context"),
+        ("one often", False, "level"),
+        ("two levels", True, "level"),
+        ("two levels", False, "context"),
         ("two levels", True, "dirichlet, context"),
-        slow("two levels", True, "level"),
-        slow("two levels", False, "context"),
-        slow("two levels", True, "context"),
-        slow("two levels", False, "discount"),
-        slow("two levels", False, "level"),
+        ("two levels", False, "discount"),
     ],
 )
 def test_discounts_and_concentrations(events, root, hyper):
     priors = {"discount_prior": (2.0, 1.5), "concentration_prior": (2.0, 1.0)}
     model, pairs, classifier, X, y = problem(events, root, hyper, **priors)
     posterior = Posterior(model, pairs)
-    draws = []
-    for state in classifier.set_params(max_iter=BURN_IN + N_SWEEPS).iter_sweeps(X, y):
-        thetas = list(thetas_of(model, state).values())
-        draws.append(np.concatenate([state.discounts, thetas, flat(state.tables)]))
-    thetas = [posterior.concentrations[u] for u in restaurants_of(state)]
-    tables = [posterior.tables[cell] for cell in cells_of(state)]
+    states = sweeps(classifier, X, y)
+    first = next(states)
+    thetas = [posterior.concentrations[u] for u in restaurants_of(first)]
+    tables = [posterior.tables[cell] for cell in cells_of(first)]
     expected = np.concatenate([posterior.discounts, thetas, tables])
-    assert_means(draws[BURN_IN:], expected, "discounts, concentrations, tables")
+
+    def step():
+        state = next(states)
+        thetas = list(thetas_of(model, state).values())
+        return np.concatenate([state.discounts, thetas, flat(state.tables)])
+
+    check_chain(step, lambda draws: [(draws, expected, "discounts, concentrations, tables")])
 
 
 @pytest.mark.parametrize("root", [True, False])
@@ -162,12 +181,15 @@ def test_concentrations_that_differ_between_contexts(root):
         by_node=True,
     )  # fmt: skip
     sampler = BackoffSampler(tree, np.ones(3) / 3, priors, make_stream(make_seed_sequence(0)))
-    draws = []
-    for _ in range(BURN_IN + N_SWEEPS):
+    for _ in range(BURN_IN):
         sampler.sweep()
-        draws.append(sampler.franchise.tables.copy())
     assert cells_of(sampler.state()) == cells
-    assert_means(draws[BURN_IN:], means, "tables")
+
+    def step():
+        sampler.sweep()
+        return sampler.franchise.tables.copy()
+
+    check_chain(step, lambda draws: [(draws, means, "tables")])
 
 
 @every_case
@@ -216,9 +238,8 @@ def test_probabilities_given_samples(events, root, hyper):
     np.testing.assert_allclose(classifier.score_samples(rows), np.log(expected.max(axis=1)))
 
 
-@pytest.mark.parametrize(
-    ("root", "hyper"), [(True, "level"), (False, "context"), slow(True, "context")]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("root", "hyper"), [(True, "level"), (False, "context")])
 def test_predictive(root, hyper):
     """The exact predictive distribution, with discounts and concentrations integrated out."""
     model, pairs, classifier, X, y = problem("two levels", root, hyper)
@@ -233,29 +254,6 @@ def test_predictive(root, hyper):
         draws.append(rows)
     expected = [posterior.predictive(tuple(context)) for context in contexts]
     assert_means(draws, expected, "predictive")
-
-
-def test_one_context_is_a_restaurant():
-    """Without a root it is what `sample_table_counts` draws: two samplers, one distribution.
-
-    The difference of two means; a false alarm once in 80,000 comparisons, 3 of them.
-    """
-    counts = [7, 3, 1]
-    y = np.repeat([0, 1, 2], counts)
-    classifier = HDPBackoffClassifier(
-        None,
-        root=False,
-        discount=0.4,
-        concentration=1.5,
-        random_state=0,
-        max_iter=BURN_IN + N_SWEEPS,
-    )
-    X = np.zeros((len(y), 1), int)
-    draws = np.array([state.tables[0].copy() for state in classifier.iter_sweeps(X, y)])[BURN_IN:]
-    others = sample_table_counts(
-        counts, np.ones(3) / 3, discount=0.4, concentration=1.5, n_sweeps=len(draws), random_state=1
-    )
-    assert_means(draws - others, np.zeros(3), "difference of tables")
 
 
 @pytest.mark.parametrize("discount", [0.0, "auto"])
@@ -289,3 +287,32 @@ def test_one_column_is_a_bigram_model(discount, monkeypatch):
         lm.predict_proba([[], [0], [0, 5]]),
         rtol=1e-13,
     )
+
+
+# The oracle
+
+
+@pytest.mark.parametrize("by_context", [False, True])
+@pytest.mark.parametrize("root", [False, True])
+def test_probabilities_are_exchangeable(root, by_context):
+    """p(first) p(second | first) is the same in any order: the chain rule holds."""
+    model = Model(3, 2, root=root, by_context=by_context)
+    one, two = (("a", "p"), 0), (("a", "q"), 1)
+
+    def chain(first, second):
+        return np.log(Posterior(model, [first]).predictive(second[0])[second[1]])
+
+    assert chain(one, two) == pytest.approx(chain(two, one), rel=1e-8)
+
+
+def test_oracle_of_one_column_is_that_of_bigrams():
+    """The oracle of n-grams, which names contexts the other way around, has the same posterior."""
+    corpus = [[0, 1, 0], [0]]
+    events = [((-1,), 0), ((0,), 1), ((1,), 0), ((0,), 2), ((-1,), 0), ((0,), 2)]
+    mine = Posterior(Model(3, 1), events)
+    other = enumerate_posterior(NgramModel(2, [None, None], [None, None]), corpus)
+    np.testing.assert_allclose(mine.discounts, other.discounts, rtol=1e-10)
+    for cell, value in other.tables.items():
+        assert mine.tables[cell] == pytest.approx(value, rel=1e-10)
+    for context in (0, 1, -1):
+        np.testing.assert_allclose(mine.predictive((context,)), other.predictive((context,)))

@@ -1,7 +1,6 @@
 """Leave-one-out predictions of franchises, and weights of chains, against brute force.
 
-The oracle removes the event from the data and enumerates all tables of the rest (see backoff.py);
-skdp has only draws of the tables of all events.
+The oracle lets an event leave its tables in all possible ways; skdp has a recursion for them.
 """
 
 import itertools
@@ -9,9 +8,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from exact.context.backoff import Model, Posterior, predictive
+from exact.context.backoff import Model, predictive
 from exact.language.franchise import stirling
-from exact.oracles.batch_means import N_SWEEPS, assert_means
 from scipy.optimize import minimize
 
 from skdp.context import HDPBackoffClassifier
@@ -20,57 +18,20 @@ from skdp.context._backoff._pool import replace_unknown
 from skdp.context._backoff._pooling import PoolObjective, fit_pool_weights, log_pool
 from skdp.context._backoff._screening import Events, Screening
 
-BURN_IN = 300
 CLASSES = [0, 1, 2]
 EVENTS = [("ap", 0), ("ap", 0), ("ap", 0), ("aq", 0), ("ap", 1), ("bp", 0), ("bq", 1)]
 LAWS = {
-    "fixed": ([0.2, 0.3, 0.5], [2.0, 1.5, 0.4], False),
-    "dirichlet": ([0.0, 0.0, 0.0], [2.0, 1.5, 0.4], False),
-    "learned": (None, None, False),
-    "by context": ([0.2, 0.3, 0.5], None, True),
+    "fixed": ([0.2, 0.3, 0.5], [2.0, 1.5, 0.4], "level"),
+    "dirichlet": ([0.0, 0.0, 0.0], [2.0, 1.5, 0.4], "level"),
+    "learned": ("auto", "auto", "level"),
+    "by context": ([0.2, 0.3, 0.5], "auto", "context"),
 }
 
 
-def slow(*values):
-    return pytest.param(*values, marks=pytest.mark.slow)
-
-
-@pytest.mark.parametrize(
-    ("law", "root"),
-    [("fixed", True), ("dirichlet", False), slow("learned", True), slow("by context", True)],
-)
-def test_left_out_predictions(law, root):
-    """1 / p(x | others) and p(. | others) / p(x | others) are means over the posterior."""
-    discounts, concentrations, by_context = LAWS[law]
-    n = 2 + root
-    d = None if discounts is None else discounts[:n]
-    theta = None if concentrations is None else concentrations[:n]
-    model = Model(3, 2, root=root, discounts=d, concentrations=theta, by_context=by_context)
-    classifier = HDPBackoffClassifier(
-        None, root=root, discount="auto" if d is None else d,
-        concentration="auto" if theta is None else theta,
-        concentration_scope="context" if by_context else "level", classes=CLASSES, random_state=0,
-        max_iter=BURN_IN + N_SWEEPS, burn_in=BURN_IN, n_samples=N_SWEEPS,
-    )  # fmt: skip
-    X, y = [list(context) for context, _ in EVENTS], [x for _, x in EVENTS]
-    classifier.fit(X, y)
-    distinct = sorted(set(EVENTS))
-    rows = classifier._find([list(context) for context, _ in distinct])
-    outcomes = np.array([x for _, x in distinct], np.int32)
-    cells = classifier._tree.find_cells(outcomes, rows)
-    base = np.full(3, 1.0 / 3.0)
-    draws = []
-    for sample in classifier._models:
-        inverse, total = leave_one_out_terms(classifier._tree, [sample], cells, base)
-        draws.append(np.column_stack([inverse, total]))
-    expected = []
-    for context, x in distinct:
-        rest = list(EVENTS)
-        rest.remove((context, x))
-        pairs = [(tuple(each), outcome) for each, outcome in rest]
-        p = Posterior(model, pairs).predictive(tuple(context))
-        expected.append([1.0 / p[x], *(p / p[x])])
-    assert_means(np.array(draws), expected, "left-out predictions")
+def leave_out(tree, samples, contexts, outcomes, base):
+    """Return the terms of skdp for events, the means over samples."""
+    cells = tree.find_cells(np.asarray(outcomes, np.int32), contexts)
+    return leave_one_out_terms(tree, samples, cells, base)
 
 
 def removals(model, context, x, customers, tables, discounts):
@@ -95,23 +56,24 @@ def removals(model, context, x, customers, tables, discounts):
 
 
 @pytest.mark.parametrize("root", [True, False])
-@pytest.mark.parametrize("law", ["fixed", "dirichlet"])
+@pytest.mark.parametrize("law", LAWS)
 def test_left_out_terms_of_a_sample(law, root):
-    """All ways in which an event can leave given tables, weighted by their probabilities."""
-    discounts, concentrations, _ = LAWS[law]
-    n = 2 + root
-    model = Model(
-        3, 2, root=root, discounts=discounts[:n], concentrations=concentrations[:n]
-    )  # fmt: skip
+    """All ways in which an event can leave given tables, weighted by their probabilities.
+
+    Their means over the posterior are 1 / p(x | others) and p(. | others) / p(x | others).
+    """
+    discounts, concentrations, scope = LAWS[law]
+    model = Model(3, 2, root=root)
+    n = model.n_depths
     classifier = HDPBackoffClassifier(
-        None, root=root, discount=discounts[:n], concentration=concentrations[:n],
-        classes=CLASSES, random_state=0, max_iter=16, burn_in=4, n_samples=12,
+        None, root=root, discount=discounts if discounts == "auto" else discounts[:n],
+        concentration=concentrations if concentrations == "auto" else concentrations[:n],
+        concentration_scope=scope, classes=CLASSES, random_state=0, max_iter=16, burn_in=4,
+        n_samples=12,
     ).fit([list(context) for context, _ in EVENTS], [x for _, x in EVENTS])  # fmt: skip
     tree = classifier._tree
     distinct = sorted(set(EVENTS))
-    outcomes = np.array([x for _, x in distinct], np.int32)
     paths = classifier._find([list(context) for context, _ in distinct])
-    cells = tree.find_cells(outcomes, paths)
     base = np.full(3, 1.0 / 3.0)
     names = [
         (tuple(context), int(x))
@@ -123,19 +85,23 @@ def test_left_out_terms_of_a_sample(law, root):
             tree.outcome[tree.layout.cells_at(m)], strict=True,
         )
     ]  # fmt: skip
+    restaurants = list(dict.fromkeys(u for u, _ in names))
     several = 0
     for sample in classifier._models:
         franchise = sample.franchise(tree, base)
         customers = dict(zip(names, franchise.customers.tolist(), strict=True))
         tables = dict(zip(names, franchise.tables.tolist(), strict=True))
         several += max(tables.values()) > 1
-        inverse, total = leave_one_out_terms(tree, [sample], cells, base)
-        theta = {u: concentrations[model.depth(u)] for u, _ in names}
+        inverse, total = leave_out(tree, [sample], paths, [x for _, x in distinct], base)
+        d, theta = franchise.discount, franchise.concentration
+        if scope == "level":
+            theta = [theta[model.depth(u)] for u in restaurants]
+        theta = dict(zip(restaurants, theta, strict=True))
         for i, (context, x) in enumerate(distinct):
             expected = np.zeros(3)
-            for rest in removals(model, tuple(context), x, customers, tables, discounts):
+            for rest in removals(model, tuple(context), x, customers, tables, d):
                 p = np.array([
-                    predictive(model, tuple(context), w, *rest[:2], discounts, theta)
+                    predictive(model, tuple(context), w, *rest[:2], d, theta)
                     for w in CLASSES
                 ])  # fmt: skip
                 expected += rest[2] * p / p[x]
@@ -241,11 +207,9 @@ def test_new_contexts_of_a_fit(rate):
             codes = np.array([pool.columns[j].find(row[j : j + 1])[0] for j in range(3)])
             chances = []
             for tree in (k, 0):
-                cells = pool.trees[tree].find_cells(
-                    np.array([x], np.int32), pool.contexts(tree, codes[None])
-                )
                 samples = [sample[tree] for sample in fitted._models]
-                inverse, total = leave_one_out_terms(pool.trees[tree], samples, cells, base)
+                contexts = pool.contexts(tree, codes[None])
+                inverse, total = leave_out(pool.trees[tree], samples, contexts, [x], base)
                 chances.append(total[0, x] / inverse[0])
             gain += np.log(chances[0] / chances[1])
         expected.append(gain > 2.0)
@@ -268,13 +232,12 @@ def test_left_out_weights_of_a_fit():
     assert [0, 1] in fitted.chains_ or [1, 0] in fitted.chains_
     events = Counter(map(tuple, np.column_stack([X, y]).tolist()))
     listed = sorted(events)
-    outcomes = np.array([event[2] for event in listed], np.int32)
+    outcomes = np.array([event[2] for event in listed])
     codes = np.array([event[:2] for event in listed])
     logs, base = [], np.full(3, 1.0 / 3.0)
     for k, tree in enumerate(pool.trees):
-        cells = tree.find_cells(outcomes, pool.contexts(k, codes))
         samples = [sample[k] for sample in fitted._models]
-        inverse, total = leave_one_out_terms(tree, samples, cells, base)
+        inverse, total = leave_out(tree, samples, pool.contexts(k, codes), outcomes, base)
         logs.append(np.log(total / inverse[:, None]))
     counts = np.array([events[event] for event in listed])
     own = np.array(logs)[:, np.arange(len(listed)), outcomes]

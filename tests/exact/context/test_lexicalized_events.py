@@ -142,13 +142,6 @@ class Given(ClassifierMixin, BaseEstimator):
         return np.array([[row[y] for y in self.classes_] for row in rows])
 
 
-@pytest.mark.parametrize(("rules", "training"), [(RULES, TRAINING), ("first", TRAINING_FIRST)])
-def test_outcomes_are_those_of_training(rules, training):
-    for event, outcomes in OUTCOMES.items():
-        found = extract_events(training, event, head_rules=rules)
-        assert sorted(set(found.y)) == sorted(outcomes), event
-
-
 def grown(choose, find_head, n_levels):
     growth = Growth(lambda event, x: probabilities(choose, event, x), find_head, floor=1e-6)
     return growth.trees(n_levels)

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 from exact.oracles.networks import joint, posterior
-from exact.oracles.partitions import table_count_posterior
-from exact.oracles.segmented import Problem, log_joint
 
 from skdp.processes import sample_network_tables
 
@@ -83,46 +81,6 @@ def test_oracle_is_normalized():
         )  # fmt: skip
         total += orders * sum(found.values())
     assert total == pytest.approx(1.0, abs=1e-12)
-
-
-def test_oracle_of_one_node_is_that_of_one_restaurant():
-    states, probabilities = posterior(
-        [(4, 2)], [[]], (0.3, 0.7), (0.4,), (1.0,), [[]], is_drawn=True
-    )
-    expected = table_count_posterior((4, 2), (0.3, 0.7), 0.4, 1.0)
-    found = {tuple(state[0]): p for state, p in zip(states.tolist(), probabilities, strict=True)}
-    assert found == pytest.approx(expected)
-
-
-def test_oracle_of_two_parents_is_that_of_adaptive_topics():
-    """Each segment of AdaTM orders from the document and from the segment before it.
-
-    The document's shares have a Dirichlet prior: a node without a discount, whose own tables are
-    summed out.
-    """
-    alpha, mixing, topics = (0.6, 1.1), (0.8, 1.7), [[0, 0, 1], [1], [0, 1]]
-    problem = Problem(
-        documents=[[[0] * len(segment) for segment in topics]], alpha=alpha, discount=0.3,
-        concentration=1.5, phi=np.ones((2, 1)), model="adaptive", mixing=mixing,
-    )  # fmt: skip
-    counts = [(0, 0), *((segment.count(0), segment.count(1)) for segment in topics)]
-    total = sum(alpha)
-    found: dict[tuple, float] = {}
-    for edges, weight in joint(
-        counts, [[], [0], [0, 1], [0, 2]], [x / total for x in alpha], (0.0, 0.3, 0.3, 0.3),
-        (total, 1.5, 1.5, 1.5), [[], [1.0], mixing, mixing], is_drawn=True,
-    ).items():  # fmt: skip
-        found[edges[1:]] = found.get(edges[1:], 0.0) + weight
-    assert len(found) > 50
-    for edges, weight in found.items():
-        first, second, second_back, third, third_back = edges
-        expected = log_joint(
-            problem,
-            [k for segment in topics for k in segment],
-            [first, second, third],
-            [(0, 0), second_back, third_back],
-        )
-        assert np.log(weight) == pytest.approx(expected, abs=1e-10)
 
 
 def test_samplers_agree_on_large_counts():

@@ -58,18 +58,6 @@ def test_crp_goes_on_with_the_conditional_probabilities(a, b, before):
 
 
 @every_process
-def test_crp_tables_and_size_of_the_first(a, b):
-    """Six customers, by all 203 seatings: the numbers of tables, and of customers at the first."""
-    generator, n = np.random.default_rng(5), 6
-    draws = [sample_crp(n, discount=a, concentration=b, random_state=generator) for _ in range(N)]
-    for statistic in (lambda seats: max(seats) + 1, lambda seats: list(seats).count(0)):
-        probabilities = dict.fromkeys(range(1, n + 1), 0.0)
-        for seats in set_partitions(n):
-            probabilities[statistic(seats)] += seating_probability(seats, a, b)
-        assert_drawn_from(probabilities, [statistic(seats.tolist()) for seats in draws])
-
-
-@every_process
 def test_crp_reaches_the_expected_number_of_tables(a, b):
     n, generator = 300, np.random.default_rng(1)
     tables = [

@@ -30,6 +30,35 @@ def log_fraction(value: Fraction) -> float:
     return float(np.log(float(value / Fraction(2) ** bits)) + bits * np.log(2.0))
 
 
+def few_tables(n, most, a):
+    """Return t = 2, ..., `most`, their Stirling numbers, and U and V in exact arithmetic."""
+    numbers, t = stirling_columns(n, most + 2, a), range(2, most + 1)
+    share = [float(n - a * i + numbers[i - 1] / numbers[i]) for i in t]
+    opening = [float(1 + (n - a * (i + 1)) * numbers[i + 1] / numbers[i]) for i in t]
+    return np.array(t), [numbers[i] for i in t], np.array([share, opening])
+
+
+def many_tables(n, fewest, a):
+    """Return t = n, ..., `fewest`, as far as U and V do not need more tables than customers."""
+    numbers, d = stirling_diagonals(n, n - fewest + 3, a), range(n - fewest + 1)
+    share = [float(n - a * (n - i) + numbers[i + 1] / numbers[i]) for i in d]
+    fewer = [numbers[i - 1] / numbers[i] if i > 0 else 0 for i in d]
+    opening = [float(1 + (n - a * (n - i + 1)) * fewer[i]) for i in d]
+    return n - np.array(d), [numbers[i] for i in d], np.array([share, opening])
+
+
+def ratios_of_one_half(n, n_between):
+    """Return many t from 2 to n, and U and V in closed form."""
+    t = np.unique(np.concatenate([
+        np.arange(2, 40), np.geomspace(2, n - 1, n_between).astype(int), n - np.arange(1, 40)
+    ]))  # fmt: skip
+    share = [float(n - Fraction(int(i), 2) + 1 / half_stirling_ratio(n, int(i))) for i in t]
+    opening = [
+        float(1 + (n - Fraction(int(i) + 1, 2)) * half_stirling_ratio(n, int(i) + 1)) for i in t
+    ]
+    return t, np.array([share, opening])
+
+
 @every_discount
 def test_numbers_count_seatings(a):
     """S^n_t is the total weight, prod (1 - a)_{m - 1}, of the seatings at t tables."""
@@ -60,42 +89,17 @@ def test_table_and_integral_match_integers(n, a):
 @every_discount
 @pytest.mark.parametrize("n", [5_000, 5_001])
 def test_edges_at_5000_match_integers(n, a):
-    columns = stirling_columns(n, 8, a)
-    t = np.arange(2, 7)
-    expected = [n - float(a) * i + float(columns[i - 1] / columns[i]) for i in t]
-    expected_open = [1 + (n - a * (i + 1)) * columns[i + 1] / columns[i] for i in t]
-    share, opening = stirling_ratios(n, t, float(a))
-    np.testing.assert_allclose(share, expected, rtol=1e-9)
-    np.testing.assert_allclose(opening, np.array(expected_open, dtype=float), rtol=1e-9)
-    logs = [log_fraction(columns[i]) for i in t]
-    np.testing.assert_allclose(log_stirling_numbers(n, t, float(a)), logs, rtol=1e-12)
-
-    diagonals = stirling_diagonals(n, 8, a)
-    d = np.arange(0, 6)
-    t = n - d
-    expected = [n - a * (n - i) + diagonals[i + 1] / diagonals[i] for i in d]
-    expected_open = [
-        1 + (n - a * (n - i + 1)) * (diagonals[i - 1] / diagonals[i] if i > 0 else 0) for i in d
-    ]
-    share, opening = stirling_ratios(n, t, float(a))
-    np.testing.assert_allclose(share, np.array(expected, dtype=float), rtol=1e-9)
-    np.testing.assert_allclose(opening, np.array(expected_open, dtype=float), rtol=1e-9)
-    logs = [log_fraction(diagonals[i]) for i in d]
-    np.testing.assert_allclose(log_stirling_numbers(n, t, float(a)), logs, rtol=1e-12, atol=1e-9)
+    for t, numbers, ratios in (few_tables(n, 6, a), many_tables(n, n - 5, a)):
+        np.testing.assert_allclose(stirling_ratios(n, t, float(a)), ratios, rtol=1e-9)
+        logs = [log_fraction(number) for number in numbers]
+        found = log_stirling_numbers(n, t, float(a))
+        np.testing.assert_allclose(found, logs, rtol=1e-12, atol=1e-9)
 
 
 @pytest.mark.parametrize("n", [5_000, 100_000, 1_000_000])
 def test_closed_form_of_one_half(n):
-    t = np.unique(np.concatenate([
-        np.arange(2, 40), np.geomspace(2, n - 1, 200).astype(int), n - np.arange(1, 40)
-    ]))  # fmt: skip
-    share, opening = stirling_ratios(n, t, 0.5)
-    expected = [float(n - Fraction(int(i), 2) + 1 / half_stirling_ratio(n, int(i))) for i in t]
-    np.testing.assert_allclose(share, expected, rtol=1e-9)
-    expected = [
-        float(1 + (n - Fraction(int(i) + 1, 2)) * half_stirling_ratio(n, int(i) + 1)) for i in t
-    ]
-    np.testing.assert_allclose(opening, expected, rtol=1e-9)
+    t, ratios = ratios_of_one_half(n, 200)
+    np.testing.assert_allclose(stirling_ratios(n, t, 0.5), ratios, rtol=1e-9)
 
 
 @pytest.mark.slow
@@ -134,40 +138,15 @@ def patched_ratios(n: int, t: np.ndarray, a: float) -> np.ndarray:
 @pytest.mark.parametrize("n", [1_001, 5_000])
 def test_patches_match_integers(n, a):
     """Few tables and many, from the first row of patches on."""
-    columns = stirling_columns(n, 42, a)
-    t = np.arange(2, 41)
-    share, opening = patched_ratios(n, t, float(a))
-    expected = [n - float(a) * i + float(columns[i - 1] / columns[i]) for i in t]
-    np.testing.assert_allclose(share, expected, rtol=2e-9)
-    expected = [float(1 + (n - a * (int(i) + 1)) * columns[i + 1] / columns[i]) for i in t]
-    np.testing.assert_allclose(opening, expected, rtol=2e-9)
-
-    diagonals = stirling_diagonals(n, 42, a)
-    d = np.arange(0, 40)
-    share, opening = patched_ratios(n, n - d, float(a))
-    expected = [float(n - a * (n - int(i)) + diagonals[i + 1] / diagonals[i]) for i in d]
-    np.testing.assert_allclose(share, expected, rtol=2e-9)
-    expected = [
-        float(1 + (n - a * (n - int(i) + 1)) * (diagonals[i - 1] / diagonals[i] if i > 0 else 0))
-        for i in d
-    ]
-    np.testing.assert_allclose(opening, expected, rtol=2e-9)
+    for t, _, ratios in (few_tables(n, 40, a), many_tables(n, n - 39, a)):
+        np.testing.assert_allclose(patched_ratios(n, t, float(a)), ratios, rtol=2e-9)
 
 
 @pytest.mark.parametrize("a", [1 - Fraction(1, 10**5), 1 - Fraction(1, 10**8)], ids=float)
 def test_discounts_next_to_one(a):
     """Patches up to 1 - 1e-5, integrals beyond: a relative error of 1e-6 at most."""
-    n, d = 1_001, np.arange(0, 40)
-    a = Fraction(float(a))
-    diagonals = stirling_diagonals(n, 42, a)
-    share, opening = patched_ratios(n, n - d, float(a))
-    expected = [float(n - a * (n - int(i)) + diagonals[i + 1] / diagonals[i]) for i in d]
-    np.testing.assert_allclose(share, expected, rtol=1e-6)
-    expected = [
-        float(1 + (n - a * (n - int(i) + 1)) * (diagonals[i - 1] / diagonals[i] if i > 0 else 0))
-        for i in d
-    ]
-    np.testing.assert_allclose(opening, expected, rtol=1e-6)
+    t, _, ratios = many_tables(1_001, 962, Fraction(float(a)))
+    np.testing.assert_allclose(patched_ratios(1_001, t, float(a)), ratios, rtol=1e-6)
 
 
 @pytest.mark.parametrize("n", [1_001, 30_000, 1_000_000, 2_000_000])
@@ -184,16 +163,8 @@ def test_patches_match_sums_of_140_digits(n, a):
 
 @pytest.mark.parametrize("n", [1_001, 5_000, 100_000, 1_000_000, 2_000_000])
 def test_patches_match_closed_form_of_one_half(n):
-    t = np.unique(np.concatenate([
-        np.arange(2, 40), np.geomspace(2, n - 1, 400).astype(int), n - np.arange(0, 40)
-    ]))  # fmt: skip
-    share, opening = patched_ratios(n, t, 0.5)
-    expected = [float(n - Fraction(int(i), 2) + 1 / half_stirling_ratio(n, int(i))) for i in t]
-    np.testing.assert_allclose(share, expected, rtol=1e-9)
-    expected = [
-        float(1 + (n - Fraction(int(i) + 1, 2)) * half_stirling_ratio(n, int(i) + 1)) for i in t
-    ]
-    np.testing.assert_allclose(opening, expected, rtol=1e-9)
+    t, ratios = ratios_of_one_half(n, 400)
+    np.testing.assert_allclose(patched_ratios(n, t, 0.5), ratios, rtol=1e-9)
 
 
 @pytest.mark.parametrize("a", [0.0, 1e-7, 0.1, 0.3, 0.7, 0.9, 0.99])

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from refusals.events import PAIRS, annotated, answered, model
 
 from skdp.context import extract_events
-from skdp.grammar import ParseTree
+from skdp.grammar import ParseTree, head_children
 
 TREE = (
     "(S (NP (PRP she)) (ADVP (RB often))"
@@ -109,12 +110,8 @@ def test_by_hand(event, rules):
     names = events.feature_names
     assert [[names[i] for i in level] for level in events.levels] == LEVELS[event]
     assert events.tree_index.tolist() == [0] * len(events.y)
-
-
-@pytest.mark.parametrize("event", EXPECTED)
-def test_without_stop(event):
-    events = extract_events([TREE], event, stop=False)
-    assert rows(events) == [row for row in EXPECTED[event] if row[-1] != "STOP"]
+    without_stop = extract_events([TREE], event, head_rules=rules, stop=False)
+    assert rows(without_stop) == [row for row in EXPECTED[event] if row[-1] != "STOP"]
 
 
 @pytest.mark.parametrize("event", ANNOTATED_LEVELS)
@@ -223,3 +220,18 @@ def test_brackets_among_words_have_two_spellings():
         read, made = extract_events([text], name), extract_events([tree], name)
         np.testing.assert_array_equal(read.y, made.y)
         np.testing.assert_array_equal(read.X, made.X)
+
+
+def test_odd_events():
+    """Labels without rules, phrases like the tag of another word, words like outcomes."""
+    unknown = "(ZZ (YY (XX a)) (WW b))"
+    assert head_children(ParseTree.from_brackets(unknown)).tolist() == [0, 0, 0, 0]
+    assert len(extract_events([unknown], "mod1").y) == 5
+    odd = ["(S (VB (NN a)) (VP (VB b)))"]
+    assert np.isfinite(model(odd).score(odd))
+    stop = extract_events(["(S (NP (NN STOP)) (VP (VB b)))"], "mod2")
+    assert stop.y.tolist() == ["STOP"]
+    assert annotated([[None, *PAIRS[1:]]]).X[0, 0] == "-"
+    assert annotated([tuple(map(list, PAIRS))]).y.tolist()[0] == "s a"
+    assert answered(lambda p: p.tolist()) == answered(lambda p: p)
+    assert np.isfinite(answered(lambda p: (p + 1e-7).astype(np.float32)))

@@ -1,15 +1,11 @@
-import pickle
-
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.preprocessing import OneHotEncoder
 
 from skdp.context import (
     CollinsBackoffClassifier,
@@ -162,24 +158,6 @@ def test_kinds_of_events_that_never_occur():
     assert bare.score_samples(["(X (UH yes))"]).tolist() == [0.0]
 
 
-ENCODED = {
-    "logistic": (OneHotEncoder(handle_unknown="ignore"), LogisticRegression()),
-    "bayes": (
-        OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=49),
-        CategoricalNB(min_categories=50),
-    ),
-    "tree": (OneHotEncoder(handle_unknown="ignore"), DecisionTreeClassifier(max_depth=3)),
-}
-
-
-@pytest.mark.parametrize("name", ENCODED)
-def test_scikit_learn_classifiers(name):
-    model = LexicalizedEventModel(make_pipeline(*ENCODED[name])).fit(TREES)
-    scores = model.score_samples([*TREES, TREES[0].replace("saw", "ate")])
-    assert np.all(scores <= 0.0)
-    assert np.all(np.isfinite(scores[:4]))
-
-
 @pytest.mark.parametrize(
     "classifier", [CollinsBackoffClassifier(), HDPBackoffClassifier(max_iter=10, random_state=0)]
 )
@@ -221,18 +199,6 @@ def test_head_rules():
     assert set(other.classifiers_["root2"].classes_) == {"fish", "he", "she"}
     collins = LexicalizedEventModel(Counts()).fit(TREES)
     assert set(collins.classifiers_["root2"].classes_) == {"ate", "saw"}
-
-
-def test_is_an_estimator():
-    table = {"S": ("left", ["VP"])}
-    model = LexicalizedEventModel(Counts(), head_rules=table)
-    assert set(model.get_params()) == {"classifier", "classifier__levels", "head_rules"}
-    assert clone(model).head_rules == table
-    fitted = clone(model).fit(TREES)
-    assert not hasattr(model, "classifiers_")
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.score_samples(TREES), fitted.score_samples(TREES))
-    assert "LexicalizedEventModel" in fitted._repr_html_()
 
 
 def test_model_selection():

@@ -1,4 +1,7 @@
-"""Warnings of chains that disagree. Traces of normal noise are seeded."""
+"""Warnings of chains that disagree, and of numbers of components that drift.
+
+Traces of normal noise are seeded.
+"""
 
 import warnings
 from types import SimpleNamespace
@@ -7,8 +10,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from skdp.inference._convergence import warn_of_disagreement
-from skdp.inference._diagnostics import find_gap, rank_r_hat
+from skdp.inference._convergence import warn_of_disagreement, warn_of_drifts
 from skdp.inference._trace import Trace
 
 NOISE = np.random.default_rng(0).normal(size=(2, 48))
@@ -16,69 +18,11 @@ APART = NOISE + np.array([[0.0], [4.0]])
 LINE = np.linspace(0.0, 40.0, 48)
 
 
-def make_chains(correlation, n_fits, n_chains, n_kept):
-    """Draw stationary autoregressive chains with a variance of 1."""
-    rng = np.random.default_rng(0)
-    chains = rng.standard_normal((n_fits, n_chains, n_kept))
-    for i in range(1, n_kept):
-        fresh = np.sqrt(1.0 - correlation**2) * chains[..., i]
-        chains[..., i] = correlation * chains[..., i - 1] + fresh
-    return chains
-
-
 def check(number="n_components", **scalars):
     n_kept = next(iter(scalars.values())).shape[1]
     model = SimpleNamespace(max_iter=96, verbose=0, convergence_={}, _name_of_number=number)
     warn_of_disagreement(model, Trace(np.arange(n_kept), scalars))
     return model.convergence_.get("disagreement", {})
-
-
-@pytest.mark.parametrize(
-    ("n_chains", "n_kept", "correlation", "most"),
-    [
-        (2, 16, 0.5, 8),  # expected: 1.6 of 2,000
-        (2, 24, 0.8, 18),  # 8
-        (4, 16, 0.5, 5),  # 0.9
-        (4, 24, 0.8, 22),  # 10.6
-        (4, 48, 0.8, 6),  # 1
-    ],
-)
-def test_settled_chains_are_seldom_found(n_chains, n_kept, correlation, most):
-    """More than `most` of 2,000 come up in less than 1 of 500 choices of the seed."""
-    fits = make_chains(correlation, 2000, n_chains, n_kept)
-    assert sum(find_gap(fit) is not None for fit in fits) <= most
-
-
-@pytest.mark.parametrize("n_chains", [2, 4])
-@pytest.mark.parametrize("correlation", [0.0, 0.5])
-def test_chains_apart_are_found(n_chains, correlation):
-    """One chain, by five standard deviations: in 26 sweeps, as many as a default fit keeps."""
-    fits = make_chains(correlation, 100, n_chains, 26)
-    fits[:, 0] += 5.0
-    assert sum(find_gap(fit) is not None for fit in fits) >= 80
-
-
-def test_the_gap_is_that_of_the_means():
-    gap = find_gap(APART - 1e7)
-    assert gap.low == pytest.approx(NOISE[0].mean() - 1e7, abs=1e-6)
-    assert gap.high == pytest.approx(NOISE[1].mean() + 4.0 - 1e7, abs=1e-6)
-    assert gap.r_hat == rank_r_hat(APART - 1e7)
-
-
-def test_gaps_below_the_spread_do_not_count():
-    """However sure they are."""
-    chains = np.tile([-1.0, 1.0], (2, 600)) + 0.01 * np.random.default_rng(0).normal(size=(2, 1200))
-    assert find_gap(chains + np.array([[0.0], [1.3]])) is None
-    assert find_gap(chains + np.array([[0.0], [1.6]])) is not None
-
-
-@pytest.mark.parametrize(
-    "draws",
-    [APART[:1], APART[:, :15], np.full((2, 48), 3.0), np.where(APART > 4.0, np.nan, APART)],
-    ids=["one chain", "few", "equal", "nan"],
-)
-def test_no_gap(draws):
-    assert find_gap(draws) is None
 
 
 def test_numbers_of_both_scalars():
@@ -136,3 +80,47 @@ def test_one_component_more_or_less():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check(n_components=np.repeat([[14.0], [15.0]], 48, axis=1))
+
+
+ROUND = NOISE.round()
+STEADY = 40.0 + ROUND
+FALLS = 60.0 - np.linspace(0.0, 20.0, 48).round() + ROUND
+
+
+def check_drifts(numbers):
+    rows = [[{"n_components": n} for n in chain] for chain in numbers]
+    trace = Trace.from_chains(rows, [list(range(len(chain))) for chain in rows])
+    model = SimpleNamespace(verbose=0, convergence_={})
+    warn_of_drifts(model, trace, "kinds")
+    return model.convergence_.get("n_components")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message", "first", "last"),
+    [
+        (FALLS, "number of kinds still falls in .* Raise max_iter", 56, 44),
+        (FALLS[:, ::-1], "still grows", 44, 56),
+        (np.stack([STEADY[0], FALLS[1]]), "still falls", 56, 44),
+    ],
+    ids=["falls", "grows", "one of two"],
+)
+def test_drifts(numbers, message, first, last):
+    with pytest.warns(ConvergenceWarning, match=message):
+        found = check_drifts(numbers)
+    assert found == pytest.approx({"first": first, "last": last}, abs=1.0)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        STEADY,
+        np.full((1, 48), 5.0),
+        np.repeat([[3.0, 3.0, 4.0, 4.0]], 12, axis=1),  # one more is no drift
+        400.0 - np.linspace(0.0, 20.0, 48).round()[None],  # nor is a twentieth
+        FALLS[:, :4],
+    ],
+    ids=["steady", "constant", "one more", "a little", "few"],
+)
+@pytest.mark.filterwarnings("error")
+def test_no_drift(numbers):
+    check_drifts(numbers)

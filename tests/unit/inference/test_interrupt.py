@@ -12,19 +12,37 @@ def press():
     signal.raise_signal(signal.SIGINT)
 
 
-def test_an_interrupt_waits_for_the_check():
-    reached = []
+@pytest.fixture
+def handle():
+    """Set handlers of SIGTERM."""
+    previous = signal.getsignal(signal.SIGTERM)
+    yield lambda handler: signal.signal(signal.SIGTERM, handler)
+    signal.signal(signal.SIGTERM, previous)
+
+
+def time_out(signum, frame):
+    raise TimeoutError
+
+
+@pytest.mark.parametrize(
+    ("signum", "error"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, TimeoutError)]
+)
+def test_what_handlers_raise_waits_for_the_check(handle, signum, error):
+    reached, guard = [], InterruptGuard()
+    handle(time_out)
 
     def run():
-        with InterruptGuard() as guard:
-            press()
+        with guard:
+            signal.raise_signal(signum)
             reached.append("end of the sweep")
             guard.check()
             reached.append("next sweep")
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(error) as raised:
         run()
     assert reached == ["end of the sweep"]
+    assert guard.released is raised.value
+    assert signal.getsignal(signal.SIGTERM) is time_out
 
 
 def test_an_interrupt_is_not_lost_without_a_check():
@@ -71,42 +89,12 @@ def test_other_threads_are_left_alone():
     assert seen == [signal.default_int_handler]
 
 
-@pytest.fixture
-def handle():
-    """Set handlers of SIGTERM."""
-    previous = signal.getsignal(signal.SIGTERM)
-    yield lambda handler: signal.signal(signal.SIGTERM, handler)
-    signal.signal(signal.SIGTERM, previous)
-
-
 def test_other_handlers_run_at_once(handle):
     seen = []
     handle(lambda signum, frame: seen.append(signum))
     with InterruptGuard():
         signal.raise_signal(signal.SIGTERM)
         assert seen == [signal.SIGTERM]
-
-
-def test_what_a_handler_raises_waits(handle):
-    reached = []
-
-    def time_out(signum, frame):
-        raise TimeoutError
-
-    def run():
-        with InterruptGuard() as guard:
-            signal.raise_signal(signal.SIGTERM)
-            reached.append("end of the sweep")
-            reached.append(guard)
-            guard.check()
-
-    handle(time_out)
-    with pytest.raises(TimeoutError) as raised:
-        run()
-    end, guard = reached
-    assert end == "end of the sweep"
-    assert guard.released is raised.value
-    assert signal.getsignal(signal.SIGTERM) is time_out
 
 
 def test_a_handler_set_inside_stays(handle):

@@ -168,34 +168,24 @@ def test_a_constant_that_a_test_replaces(folder, monkeypatch):
     assert run(package)[0][0] == 12.0
 
 
-def test_copies_share_their_code(folder):
-    """The place of a package is no ingredient."""
+@pytest.mark.parametrize("is_archive", [False, True])
+def test_packages_elsewhere(folder, monkeypatch, is_archive):
+    """The place of a package is no ingredient, and may be within an archive."""
     package = write(folder)
-    run(package)
-    elsewhere = folder / "elsewhere"
-    elsewhere.mkdir()
-    (folder / package).rename(elsewhere / package)
-    sys.path.insert(0, str(elsewhere))
-    try:
-        assert run(package) == ((12.0, 5.0), set())
-    finally:
-        sys.path.remove(str(elsewhere))
-
-
-def test_a_package_in_an_archive(folder):
-    package = write(folder)
-    archive = folder / "kernels.zip"
-    with zipfile.ZipFile(archive, "w") as file:
-        for path in (folder / package).iterdir():
-            if path.is_file():
+    if is_archive:
+        elsewhere = folder / "kernels.zip"
+        with zipfile.ZipFile(elsewhere, "w") as file:
+            for path in (folder / package).iterdir():
                 file.write(path, f"{package}/{path.name}")
-    (folder / package).rename(folder / "gone")
-    sys.path.insert(0, str(archive))
-    try:
-        assert run(package) == ((12.0, 5.0), ALL)
-        assert run(package) == ((12.0, 5.0), set())
-    finally:
-        sys.path.remove(str(archive))
+        (folder / package).rename(folder / "gone")
+    else:
+        run(package)
+        elsewhere = folder / "elsewhere"
+        elsewhere.mkdir()
+        (folder / package).rename(elsewhere / package)
+    monkeypatch.syspath_prepend(str(elsewhere))
+    assert run(package) == ((12.0, 5.0), ALL if is_archive else set())
+    assert run(package) == ((12.0, 5.0), set())
 
 
 class Pair(NamedTuple):
@@ -262,26 +252,21 @@ def test_code_for_other_arguments_is_not_used(folder):
     assert sum(top.quadruple.stats.cache_misses.values()) == 2
 
 
-def damage(path, how):
-    content = bytearray(path.read_bytes())
-    if how == "a flipped bit":
-        content[len(content) // 2] ^= 4
-    elif how == "cut":
-        del content[-1:]
-    elif how == "empty":
-        content.clear()
-    else:
-        content[:] = b"no machine code"
-    path.write_bytes(content)
+DAMAGED = {
+    "a flipped bit": lambda content: content[:99] + bytes([content[99] ^ 4]) + content[100:],
+    "cut": lambda content: content[:-1],
+    "empty": lambda content: b"",
+    "foreign": lambda content: b"no machine code",
+}
 
 
-@pytest.mark.parametrize("how", ["a flipped bit", "cut", "empty", "foreign"])
+@pytest.mark.parametrize("how", DAMAGED)
 def test_damaged_files(folder, how):
     """They are compiled again and replaced, with one warning per process."""
     package = write(folder)
     run(package)
     for path in cache_folder().iterdir():
-        damage(path, how)
+        path.write_bytes(DAMAGED[how](path.read_bytes()))
     with pytest.warns(RuntimeWarning, match="could not be read") as caught:
         assert run(package) == ((12.0, 5.0), ALL)
     assert len(caught) == 1
@@ -355,6 +340,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limits of a process")
 def test_full_disk(folder):
     package = write(folder)
@@ -367,6 +353,7 @@ def test_full_disk(folder):
     assert run(package)[1] == ALL
 
 
+@pytest.mark.slow
 def test_processes_that_compile_the_same_at_once(folder):
     package = write(folder)
     processes = [start(folder, package) for _ in range(3)]
@@ -385,6 +372,7 @@ def test_outlined_code_is_not_copied(folder):
     assert "define" not in kinds
 
 
+@pytest.mark.slow
 def test_outlined_code_in_another_process(folder):
     """It is loaded before the kernel that calls it, or compiled again if its file is missing."""
     package = write(folder)
@@ -397,6 +385,7 @@ def test_outlined_code_in_another_process(folder):
         path.unlink()
 
 
+@pytest.mark.slow
 def test_outlined_code_for_another_constant(folder):
     """A kernel that calls code of an earlier constant is compiled again, not run without it."""
     package = write(folder, base=BASE.replace("x + 1.0", "x + RATE"))
@@ -436,12 +425,9 @@ def test_the_least_recently_used_files_go(tmp_path):
     assert {path.stem for path in tmp_path.iterdir()} == {"a", "b"}
     prune(tmp_path, 0)
     assert {path.stem for path in tmp_path.iterdir()} == {"a"}  # in use
-
-
-def test_unfinished_files_go(tmp_path):
-    make_files(tmp_path, {"new": 1, "old": 2 * HOUR}, suffix="tmp")
+    make_files(tmp_path, {"new": 1, "old": 2 * HOUR}, suffix="tmp")  # unfinished ones
     prune(tmp_path, 1e9)
-    assert {path.stem for path in tmp_path.iterdir()} == {"new"}
+    assert {path.stem for path in tmp_path.iterdir()} == {"a", "new"}
 
 
 def test_a_file_that_is_read_is_in_use(folder, monkeypatch):
@@ -483,6 +469,7 @@ EDITED = {
 }
 
 
+@pytest.mark.slow
 def test_docstrings_of_the_package_compile_nothing(tmp_path):
     """A copy of the package whose docstrings were edited runs what the package has compiled."""
     package = Path(skdp.__file__).parent

@@ -69,6 +69,7 @@ print(run(np.zeros(3), 4.0))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forget", ["", "door._KNOWN_OPTIONS = frozenset()"])
 def test_options_that_numba_no_longer_knows(tmp_path, forget):
     """Kernels are compiled without them: slower, and right."""
@@ -116,6 +117,7 @@ def test_options_are_compared_as_numba_does():
     ("features", "machine", "n_bits"),
     [
         ("", "x86_64", 16 * 128),
+        (None, "x86_64", 16 * 128),
         ("+sse4.2,-avx512f", "AMD64", 16 * 128),
         ("+avx,+avx2", "x86_64", 16 * 256),
         ("+avx, +avx512f", "x86_64", 32 * 512),
@@ -125,15 +127,9 @@ def test_options_are_compared_as_numba_does():
 )
 def test_registers(monkeypatch, features, machine, n_bits):
     monkeypatch.setattr(_numba.config, "CPU_FEATURES", features)
+    monkeypatch.setattr(_numba.config, "ENABLE_AVX", 0)  # matters if no features are given
     monkeypatch.setattr(_numba.platform, "machine", lambda: machine)
     assert _numba.count_register_bits() == n_bits
-
-
-def test_registers_without_avx(monkeypatch):
-    monkeypatch.setattr(_numba.config, "CPU_FEATURES", None)
-    monkeypatch.setattr(_numba.config, "ENABLE_AVX", 0)
-    monkeypatch.setattr(_numba.platform, "machine", lambda: "x86_64")
-    assert _numba.count_register_bits() == 16 * 128
 
 
 SUMS = """

@@ -1,4 +1,4 @@
-"""Products of many small matrices side by side, and sums over them, against numpy."""
+"""Products of many small matrices side by side, and of some vectors, against numpy."""
 
 import numba
 import numpy as np
@@ -7,7 +7,7 @@ from numba.core.errors import TypingError
 
 from skdp._numeric import _simd_lanes as lanes
 from skdp._numeric._numba import njit_loop
-from skdp._numeric._simd_rows import TOGETHER
+from skdp._numeric._simd_rows import TOGETHER, VECTOR_DOUBLES, row_block
 
 RNG = np.random.default_rng(0)
 LANES = 16
@@ -66,6 +66,10 @@ def scale_and_raise(rows, factors, result, tops):
 
 def random(*shape):
     return RNG.random(shape)
+
+
+def normal(*shape):
+    return RNG.normal(size=shape)
 
 
 @pytest.mark.parametrize("n_rows", lanes.MIX_ROWS)
@@ -166,6 +170,40 @@ def test_dot_block(dtype, n_a, n_vectors):
     np.testing.assert_array_equal(result[3 + n_a :], before[3 + n_a :])
 
 
+@njit_loop
+def multiply_rows(left, row, right, result, out, n_rows, n_vectors):
+    """The last vectors of the columns."""
+    width = right.shape[1]
+    row_block(
+        left, row, right.shape[0], right, width - n_vectors * VECTOR_DOUBLES, width,
+        result, out, n_rows, n_vectors,
+    )  # fmt: skip
+
+
+ROW_CASES = [(1, v) for v in lanes.ROW_VECTORS] + [(TOGETHER, v) for v in lanes.ROWS_VECTORS]
+
+
+@pytest.mark.parametrize("n_c", [1, 13])
+@pytest.mark.parametrize(("n_rows", "n_vectors"), ROW_CASES)
+def test_row_block(n_rows, n_vectors, n_c):
+    n_own = n_vectors * VECTOR_DOUBLES
+    left, right = normal(9, n_c), normal(n_c, n_own + 8)
+    result = normal(8, n_own + 8)
+    expected = result.copy()
+    expected[1 : 1 + n_rows, 8:] = left[3 : 3 + n_rows] @ right[:, 8:]
+    multiply_rows(left, 3, right, result, 1, n_rows, n_vectors)
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_rows_do_not_depend_on_each_other():
+    left, right = normal(TOGETHER, 13), normal(13, 8)
+    together, alone = np.empty((2, TOGETHER, 8))
+    multiply_rows(left, 0, right, together, 0, TOGETHER, 1)
+    for row in range(TOGETHER):
+        multiply_rows(left, row, right, alone, row, 1, 1)
+    np.testing.assert_array_equal(together, alone)
+
+
 @pytest.mark.parametrize("n_vectors", [4, 8, 16, 32, 64])
 def test_block_sizes_fit_the_registers(n_vectors):
     sizes = lanes.BlockSizes.of(n_vectors)
@@ -194,13 +232,14 @@ CALLS = {
     "scale_rows": (MATRIX, 0, 1, MATRIX, 0, MATRIX, 0),
     "add_products": (MATRIX, 0, MATRIX, 0, 1, MATRIX, 0),
     "raise_rows": (MATRIX, 0, 1, 0.5, MATRIX, 0),
+    "row_block": (MATRIX, 0, 8, MATRIX, 0, 8, MATRIX, 0, 1, 1),
 }
 
 
 def typed(name, arguments):
     """Let numba's typing look at a call."""
     kinds = [numba.typeof(argument) for argument in arguments]
-    return getattr(lanes, name)._defn(None, *kinds)
+    return {**vars(lanes), "row_block": row_block}[name]._defn(None, *kinds)
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -1,10 +1,17 @@
+"""Numbers of tables, and errors of truncated weights, in closed form."""
+
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.special import digamma
 
-from skdp.processes import concentration_for_table_count, expected_table_count
+from skdp.processes import (
+    concentration_for_table_count,
+    expected_table_count,
+    gem_truncation_error,
+    sample_gem,
+)
 
 
 def recursion(n: int, a: Fraction, b: Fraction) -> float:
@@ -68,8 +75,6 @@ def test_concentration_broadcasts():
     assert concentration_for_table_count(1000, 4).shape == ()
     assert concentration_for_table_count([], []).shape == (0,)
     assert np.all(np.diff(found, axis=0) < 0.0)  # more customers, less new ones each
-    with pytest.raises(ValueError, match=r"must broadcast, got shapes \(2,\) and \(3,\)"):
-        concentration_for_table_count([5, 5], [2.0, 2.0, 2.0])
 
 
 def test_sign_of_the_concentration():
@@ -80,36 +85,45 @@ def test_sign_of_the_concentration():
     assert concentration_for_table_count(50, at_zero) > 0.0  # without a discount always
 
 
-@pytest.mark.parametrize("a", [0.0, 0.5])
-@pytest.mark.parametrize("k", [1, 0.5, 10, 10.5, -1, np.nan, np.inf, [3, 10], [1.0, 3]])
-def test_counts_out_of_reach(k, a):
-    with pytest.raises(ValueError, match=r"^table_count must hold numbers above 1 and below n"):
-        concentration_for_table_count(10, k, a)
+@pytest.mark.parametrize("a", [0.0, 0.4])
+def test_truncation_keeps_the_shape_and_the_order(a):
+    error = gem_truncation_error([[0, 1, 2], [3, 50, 4]], a, 2.0)
+    assert error.shape == (2, 3)
+    assert error[0, 0] == 1.0
+    assert np.all(np.diff(np.sort(error.ravel())) > 0)
+    assert error[1, 1] == error.min()
+    assert gem_truncation_error(4, a, 2.0) == error[1, 2]
+    assert gem_truncation_error([], a, 2.0).shape == (0,)
 
 
-def test_concentration_that_is_no_float():
-    with pytest.raises(ValueError, match=r"^table_count=3.0 cannot be reached: with discount=0.9"):
-        concentration_for_table_count(2**61, 3.0, 0.9)
+@pytest.mark.parametrize("a", [0.0, 1e-12])
+@pytest.mark.parametrize("b", [1e-10, 1.0, 1e10])
+def test_digits_of_truncations(a, b):
+    """Truncations with a tiny remainder, and with nearly all of the weight left."""
+    expected = 1.0
+    for k in range(1, 4):
+        expected *= (b + k * a) / (b + 1.0 + (k - 1) * a)
+    assert gem_truncation_error(3, a, b) == pytest.approx(expected, rel=1e-12)
+    many = gem_truncation_error(3, a, b, n=1000)
+    assert many == pytest.approx(1.0 - (1.0 - expected) ** 1000 if b >= 1 else 1000 * expected)
 
 
-def test_bad_parameters():
-    for n in (0, 1, [5, 1]):
-        with pytest.raises(ValueError, match=r"^n must hold integers >= 2"):
-            concentration_for_table_count(n, 1.5)
-    for n in (2.5, -1, "3"):
-        for function in (
-            lambda n: concentration_for_table_count(n, 1.5),
-            lambda n: expected_table_count(n, 0.5, 1.0),
-        ):
-            with pytest.raises(ValueError, match=r"^n must hold integers"):
-                function(n)
-    with pytest.raises(ValueError, match=r"^table_count must hold real numbers"):
-        concentration_for_table_count(5, "2")
-    for a in (1.0, -0.1, None):
-        with pytest.raises(ValueError, match=r"^discount must"):
-            concentration_for_table_count(5, 2.0, a)
-        with pytest.raises(ValueError, match=r"^discount must"):
-            expected_table_count(5, a, 1.0)
-    for b in (-0.5, np.nan, np.inf):
-        with pytest.raises(ValueError, match=r"^concentration must"):
-            expected_table_count(5, 0.5, b)
+def test_any_number_of_draws():
+    assert gem_truncation_error([0, 1], 0.5, 1.0, n=2**31 - 1).tolist() == [1.0, 1.0]
+    with np.errstate(all="raise"):  # no warning of the log of 0
+        assert gem_truncation_error(0, 0.5, 1.0, n=3) == 1.0
+    assert gem_truncation_error(10**13, 0.0, 1.0) == 0.0
+
+
+def test_it_is_the_size_to_ask_for():
+    """The first number of sticks with a small error leaves little in nearly all draws."""
+    sizes = np.arange(1, 200)
+    n_components = int(sizes[np.argmax(gem_truncation_error(sizes, 0.1, 2.0) < 1e-4)])
+    generator = np.random.default_rng(0)
+    rest = [
+        1 - sample_gem(
+            n_components, discount=0.1, concentration=2.0, tolerance=0.0, random_state=generator
+        ).sum()
+        for _ in range(300)
+    ]  # fmt: skip
+    assert np.mean(np.array(rest) > 1e-2) <= 0.01 + 0.03  # by Markov's inequality

@@ -99,7 +99,7 @@ def run(n_depths, n_laws):
 def test_depths_of_a_law_share_a_table():
     """Its size depends on the laws, not on the depths; the draws are those of tables of one's
     own."""
-    shared, own = run(40, 3), run(40, 40)
+    shared, own = deep_franchise([1] * 40, 3), deep_franchise([1] * 40)
     for franchise in (shared, own):
         rng = make_stream(make_seed_sequence(0))
         for _ in range(20):
@@ -110,18 +110,19 @@ def test_depths_of_a_law_share_a_table():
     assert len(shared._ratios[0]) == sum(pairs)
 
 
-def deep_franchise(n_depths, n_customers):
-    """Return a franchise of a single dish with a restaurant at each depth."""
-    ptr = np.arange(n_depths + 1)
-    observed = np.zeros(n_depths, np.int32)
-    observed[-1] = n_customers
-    parent = np.arange(-1, n_depths - 1, dtype=np.int32)
-    layout = FranchiseLayout.of(ptr, ptr, parent, np.arange(n_depths, dtype=np.int32), observed)
-    return Franchise(layout, np.ones(1), FranchisePriors(None, None, (1.0, 1.0), (1.0, 0.1)))
+def deep_franchise(observed, n_laws=None):
+    """Return restaurants one above the other, of one dish, each with new customers."""
+    n = len(observed)
+    ptr, depths = np.arange(n + 1), np.arange(n, dtype=np.int32)
+    layout = FranchiseLayout.of(
+        ptr, ptr, depths - 1, depths, np.array(observed, np.int32), n_laws
+    )  # fmt: skip
+    laws = np.full(n_laws or n, 0.4), np.full(n_laws or n, 2.0)
+    return Franchise(layout, np.ones(1), FranchisePriors(*laws, (1.0, 1.0), (1.0, 0.1)))
 
 
 def test_ratios_are_stored_once():
-    franchise = deep_franchise(10, 400)
+    franchise = deep_franchise([*[0] * 9, 400])
     franchise.discount[:] = np.linspace(0.0, 0.9, 10)
     tracemalloc.start()
     laws = franchise._laws()

@@ -28,41 +28,13 @@ from skdp.processes._kernels_franchise_dynamic import (
     undo_changes,
 )
 
-
 # Parts of kernels cannot be called from Python.
-@njit
-def find(f, node, outcome):
-    return find_cell(f, node, outcome)
-
-
-@njit
-def add(f, node, outcome):
-    return find_or_add_cell(f, node, outcome, -1)
-
-
-@njit
-def drop(f, outcome, cell):
-    drop_cell(f, outcome, cell)
-
-
-@njit
-def change(f, kind, cell, size):
-    record_change(f, kind, cell, size)
-
-
-@njit
-def undo(f, n_left):
-    undo_changes(f, n_left)
-
-
-@njit
-def join(f, cell, discount, left):
-    take_seat(f, cell, discount, left)
-
-
-@njit
-def leave(f, cell, uniform):
-    return leave_seat(f, cell, uniform)
+find, add, drop, change, undo, join, leave = (
+    njit(part.py_func)
+    for part in (
+        find_cell, find_or_add_cell, drop_cell, record_change, undo_changes, take_seat, leave_seat
+    )
+)  # fmt: skip
 
 
 def sizes_of(f, cell):
@@ -85,7 +57,7 @@ def test_cells_come_and_go():
         if (node, outcome) in cells and rng.random() < 0.45:
             drop(f, outcome, cells.pop((node, outcome)))
         elif len(cells) < n:
-            cell = add(f, node, outcome)
+            cell = add(f, node, outcome, -1)
             assert cells.setdefault((node, outcome), cell) == cell
             assert cell >= 5
         assert f.counters[N_SPARE] == n - len(cells)

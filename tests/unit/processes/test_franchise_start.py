@@ -1,5 +1,7 @@
 """Where the sampler of a franchise begins, against definitions and long chains."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -41,8 +43,9 @@ def best_concentration(counts, shares):
 def test_start(discount):
     """Concentrations maximize the posterior, and tables have their expected numbers."""
     fixed = None if discount is None else np.full(2, discount)
-    priors = FranchisePriors(fixed, None, (1.0, 1.0), (1.0, 0.1))
-    start = find_start(make_layout(), BASE, priors)
+    given = FranchisePriors(fixed, np.array([3.0, 4.0]), (1.0, 1.0), (1.0, 0.1))
+    assert find_start(make_layout(), BASE, given).concentration.tolist() == [3.0, 4.0]
+    start = find_start(make_layout(), BASE, replace(given, concentration=None))
     d = 0.5 if discount is None else discount
     shares = COUNTS.sum(axis=0) / COUNTS.sum()
     expected = (1.0 - d) * (best_concentration(COUNTS, shares) + 1.0) - 1.0
@@ -59,11 +62,6 @@ def test_start(discount):
     expected = max((1.0 - d) * (best_concentration([above], BASE) + 1.0) - 1.0, 1e-2)
     assert_allclose(start.concentration[0], expected)
     assert np.all(start.tables[:2] <= above)
-
-
-def test_given_concentrations_are_kept():
-    priors = FranchisePriors(np.zeros(2), np.array([3.0, 4.0]), (1.0, 1.0), (1.0, 0.1))
-    assert find_start(make_layout(), BASE, priors).concentration.tolist() == [3.0, 4.0]
 
 
 def test_many_restaurants_are_sampled():

@@ -121,31 +121,3 @@ def test_rows_beyond_the_whole_ones():
     pairs = beyond.values[beyond.row_ptr[n] + 1 : beyond.row_ptr[n + 1]]
     found = np.stack(stirling_ratios(n, np.arange(1, len(pairs) + 1), 0.4), axis=1)
     np.testing.assert_allclose(found, pairs, rtol=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("n", "t", "discount", "name"),
-    [
-        (-1, 1, 0.5, "n"),
-        (2.5, 1, 0.5, "n"),
-        (3, -1, 0.5, "t"),
-        (3, np.nan, 0.5, "t"),
-        (3, "2", 0.5, "t"),
-        (3, 1, 1.0, "discount"),
-        (3, 1, -0.1, "discount"),
-        (3, 1, np.nan, "discount"),
-        (3, 1, "0.5", "discount"),
-    ],
-)
-def test_bad_arguments(n, t, discount, name):
-    for function in (log_stirling_numbers, stirling_ratios):
-        with pytest.raises(ValueError, match=rf"^{name} must"):
-            function(n, t, discount)
-
-
-def test_bad_pairs():
-    for n, t in [(3, 4), (3, 0)]:
-        with pytest.raises(ValueError, match=r"^t must be between 1 and n"):
-            stirling_ratios(n, t, 0.5)
-    with pytest.raises(ValueError, match=r"^n_max must be"):
-        StirlingRatios.for_counts(-1, 0.5)

@@ -56,16 +56,15 @@ def run(script, folder):
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    "script", [FIT, pytest.param(USE, marks=pytest.mark.slow)], ids=["fits", "methods"]
-)
-def test_a_fit_that_compiles_says_so_once(tmp_path, script):
-    out = run(script, tmp_path)
+@pytest.mark.slow
+def test_a_fit_that_compiles_says_so_once(tmp_path):
+    out = run(FIT, tmp_path)
     assert out.count("[GibbsLDA] compiling kernels") == 1
     assert out.startswith("[GibbsLDA] compiling kernels")
     assert out.endswith("compiled\n")
 
 
+@pytest.mark.slow
 def test_nothing_is_left_to_compile(tmp_path):
     prepare = """
     from skdp.topics import GibbsLDA

@@ -1,7 +1,6 @@
-"""Categories, levels, weights and explanations of back-off classifiers."""
+"""What holds for classifiers of outcomes in context: categories, levels, weights, explanations."""
 
 import importlib.util
-import pickle
 from enum import Enum
 
 import numpy as np
@@ -9,14 +8,13 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.datasets import load_iris
-from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 
 from skdp.context import (
     CollinsBackoffClassifier,
     DistanceDependentCRPClassifier,
     HDPBackoffClassifier,
+    HDPBackoffFeatures,
 )
 from skdp.context._columns import as_rows
 from skdp.data._categories import Column
@@ -24,36 +22,33 @@ from skdp.data._columns import as_objects, columns_of
 from skdp.utils._checking import same_fit
 
 FEW = {"max_iter": 8, "random_state": 0}
-MODELS = [
-    HDPBackoffClassifier(None, **FEW),
-    HDPBackoffClassifier(None, root=False, concentration_scope="context", **FEW),
-    HDPBackoffClassifier(None, discount=0.0, n_chains=2, **FEW),
-    CollinsBackoffClassifier(),
-    HDPBackoffClassifier(**FEW),
-    HDPBackoffClassifier(root=False, concentration_scope="context", n_chains=2, **FEW),
-]
-every_model = pytest.mark.parametrize(
-    "model",
-    MODELS,
-    ids=[
-        "levels",
-        "contexts, no root",
-        "Dirichlet, two chains",
-        "Collins",
-        "auto",
-        "auto, contexts, no root",
-    ],
-)
+BACKOFF = {
+    "levels": HDPBackoffClassifier(None, **FEW),
+    "contexts, no root": HDPBackoffClassifier(
+        None, root=False, concentration_scope="context", **FEW
+    ),
+    "Dirichlet, two chains": HDPBackoffClassifier(None, discount=0.0, n_chains=2, **FEW),
+    "Collins": CollinsBackoffClassifier(),
+    "auto": HDPBackoffClassifier(**FEW),
+    "auto, contexts": HDPBackoffClassifier(
+        root=False, concentration_scope="context", n_chains=2, **FEW
+    ),
+}
+CLASSIFIERS = {**BACKOFF, "similar": DistanceDependentCRPClassifier(**FEW)}
 
 
-def make_events(n=200, seed=0):
+def each_of(models):
+    return pytest.mark.parametrize("model", models.values(), ids=models)
+
+
+def make_events(n=200, seed=0, n_columns=3):
     rng = np.random.default_rng(seed)
-    X = rng.integers(0, 4, (n, 3))
+    X = rng.integers(0, 4, (n, n_columns))
     y = (X[:, 0] + (rng.random(n) < 0.2)) % 4
     return X, y
 
 
-@every_model
+@each_of(BACKOFF)
 def test_order_of_rows_and_repetitions_change_no_bit(model):
     X, y = make_events()
     expected = clone(model).fit(X, y)
@@ -71,23 +66,40 @@ def test_order_of_rows_and_repetitions_change_no_bit(model):
     check(clone(model).fit(more[:, :3], more[:, 3], sample_weight=weights))
 
 
-@every_model
+def frames(columns):
+    """Yield frames and tables of the libraries that are here."""
+    yield pd.DataFrame(columns)
+    if importlib.util.find_spec("polars"):
+        import polars
+
+        yield polars.DataFrame(columns)
+    if importlib.util.find_spec("pyarrow"):
+        import pyarrow
+
+        yield pyarrow.table(columns)
+
+
+def results(model, X):
+    return (model.predict_proba if hasattr(model, "predict_proba") else model.transform)(X)
+
+
+@each_of({**CLASSIFIERS, "features": HDPBackoffFeatures(max_iter=6, cv=3, random_state=0)})
 def test_what_categories_are_called_changes_nothing(model):
     """Integers, text, objects, frames: the same chain if the order is the same."""
     X, y = make_events()
-    expected = clone(model).fit(X, y).predict_proba(X)
+    expected = results(clone(model).fit(X, y), X)
     words = np.array(["a", "b", "c", "d"])[X]
     for same in (
         X.astype(float), X.astype(object), X.tolist(), words, words.astype(object), words.tolist(),
         pd.DataFrame(words), pd.DataFrame(X).astype("category"), pd.DataFrame(X).astype("Int64"),
         pd.DataFrame({"x": X[:, 0], "y": words[:, 1], "z": words[:, 2]}),
+        *frames({"x": words[:, 0].tolist(), "y": X[:, 1].tolist(), "z": X[:, 2].tolist()}),
     ):  # fmt: skip
         fitted = clone(model).fit(same, y)
-        assert_array_equal(fitted.predict_proba(same), expected)
+        assert_array_equal(results(fitted, same), expected)
     fitted = clone(model).fit(words, np.array(list("wxyz"))[y])
-    assert_array_equal(fitted.predict_proba(words.tolist()), expected)
+    assert_array_equal(results(fitted, words.tolist()), expected)
     assert fitted.classes_.tolist() == list("wxyz")
-    assert set(fitted.predict(words)) <= set("wxyz")
 
 
 def test_frames_and_levels():
@@ -139,22 +151,9 @@ IDS = [BIG, BIG + 1] * 4
 """As numbers in double precision they are the same."""
 
 
-def frames(columns):
-    """Yield frames and tables of the libraries that are here."""
-    yield pd.DataFrame(columns)
-    if importlib.util.find_spec("polars"):
-        import polars
-
-        yield polars.DataFrame(columns)
-    if importlib.util.find_spec("pyarrow"):
-        import pyarrow
-
-        yield pyarrow.table(columns)
-
-
 def tables_of_ids():
-    beside = [0.5] * len(IDS)
-    pairs = list(zip(IDS, beside, strict=True))
+    halves = [0.5] * len(IDS)
+    pairs = list(zip(IDS, halves, strict=True))
     yield [list(pair) for pair in pairs]
     yield tuple(pairs)
     yield [np.array(pair, dtype=object) for pair in pairs]
@@ -162,22 +161,15 @@ def tables_of_ids():
     yield [[-number, half] for number, half in pairs]
     yield [[number + 2**63, -1] for number in IDS]  # some unsigned, some negative
     yield [[number] for number in IDS[:-1]] + [[0.5]]
-    yield from frames({"id": IDS, "half": beside})
-    yield pd.DataFrame({"id": pd.array(IDS, "Int64"), "half": beside})
+    yield from frames({"id": IDS, "half": halves})
+    yield pd.DataFrame({"id": pd.array(IDS, "Int64"), "half": halves})
 
 
 def comparing_ids(A, B):
     return np.array([[float(a[0] == b[0]) for b in B] for a in A])
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        *[pytest.param(model, id=str(i)) for i, model in enumerate(MODELS)],
-        DistanceDependentCRPClassifier(**FEW),
-        DistanceDependentCRPClassifier(comparing_ids, **FEW),
-    ],
-)
+@each_of({**CLASSIFIERS, "own kernel": DistanceDependentCRPClassifier(comparing_ids, **FEW)})
 def test_long_ids_are_not_merged(model):
     y = [0, 1] * 4
     for X in tables_of_ids():
@@ -233,56 +225,59 @@ def tables_with(missing):
         yield pd.DataFrame({"c": pd.array([True, False, True, None], "boolean")})
 
 
+MISSING = [None, np.nan, pd.NA, pd.NaT, np.datetime64("NaT"), np.float32("nan")]
+
+
 @pytest.mark.filterwarnings("ignore:X has feature names")
-@pytest.mark.parametrize("model", [*MODELS[:1], MODELS[-1], DistanceDependentCRPClassifier(**FEW)])
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, np.datetime64("NaT"), "float32"])
-def test_missing_values_are_refused_in_all_containers(model, missing):
-    missing = np.float32("nan") if isinstance(missing, str) else missing
+@each_of({name: CLASSIFIERS[name] for name in ("levels", "auto, contexts", "similar")})
+def test_missing_values_are_refused_in_all_containers(model):
     fitted = clone(model).fit([["a"], ["b"]], [0, 1])
-    for X in tables_with(missing):
+    for X in (X for missing in MISSING for X in tables_with(missing)):
         for call in (lambda X=X: clone(model).fit(X, [0, 1, 0, 1]), lambda X=X: fitted.predict(X)):
             with pytest.raises(ValueError, match="contains NaN, None or another missing value"):
                 call()
 
 
-def test_classes_that_were_not_seen():
+@each_of(CLASSIFIERS)
+def test_classes_and_scores(model):
+    """Classes that no row has are possible; scores are those of the probabilities."""
     X, y = make_events()
-    for model in MODELS:
-        fitted = clone(model).set_params(classes=[7, 5, 3, 2, 1, 0]).fit(X, y)
-        assert fitted.classes_.tolist() == [0, 1, 2, 3, 5, 7]
-        proba = fitted.predict_proba(X)
-        assert np.all(proba > 0.0)
-        assert_allclose(proba.sum(axis=1), 1.0)
-        assert_array_equal(proba[:, 4], proba[:, 5])
-        assert np.isfinite(fitted.score_samples(X[:1], [7]))
+    fitted = clone(model).set_params(classes=[7, 5, 3, 2, 1, 0]).fit(X, y)
+    assert fitted.classes_.tolist() == [0, 1, 2, 3, 5, 7]
+    proba = fitted.predict_proba(X)
+    assert np.all(proba > 0.0)
+    assert_allclose(proba.sum(axis=1), 1.0)
+    assert_array_equal(proba[:, 4], proba[:, 5])
+    assert_allclose(np.exp(fitted.predict_log_proba(X)), proba)
+    assert_allclose(fitted.score_samples(X, y), np.log(proba[np.arange(len(y)), y]))
+    assert_allclose(fitted.score_samples(X), np.log(proba.max(axis=1)))
+    assert_allclose(fitted.score_samples(X[:1], [7]), np.log(proba[:1, 5]))
+    assert fitted.score(X, y) == np.mean(fitted.predict(X) == y)
+    alone = clone(model).fit([["a"], ["b"]], [3, 3])
+    assert alone.predict([["a"], ["c"]]).tolist() == [3, 3]
+    assert_allclose(alone.predict_proba([["a"], ["c"]]), 1.0)
 
 
-def test_one_class():
-    for model in MODELS:
-        fitted = clone(model).fit([["a"], ["b"]], [3, 3])
-        assert fitted.predict([["a"], ["c"]]).tolist() == [3, 3]
-        assert_allclose(fitted.predict_proba([["a"], ["c"]]), 1.0)
-
-
-def test_scores():
-    X, y = make_events()
-    X_test, y_test = make_events(seed=1)
-    model = HDPBackoffClassifier(**FEW).fit(X, y)
-    loss = log_loss(y_test, model.predict_proba(X_test))
-    assert -model.score_samples(X_test, y_test).mean() == pytest.approx(loss)
-    assert model.score(X_test, y_test) == (model.predict(X_test) == y_test).mean()
+def test_levels_are_selected():
     search = GridSearchCV(
         CollinsBackoffClassifier(),
         {"gamma": [0.1, 5.0], "levels": [[0], [2, 0], [[0, 1, 2]]]},
         scoring="neg_log_loss",
-    ).fit(X, y)
+    ).fit(*make_events())
     assert search.best_params_["levels"] == [0]
+
+
+@pytest.mark.parametrize("gamma", [2**31, 2**63, 2**70, 1e300])
+def test_any_number_is_a_gamma(gamma):
+    X, y = [["a", 1], ["b", 1], ["a", 2]], [0, 1, 0]
+    shares = CollinsBackoffClassifier(gamma=gamma).fit(X, y).predict_proba(X)
+    assert_allclose(shares, 0.5, atol=1e-6)  # every context is diluted
 
 
 def test_explanations_add_up():
     X, y = make_events()
     X[:5] += 100  # not seen
-    for model in MODELS[:4]:
+    for model in list(BACKOFF.values())[:4]:
         fitted = clone(model).fit(X[5:], y[5:])
         frame = fitted.explain(X[:20], as_frame=True)
         n_levels = 4 + fitted.root
@@ -320,33 +315,28 @@ def test_states():
     assert [len(part) for part in own.concentrations_] == own.n_contexts_.tolist()
 
 
-def test_warm_start_and_interruption():
-    X, y = make_events()
-    for scope in ("level", "context"):
-        model = HDPBackoffClassifier(["near", ["far", "other"]], concentration_scope=scope, **FEW)
-        frame = pd.DataFrame(X, columns=["far", "near", "other"])
-        straight = clone(model).fit(frame, y)
-        first = clone(model).set_params(max_iter=3, burn_in=4, warm_start=True).fit(frame, y)
-        second = pickle.loads(pickle.dumps(first)).set_params(max_iter=8).fit(frame, y)
-        assert_array_equal(straight.predict_proba(frame), second.predict_proba(frame))
-        with pytest.raises(ValueError, match="levels"):
-            first.set_params(levels=["near"]).fit(frame, y)
-        with pytest.raises(ValueError, match="same X"):
-            first.set_params(levels=["near", ["far", "other"]]).fit(frame, (y + 1) % 4)
+SIMILAR = DistanceDependentCRPClassifier(thin=5, n_chains=2, random_state=0)
 
 
-def test_a_fault_leaves_the_fit_as_it_was():
-    X, y = make_events()
-    for model in MODELS:
-        fitted = clone(model).fit(X, y)
-        before = fitted.predict_proba(X)
-        with pytest.raises(ValueError, match="NaN"):
-            fitted.fit(np.full((3, 2), np.nan), [0, 1, 1])
-        assert fitted.n_features_in_ == 3
-        assert_array_equal(fitted.predict_proba(X), before)
-
-
-def test_many_distinct_numbers():
-    X, y = load_iris(return_X_y=True)
-    model = HDPBackoffClassifier([3, 2], random_state=0).fit(X, y)
-    assert model.score(X, y) > 0.9
+@pytest.mark.parametrize(
+    ("model", "n_columns"),
+    [
+        (HDPBackoffClassifier([1, [0, 2]], random_state=0), 3),
+        (HDPBackoffClassifier([1, [0, 2]], concentration_scope="context", random_state=0), 3),
+        (HDPBackoffClassifier(random_state=0), 4),
+        (HDPBackoffClassifier(n_chains=2, concentration_scope="context", random_state=0), 3),
+        (SIMILAR, 3),
+        (clone(SIMILAR).set_params(outcome_model="dirichlet"), 8),
+        (clone(SIMILAR).set_params(kernel="overlap", weights="auto"), 8),
+    ],
+)
+@pytest.mark.parametrize("stop", [3, 7])
+def test_a_fit_that_goes_on_is_a_straight_one(model, n_columns, stop):
+    """Whether it stopped in the burn-in or after it."""
+    X, y = make_events(100, n_columns=n_columns)
+    model.set_params(burn_in=4, max_iter=14)
+    straight = clone(model).fit(X, y)
+    first = clone(model).set_params(max_iter=stop, warm_start=True).fit(X, y)
+    second = first.set_params(max_iter=14).fit(X, y)
+    same_fit(straight, second)
+    assert_array_equal(straight.predict_proba(X), second.predict_proba(X))

@@ -1,4 +1,4 @@
-"""The discount sampler against quadrature of its posterior, its steps against all seatings.
+"""Samplers of laws against quadrature of their posteriors, their steps against all seatings.
 
 The 300 comparisons give a false alarm for one choice of their seeds in 250 at most.
 """
@@ -8,13 +8,28 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from exact.oracles.batch_means import N_SWEEPS, assert_means
-from exact.oracles.partitions import discount_moment, mean_seating_evidence, seating_evidence
+from exact.oracles.partitions import (
+    concentration_moment,
+    discount_moment,
+    mean_seating_evidence,
+    seating_evidence,
+)
 
 from skdp._numeric._random import make_stream
-from skdp.processes import StirlingRatios, sample_discount
+from skdp.processes import StirlingRatios, sample_concentration, sample_discount
 from skdp.processes._discount import draw_seating_evidence, draw_table_evidence
 
-CASES = {
+CONCENTRATIONS = {
+    # name: (customers, tables, discount, prior)
+    "no discount": ((12, 7, 1, 0), (4, 2, 1, 0), 0.0, (1.0, 0.1)),
+    "no discount, one table each": ((9, 5), (1, 1), 0.0, (2.0, 0.5)),
+    "no discount, all tables": ((3, 2), (3, 2), 0.0, (1.0, 0.1)),
+    "discount": ((12, 7, 1, 0), (4, 2, 1, 0), 0.5, (1.0, 0.1)),
+    "discount, one table each": ((9, 5), (1, 1), 0.5, (0.3, 1.0)),
+    "large discount": ((12, 7, 1, 0), (9, 4, 1, 0), 0.9, (1.0, 0.1)),
+    "nothing seen": ((0, 1), (0, 1), 0.3, (2.5, 0.7)),
+}
+DISCOUNTS = {
     # name: (customers, tables, concentration, prior)
     "one restaurant": (((12, 7, 1, 0),), ((4, 2, 1, 0),), (1.0,), (1.0, 1.0)),
     "three restaurants": (
@@ -36,10 +51,22 @@ N_DRAWS = 8_000  # independent ones
 NO_RATIOS = np.empty((0, 2)), np.zeros(1, dtype=np.int64)
 
 
+@pytest.mark.parametrize("case", CONCENTRATIONS)
+def test_moments_of_concentrations(case):
+    customers, tables, a, prior = CONCENTRATIONS[case]
+    draws = sample_concentration(
+        customers, tables, discount=a, prior=prior, n_sweeps=N_SWEEPS, random_state=0
+    )
+    for function in (np.log, np.sqrt, float):
+        expected = concentration_moment(function, customers, tables, a, prior)
+        found = np.log(draws) if function is np.log else draws ** (1 if function is float else 0.5)
+        assert_means(found, np.array(expected), f"E[{function.__name__}(b)]")
+
+
 @pytest.mark.parametrize("start", [0.0, 0.9])
-@pytest.mark.parametrize("case", CASES)
-def test_posterior_moments(case, start):
-    customers, tables, b, prior = CASES[case]
+@pytest.mark.parametrize("case", DISCOUNTS)
+def test_moments_of_discounts(case, start):
+    customers, tables, b, prior = DISCOUNTS[case]
     draws = sample_discount(
         customers, tables, concentration=b, discount=start, prior=prior, n_sweeps=N_SWEEPS,
         random_state=0,
