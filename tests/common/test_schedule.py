@@ -7,7 +7,7 @@ TOPICS = "tests/unit/topics/shared/test_priors.py"
 SEQUENCE = "tests/exact/sequence/test_log_joint.py"
 EMISSIONS = "tests/unit/emissions/test_gaussian.py"
 GRAMMAR = "tests/common/test_grammar_estimators.py"
-DATA = "tests/unit/data/test_ragged.py"
+DATA = "tests/unit/data/test_containers.py"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ import datetime
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import scipy.sparse as sp
 
 from refusals.samples import (
     DAYS,
@@ -19,7 +21,7 @@ from refusals.samples import (
     segments,
     tokens,
 )
-from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences, concatenate
+from skdp.data import PartitionedCorpus, SegmentedCorpus, SequencePanel, TokenSequences, concatenate
 from skdp.datasets import (
     make_cocktail_party,
     make_lt_panel,
@@ -48,6 +50,17 @@ FRAME = pd.DataFrame(
 )
 
 PANEL = SequencePanel.from_sequences([SERIES])
+
+
+CORPUS = SegmentedCorpus.from_documents([[[0, 1, 0], [2]], [], [[], [3, 3]]])
+documents = SegmentedCorpus.from_documents
+counted = SegmentedCorpus.from_counts
+sequences = SequencePanel.from_sequences
+cut = CORPUS.with_parts
+
+
+def in_parts(part_ptr):
+    return SegmentedCorpus(CORPUS.tokens, CORPUS.segment_ptr, CORPUS.doc_ptr, 4, part_ptr)
 
 
 def from_frame(frame=FRAME, by="k", time="t", columns=("x",)):
@@ -102,6 +115,98 @@ sample_table_counts([10 ** 30], [1.0], discount=0.5, concentration=1.0)
     ValueError: counts must hold integers
 sample_concentration([3], [2], discount=0.5, prior=(1e-300, 1.0))
     ValueError: prior must be two positive
+in_parts([0, 2, 3]) -> ValueError: part_ptr must rise from 0 to 4, the number of segments
+in_parts([0, 1, 1, 2, 4]) -> ValueError: part_ptr: part 1 has no segments
+in_parts([0, 1, 3, 4])
+    ValueError: part_ptr: a part begins before segment 2, where document 1 begins
+in_parts([0.0, 4.0]) -> ValueError: part_ptr must be a 1-D array of integers
+cut([[1]]) -> ValueError: cuts must have an array for each of the 3 documents
+cut(None) -> ValueError: cuts must have an array for each of the 3 documents
+cut([[2], [], []]) -> ValueError: cuts[0] must hold the first segments...from 1 to 1, got [2]
+cut([[0], [], []]) -> ValueError: cuts[0] must hold the first segments
+cut([[1], [1], []]) -> ValueError: cuts[1] must hold...document 1 but the first, of which it has one
+cut([[1.5], [], []]) -> ValueError: cuts[0] must hold integers
+cut([[[1], [1, 2]], [], []]) -> ValueError: cuts[0]
+cut(np.array(3)) -> ValueError: cuts must have an array for each of the 3 documents
+cut(pd.DataFrame(np.ones((3, 3)))) -> ValueError: cuts must have an array for each of the 3
+cut([sp.csr_matrix((1, 2)), [], []]) -> ValueError: cuts[0]
+counted([np.eye(2), [[0, 1], [0.5, 0]]])
+    ValueError: counts...document 1, segment 1 has 0.5 of word 0
+counted([[[0, -1]]]) -> ValueError: document 0, segment 0 has -1 of word 1
+counted([[[np.nan, 1]]]) -> ValueError: documents[0] contains NaN
+counted([[[1e12]]]) -> ValueError: at most 2147483647 tokens, but the counts sum to 1e
+counted([[[2 ** 62] * 4]]) -> ValueError: at most 2147483647 tokens
+counted([np.eye(2), np.eye(3)]) -> ValueError: equal width...[2, 3]
+counted([]) -> ValueError: no matrices: the size of the vocabulary is unknown
+counted([[['a']]]) -> ValueError ~ could not convert string|not compatible
+documents([[[0]], [[1], [], [2, 17]]], 10)
+    ValueError: document 1, segment 2: word id 17 is out of range [0, 10
+documents([[[0]], [], [[3, -1]]]) -> ValueError: document 2, segment 0: word id -1 is out of range
+documents([[[2 ** 40]]]) -> ValueError: document 0, segment 0: word id 1099511627776 is out of range
+documents([[[0]], [[1.0]]])
+    ValueError: document 1, segment 0: must be a sequence of word ids...[1.0]
+documents([[[0], ['a']]]) -> ValueError: document 0, segment 1: must be a sequence of word ids
+documents([[[0], 1]]) -> ValueError: document 0, segment 1: must be a sequence of word ids
+documents([[[0], [[1], [2, 3]]]])
+    ValueError: document 0, segment 1: must be a sequence of word ids
+documents([[[[0], [1]], 2]])
+    ValueError: document 0: must be a list of parts...has 2 among its parts
+documents([[[[0]]], [[1]]])
+    ValueError: document 1, segment 0: must be a sequence of word ids...got 1
+documents([[[[[0]]]]]) -> ValueError: document 0, segment 0: must be a sequence of word ids
+documents([[[], sp.csr_matrix([[1, 2]])]])
+    ValueError: document 0, segment 1: must be a sequence of word ids
+documents([[[True]]]) -> ValueError: document 0, segment 0: must be
+documents([[[0]]], -1) -> ValueError: n_features must be an integer
+documents([[[0]]], 2.5) -> ValueError: n_features must be an integer
+SegmentedCorpus([0, 1], [0, 3], [0, 1], 2)
+    ValueError: segment_ptr must rise from 0 to 2, the number of tokens
+SegmentedCorpus([0, 1], [0, 2], [0, 2], 2)
+    ValueError: doc_ptr must rise from 0 to 1, the number of segments
+SegmentedCorpus([0, 1], [0, 2, 1, 2], [0, 3], 2) -> ValueError: segment_ptr must rise
+SegmentedCorpus([0, 1], [1, 2], [0, 1], 2) -> ValueError: segment_ptr must rise
+SegmentedCorpus([0, 1], [], [0, 1], 2) -> ValueError: segment_ptr must be a 1-D array of integers
+SegmentedCorpus([0, 1], [0.0, 2.0], [0, 1], 2)
+    ValueError: segment_ptr must be a 1-D array of integers
+SegmentedCorpus([[0, 1]], [0, 1], [0, 1], 2) -> ValueError: tokens must be a 1-D array of integers
+SegmentedCorpus([0.0], [0, 1], [0, 1], 2) -> ValueError: tokens must be a 1-D array of integers
+SegmentedCorpus([0, 2], [0, 2], [0, 1], 2) -> ValueError: document 0, segment 0: word id 2
+TokenSequences.from_sequences([[0], [1, 5]], 5)
+    ValueError: sentence 1: word id 5 is out of range [0, 5)
+TokenSequences.from_sequences([[0], [], [-2]]) -> ValueError: sentence 2: word id -2 is out of range
+TokenSequences.from_sequences([[0], ['dog']])
+    ValueError: sentence 1: must be a sequence of word ids
+TokenSequences.from_sequences([[0], 1]) -> ValueError: sentence 1: must be a sequence of word ids
+TokenSequences.from_sequences([[0.5]]) -> ValueError: sentence 0: must be a sequence of word ids
+TokenSequences.from_sequences(['dog']) -> ValueError: sentence 0: must be a sequence of word ids
+TokenSequences([0, 1], [0, 1], 2) -> ValueError: ptr must rise from 0 to 2, the number of tokens
+sequences([np.zeros((2, 2)), np.zeros((2, 3))])
+    ValueError: sequence 1 has 3 features, but sequence 0 has 2
+sequences([np.zeros((2, 2)), np.zeros((1, 2, 2))]) -> ValueError: sequence 1: must be a
+sequences([np.zeros(2), 1.0]) -> ValueError: sequence 1: must be a
+sequences([['a']]) -> ValueError: sequence 0: must be a...real numbers
+sequences([[1j]]) -> ValueError: sequence 0: must be a...real numbers
+sequences([[[1, 2], [3]]]) -> ValueError: sequence 0: must be a
+sequences([]) -> ValueError: no sequences
+sequences([FRAME[['x', 'name']], FRAME[['name', 'x']]])
+    ValueError: sequence 1 has ['name', 'x'], but sequence 0 has
+SequencePanel(np.zeros((3, 1)), [0, 2])
+    ValueError: ptr must rise from 0 to 3, the number of observations
+SequencePanel(np.zeros((3, 1, 1)), [0, 3]) -> ValueError: values: must be a
+from_frame(FRAME.set_index('k', drop=False))
+    ValueError: both a column and a level of the index...'k'
+from_frame(FRAME.set_index('k'), by='q')
+    ValueError: by: ...no column 'q'...levels of the index ['k'
+from_frame(FRAME.assign(k=['a', None, 'b']).set_index('k'))
+    ValueError: by: column 'k' has a missing value in row 1
+from_frame(pl.DataFrame({'k': ['a', None], 'x': [1, 2]}), time=None)
+    ValueError: by: column 'k' has a missing value in row 1
+from_frame(pl.DataFrame({'k': ['a'], 'x': ['b']}), time=None)
+    ValueError: column 'x' must hold numbers
+concatenate([sequences([FRAME[['x']]]), sequences([FRAME[['x']].rename(columns={'x': 'y'})])])
+    ValueError: container 1 has ['y'], but container 0
+concatenate([sequences([np.zeros(3)]), PANEL])
+    ValueError: container 1 has 2, but container 0 has 1
 from_frame(frame=[[1]]) -> TypeError: a data frame, got list
 from_frame(frame={'k': [1]}) -> TypeError: a data frame, got dict
 from_frame(by='q') -> ValueError: by: frame has no column 'q'...'k'
@@ -132,6 +237,10 @@ from_frame(frame=FRAME.assign(k=['a', 'b', None]))
     ValueError: by: column 'k' has a missing value in row 2
 from_frame(frame=FRAME.assign(t=[1, (2,), 2.0]))
     ValueError: time: column 't' must hold values that can be ordered
+PartitionedCorpus() -> TypeError: from_bag, from_corpus, from_delayed, from_files
+PartitionedCorpus.from_delayed([CORPUS], 5) -> TypeError: partition 0: must be a dask.delayed
+PartitionedCorpus.from_delayed([], 5) -> ValueError: at least one partition
+PartitionedCorpus.from_bag([[[0]]], 5) -> TypeError: bag must be
 concatenate(PANEL) -> TypeError: must be a list...single SequencePan
 concatenate([]) -> ValueError: at least one container
 concatenate([SERIES, SERIES]) -> TypeError: container 0 is of type ndarray

@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from exact.grammar.refined import log_gem
 from exact.oracles.batch_means import assert_means
 from exact.oracles.nested_processes import (
     franchise_evidence,
@@ -28,11 +29,6 @@ from skdp.grammar._refinement._variational import RefinementPriors, VariationalR
 WORDS = [0, 1, 0, 2]
 OUTER, INNER = [0.7, 0.3], [0.4, 0.6]
 ALPHA, WORD_PRIOR = 1.7, 0.6
-
-
-def log_gem(beta, concentration):
-    """Return the log density of two truncated GEM weights: the first is Beta(1, concentration)."""
-    return math.log(concentration) + (concentration - 1.0) * math.log(beta[1])
 
 
 def chains_of_unaries(words):
@@ -120,17 +116,10 @@ def test_observed_trees_are_a_hierarchical_process(monkeypatch, child_prior, top
     monkeypatch.setattr(GrammarSampler, "_draw_trees", lambda self: counts)
     root, alpha, gamma, n_sweeps = 0.8, 1.6, 1.4, 800
     model = HDPPCFG(
-        2,
-        top_prior=top_prior,
-        top_concentration=gamma,
-        root_concentration=root,
-        binary_concentration=alpha,
-        rule_type_prior=[1.5, 0.7],
-        child_prior=child_prior,
-        inference="gibbs",
-        max_iter=n_sweeps,
-        random_state=0,
-    )
+        2, top_prior=top_prior, top_concentration=gamma, root_concentration=root,
+        binary_concentration=alpha, rule_type_prior=[1.5, 0.7], child_prior=child_prior,
+        inference="gibbs", max_iter=n_sweeps, random_state=0,
+    )  # fmt: skip
     rows = rows_of(child_prior, root, alpha)
     beta, means = hierarchical_posterior(rows, 2, top_prior, gamma)
     betas, roots, pairs = [], [], []

@@ -1,17 +1,17 @@
-"""Binary grammars with given weights, by enumeration of all trees and labels.
+"""Binary grammars with given weights, by enumeration of all trees.
 
-A derivation of a sentence is a binary tree whose 2n - 1 nodes carry symbols; its weight is that of
-the root's symbol times one weight a node: of the word under a leaf, or of the symbols of the two
-children. Nothing else is used here. Trees are pairs of tuples in pre-order: symbols, and lengths of
-the nodes' spans.
+A tree is (symbol, word) or (symbol, left tree, right tree). Its weight is that of the root's symbol
+times one weight a node: of the word under a leaf, or of the symbols of the two children.
 """
 
 import math
-from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+
+Tree = tuple
 
 
 class Grammar(NamedTuple):
@@ -24,95 +24,67 @@ class Grammar(NamedTuple):
 
 
 class Corpus(NamedTuple):
-    """What a sentence's derivations say, all of them enumerated."""
+    """What a sentence's trees say, all of them enumerated."""
 
     log_prob: float
     root: np.ndarray
     emission: np.ndarray
     binary: np.ndarray
     symbols: np.ndarray  # expected number of nodes of each symbol
-    best: float  # the log weight of the likeliest derivation
+    best: float  # the log weight of the likeliest tree
     trees: dict  # the probability of every tree given the sentence
 
 
-def shapes(n):
-    """Yield the lengths of the nodes, in pre-order, of every binary tree over n words."""
-    if n == 1:
-        yield (1,)
-        return
-    for left in range(1, n):
-        for first, second in product(list(shapes(left)), list(shapes(n - left))):
-            yield (n, *first, *second)
+def trees_over(words: Sequence, emitting: Iterable, branching: Iterable) -> Iterator[Tree]:
+    """Yield every binary tree of the words, whose nodes have these symbols."""
+    if len(words) == 1:
+        yield from ((symbol, words[0]) for symbol in emitting)
+    for cut in range(1, len(words)):
+        parts = (list(trees_over(part, emitting, branching)) for part in (words[:cut], words[cut:]))
+        for symbol, (left, right) in product(branching, product(*parts)):
+            yield symbol, left, right
 
 
-def spans_of(lengths):
-    """Return the spans (first word, end) of the nodes of a tree, given their lengths."""
-    spans, begins = set(), [0]
-    for length in lengths:
-        begin = begins.pop()
-        spans.add((begin, begin + length))
-        if length > 1:
-            left = lengths[len(spans)]
-            begins += [begin + left, begin]
-    return spans
+def spans(tree: Tree, begin: int = 0) -> set[tuple[int, int]]:
+    """Return the spans of the nodes: the first word, and the word after the last."""
+    if len(tree) == 2:
+        return {(begin, begin + 1)}
+    left = spans(tree[1], begin)
+    right = spans(tree[2], max(end for _, end in left))
+    return {(begin, max(end for _, end in right))} | left | right
 
 
-def weigh(grammar, words, lengths, symbols):
-    """Return the log weight of a derivation and the rules that it uses."""
-    n_leading = grammar.n_preterminals or 0  # symbols that never branch
-    total = grammar.log_root[symbols[0]]
-    rules = []
-    word = 0
-    for node, (length, symbol) in enumerate(zip(lengths, symbols, strict=True)):
-        if length == 1:
-            total += grammar.log_emission[symbol][words[word]]
-            rules.append((symbol, words[word]))
-            word += 1
-        else:
-            left = node + 1
-            right = left + 2 * lengths[left] - 1
-            rule = symbol - n_leading, symbols[left], symbols[right]
-            total += grammar.log_binary[rule]
-            rules.append(rule)
-    return total, rules
+def rules_of(tree: Tree, first: int) -> list[tuple[int, tuple]]:
+    """Return the rules of a tree: which table has the weight, and where; `first` branches."""
+    if len(tree) == 2:
+        return [(1, tree)]
+    symbol, left, right = tree
+    below = [*rules_of(left, first), *rules_of(right, first)]
+    return [(2, (symbol - first, left[0], right[0])), *below]
 
 
-def allowed(grammar, length):
-    """Return the symbols that a span of some length may have."""
-    n_symbols = len(grammar.log_root)
-    if grammar.n_preterminals is None:
-        return range(n_symbols)
-    return (
-        range(grammar.n_preterminals) if length == 1 else range(grammar.n_preterminals, n_symbols)
-    )
-
-
-def enumerate_trees(grammar, words, brackets=()):
-    """Return sums over the derivations of a sentence in which every bracket is a constituent."""
+def enumerate_trees(
+    grammar: Grammar, words: Sequence[int], brackets: Iterable[tuple[int, int]] = ()
+) -> Corpus:
+    """Return sums over the trees of a sentence in which every bracket is a constituent."""
+    emitting, first = range(len(grammar.log_emission)), grammar.n_preterminals or 0
     found = []
-    for lengths in shapes(len(words)):
-        if not spans_of(lengths).issuperset(brackets):
-            continue
-        for symbols in product(*(allowed(grammar, length) for length in lengths)):
-            log_weight, rules = weigh(grammar, words, lengths, symbols)
+    for tree in trees_over(words, emitting, range(first, len(grammar.log_root))):
+        if not brackets or spans(tree).issuperset(brackets):
+            rules = [(0, (tree[0],)), *rules_of(tree, first)]
+            log_weight = sum(grammar[table][place] for table, place in rules)
             if log_weight > -math.inf:
-                found.append((log_weight, symbols, lengths, rules))
-    counts = [np.zeros(np.shape(part)) for part in grammar[:3]]
-    symbol_counts = np.zeros(len(grammar.log_root))
-    if not found:
-        return Corpus(-math.inf, *counts, symbol_counts, -math.inf, {})
-    best = max(log_weight for log_weight, *_ in found)
-    log_prob = best + math.log(math.fsum(math.exp(w - best) for w, *_ in found))
+                found.append((float(log_weight), tree, rules))
+    tables = root, emission, binary = [np.zeros(np.shape(part)) for part in grammar[:3]]
+    best = max((log_weight for log_weight, *_ in found), default=-math.inf)
+    total = math.fsum(math.exp(w - best) for w, *_ in found)
+    log_prob = best + math.log(total) if found else -math.inf
     trees = {}
-    used = defaultdict(list)
-    for log_weight, symbols, lengths, rules in found:
-        p = math.exp(log_weight - log_prob)
-        trees[symbols, lengths] = p
-        used[0, symbols[0]].append(p)
-        for rule in rules:
-            used[len(rule) - 1, rule].append(p)
-        for symbol in symbols:
-            used[3, symbol].append(p)
-    for (kind, rule), shares in used.items():
-        (*counts, symbol_counts)[kind][rule] = math.fsum(shares)
-    return Corpus(log_prob, *counts, symbol_counts, best, trees)
+    for log_weight, tree, rules in found:
+        trees[tree] = math.exp(log_weight - log_prob)
+        for table, place in rules:
+            tables[table][place] += trees[tree]
+    symbols = np.zeros(len(root))
+    symbols[emitting] = emission.sum(axis=1)
+    symbols[first:] += binary.sum(axis=(1, 2))
+    return Corpus(log_prob, *tables, symbols, best, trees)

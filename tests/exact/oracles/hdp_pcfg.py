@@ -1,44 +1,36 @@
 """The HDP-PCFG by the book: its joint density, and all trees of tiny sentences.
 
 A grammar is a set of Dirichlet rows. A row is named by a tuple and gives its outcomes their prior
-parameters; a tree uses outcomes of rows: an event is a pair (row, outcome). Plain (section 2.1),
-for symbols z and words w, with beta = (beta_1, ..., beta_K):
+parameters; a tree uses outcomes of rows: an event is a pair (row, outcome). Symbols are ("S", i);
+partitioned (section 2.2), they are ("P", i) and ("C", i), each kind with a beta of its own. For
+symbols z and words w:
 
-    ("root",)       symbol   root_concentration beta_z
-    ("type", z)     "E", "B" the prior of rule types
-    ("emission", z) w        the prior of emissions
-    ("B", z)        (l, r)   binary_concentration beta_l beta_r
-
-Partitioned (section 2.2), symbols ("P", i) and ("C", i), each kind with a beta of its own:
-
-    ("kind",)           "P", "C"          1, 1
+    ("kind",)           "P", "C"          1, 1; only of partitioned models
     ("root", kind)      symbol            root_concentration beta^kind_i
-    ("type", c)         "PP", ..., "CC"   the prior of rule types
-    ("emission", p)     w                 the prior of emissions
-    ("PC", c), and so   (l, r)            binary_concentration beta^P_l beta^C_r
+    ("type", z)         "E", "SS"         the prior of rule types; partitioned "PP", ..., "CC"
+    ("emission", z)     w                 the prior of emissions
+    ("PC", z), and so   (l, r)            binary_concentration beta^P_l beta^C_r
 
-Children may be independent (section 2.3): instead of the pair's row ("B", z) or ("PC", c) then
+Children may be independent (section 2.3): instead of the pair's row ("PC", z) then
 
-    ("B<", z)       l        binary_concentration beta_l
-    ("B>", z)       r        binary_concentration beta_r
+    ("PC<", z)          l                 binary_concentration beta^P_l
+    ("PC>", z)          r                 binary_concentration beta^C_r
 
 Trees are (symbol, word) or (symbol, left tree, right tree).
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import exp, log
+from math import log
 
 import numpy as np
-from scipy.special import gammaln, psi
+from exact.oracles.grammar import Tree, spans, trees_over
+from scipy.special import gammaln, logsumexp, psi
 from scipy.stats import beta as beta_distribution
 from scipy.stats import dirichlet
 
-PAIRS = ("PP", "PC", "CP", "CC")
-
-Tree = tuple
 Row = tuple
 Rows = dict[Row, dict[Hashable, float]]
 
@@ -52,7 +44,7 @@ class Model:
     top_prior: str = "gem"
     top_concentration: float | None = 1.0
     root_concentration: float = 1.0
-    type_prior: Sequence[float] = (1.0, 1.0)  # E, B; partitioned PP, PC, CP, CC
+    type_prior: Sequence[float] = (1.0, 1.0)  # E, SS; partitioned PP, PC, CP, CC
     emission_prior: float = 1.0
     binary_concentration: Sequence[float] = (1.0,)  # partitioned PP, PC, CP, CC
     child_prior: str = "joint"
@@ -62,56 +54,47 @@ class Model:
         return len(self.n_symbols) == 2
 
     @property
-    def symbols(self) -> list:
+    def kinds(self) -> str:
+        return "PC" if self.is_partitioned else "S"
+
+    @property
+    def symbols(self) -> list[tuple[str, int]]:
         """All symbols in their joint order: preterminals come first."""
-        if self.is_partitioned:
-            return [(kind, i) for kind, n in zip("PC", self.n_symbols, strict=True)
-                    for i in range(n)]  # fmt: skip
-        return list(range(*self.n_symbols))
+        return [(kind, i) for kind, n in zip(self.kinds, self.n_symbols, strict=True)
+                for i in range(n)]  # fmt: skip
+
+    @property
+    def emitting(self) -> list[tuple[str, int]]:
+        return [z for z in self.symbols if z[0] in "SP"]
+
+    @property
+    def branching(self) -> list[tuple[str, int]]:
+        return [z for z in self.symbols if z[0] in "SC"]
 
     def rows(self, betas: Sequence[np.ndarray]) -> Rows:
         """Return the prior's Dirichlet parameters."""
-        emission = {w: float(self.emission_prior) for w in range(self.n_words)}
-        if not self.is_partitioned:
-            (beta,), (alpha,) = betas, self.binary_concentration
-            symbols = range(len(beta))
-            rows: Rows = {("root",): {z: self.root_concentration * beta[z] for z in symbols}}
-            for z in symbols:
-                rows["type", z] = dict(zip("EB", self.type_prior, strict=True))
-                rows["emission", z] = dict(emission)
-                if self.child_prior == "independent":
-                    for side in "<>":
-                        rows["B" + side, z] = {child: alpha * beta[child] for child in symbols}
-                    continue
-                rows["B", z] = {
-                    (left, right): alpha * beta[left] * beta[right]
-                    for left, right in product(symbols, symbols)
-                }
-            return rows
-        weight = {(kind, i): share for kind, beta in zip("PC", betas, strict=True)
-                  for i, share in enumerate(beta)}  # fmt: skip
-        rows = {("kind",): {"P": 1.0, "C": 1.0}}
-        for kind in "PC":
+        weight = dict(zip(self.symbols, np.concatenate(betas).tolist(), strict=True))
+        pairs = [left + right for left, right in product(self.kinds, repeat=2)]
+        types = pairs if self.is_partitioned else ["E", *pairs]
+        rows: Rows = {("kind",): {"P": 1.0, "C": 1.0}} if self.is_partitioned else {}
+        for kind in self.kinds:
             rows["root", kind] = {
                 z: self.root_concentration * weight[z] for z in weight if z[0] == kind
             }
-        for z in weight:
-            if z[0] == "P":
-                rows["emission", z] = dict(emission)
-                continue
-            rows["type", z] = dict(zip(PAIRS, self.type_prior, strict=True))
-            for pair, alpha in zip(PAIRS, self.binary_concentration, strict=True):
-                if self.child_prior == "independent":
-                    for side, kind in zip("<>", pair, strict=True):
-                        rows[pair + side, z] = {
-                            child: alpha * weight[child] for child in weight if child[0] == kind
-                        }
+        for z in self.emitting:
+            rows["emission", z] = {w: float(self.emission_prior) for w in range(self.n_words)}
+        for z in self.branching:
+            rows["type", z] = dict(zip(types, self.type_prior, strict=True))
+            for pair, alpha in zip(pairs, self.binary_concentration, strict=True):
+                if self.child_prior == "joint":
+                    rows[pair, z] = {
+                        (left, right): alpha * weight[left] * weight[right]
+                        for left, right in product(weight, weight)
+                        if left[0] + right[0] == pair
+                    }
                     continue
-                rows[pair, z] = {
-                    (left, right): alpha * weight[left] * weight[right]
-                    for left, right in product(weight, weight)
-                    if left[0] + right[0] == pair
-                }
+                for side, kind in zip("<>", pair, strict=True):
+                    rows[pair + side, z] = {c: alpha * weight[c] for c in weight if c[0] == kind}
         return rows
 
     def log_top_density(self, betas: Sequence[np.ndarray]) -> float:
@@ -120,6 +103,32 @@ class Model:
             return 0.0
         density = {"gem": log_gem, "dirichlet": log_symmetric}[self.top_prior]
         return sum(density(np.asarray(beta), self.top_concentration) for beta in betas)
+
+    # The events of a choice
+
+    def root_events(self, symbol) -> list:
+        kind = [(("kind",), symbol[0])] if self.is_partitioned else []
+        return [*kind, (("root", symbol[0]), symbol)]
+
+    def word_events(self, symbol, word) -> list:
+        kind = [] if self.is_partitioned else [(("type", symbol), "E")]
+        return [*kind, (("emission", symbol), word)]
+
+    def pair_events(self, symbol, left, right) -> list:
+        pair = left[0] + right[0]
+        if self.child_prior == "joint":
+            children = [((pair, symbol), (left, right))]
+        else:
+            children = [((pair + "<", symbol), left), ((pair + ">", symbol), right)]
+        return [(("type", symbol), pair), *children]
+
+    def events_of_rules(self) -> list[list]:
+        """Return the events of all roots, pairs of a symbol and a word, and binary rules."""
+        return [
+            *map(self.root_events, self.symbols),
+            *(self.word_events(*rule) for rule in product(self.emitting, range(self.n_words))),
+            *(self.pair_events(*r) for r in product(self.branching, self.symbols, self.symbols)),
+        ]
 
 
 def sticks(beta: np.ndarray) -> np.ndarray:
@@ -149,83 +158,43 @@ def log_symmetric(beta: np.ndarray, concentration: float) -> float:
     return float(dirichlet.logpdf(beta / beta.sum(), np.full(len(beta), concentration / len(beta))))
 
 
-def trees_from(model: Model, words: Sequence[int], symbol) -> Iterator[Tree]:
-    """Yield every tree of the words whose top is the symbol."""
-    if len(words) == 1:
-        if not model.is_partitioned or symbol[0] == "P":
-            yield symbol, words[0]
-        return
-    if model.is_partitioned and symbol[0] == "P":
-        return
-    for cut in range(1, len(words)):
-        for left, right in product(model.symbols, model.symbols):
-            rights = list(trees_from(model, words[cut:], right))
-            for left_tree in trees_from(model, words[:cut], left):
-                for right_tree in rights:
-                    yield symbol, left_tree, right_tree
-
-
-def spans(tree: Tree, begin: int = 0) -> set[tuple[int, int]]:
-    """Return the spans of the nodes: the first word, and the word after the last."""
-    if len(tree) == 2:
-        return {(begin, begin + 1)}
-    left = spans(tree[1], begin)
-    right = spans(tree[2], max(end for _, end in left))
-    return {(begin, max(end for _, end in right))} | left | right
-
-
-def all_trees(
-    model: Model, words: Sequence[int], brackets: Iterable[tuple[int, int]] = ()
-) -> list[Tree]:
-    """Return all trees in which every bracket is a constituent."""
-    trees = [tree for symbol in model.symbols for tree in trees_from(model, words, symbol)]
-    return [tree for tree in trees if spans(tree).issuperset(brackets)] if brackets else trees
-
-
-def node_events(model: Model, tree: Tree) -> Iterator[tuple[Row, Hashable]]:
-    symbol = tree[0]
-    if len(tree) == 2:
-        if not model.is_partitioned:
-            yield ("type", symbol), "E"
-        yield ("emission", symbol), tree[1]
-        return
-    left, right = tree[1][0], tree[2][0]
-    rule = left[0] + right[0] if model.is_partitioned else "B"
-    yield ("type", symbol), rule
-    if model.child_prior == "independent":
-        yield (rule + "<", symbol), left
-        yield (rule + ">", symbol), right
-    else:
-        yield (rule, symbol), (left, right)
-    yield from node_events(model, tree[1])
-    yield from node_events(model, tree[2])
+def nodes_of(tree: Tree) -> list[Tree]:
+    below = tree[1:] if len(tree) == 3 else ()
+    return [tree, *(node for child in below for node in nodes_of(child))]
 
 
 def events(model: Model, tree: Tree) -> Counter:
     """Count the choices that a tree makes, its root among them."""
-    symbol = tree[0]
-    if model.is_partitioned:
-        root = [(("kind",), symbol[0]), (("root", symbol[0]), symbol)]
-    else:
-        root = [(("root",), symbol)]
-    return Counter([*root, *node_events(model, tree)])
+    counts = Counter(model.root_events(tree[0]))
+    for node in nodes_of(tree):
+        if len(node) == 2:
+            counts.update(model.word_events(*node))
+        else:
+            counts.update(model.pair_events(node[0], node[1][0], node[2][0]))
+    return counts
 
 
-def symbols_of(tree: Tree) -> list:
-    """Return the symbols of all nodes."""
-    below = tree[1:] if len(tree) == 3 else ()
-    return [tree[0], *(symbol for child in below for symbol in symbols_of(child))]
+_counted: dict = {}
+
+
+def counted_trees(
+    model: Model, words: Sequence[int], brackets: Iterable[tuple[int, int]] = ()
+) -> list[tuple[Tree, Counter]]:
+    """Return all trees in which every bracket is a constituent, and their events."""
+    key = model.n_symbols, model.child_prior, tuple(words)
+    if key not in _counted:
+        trees = trees_over(words, model.emitting, model.branching)
+        _counted[key] = [(tree, events(model, tree)) for tree in trees]
+    return [pair for pair in _counted[key] if not brackets or spans(pair[0]).issuperset(brackets)]
+
+
+def all_trees(model: Model, words: Sequence[int]) -> list[Tree]:
+    return [tree for tree, _ in counted_trees(model, words)]
 
 
 def log_weight(counts: Counter, log_weights: Rows) -> float:
     """Return the log of the product of the weights of events."""
     return sum(n * log_weights[row][outcome] for (row, outcome), n in counts.items())
-
-
-def log_sum(values: Sequence[float]) -> float:
-    """Return the log of the sum of exponentials."""
-    top = max(values)
-    return top + log(sum(exp(value - top) for value in values)) if top > -np.inf else -np.inf
 
 
 def sentence_posterior(
@@ -234,11 +203,11 @@ def sentence_posterior(
     log_weights: Rows,
     brackets: Iterable[tuple[int, int]] = (),
 ):
-    """Return all trees of a sentence, their shares under the weights, and the log of their sum."""
-    trees = all_trees(model, words, brackets)
-    logs = [log_weight(events(model, tree), log_weights) for tree in trees]
-    total = log_sum(logs)
-    return trees, np.array([exp(value - total) for value in logs]), total
+    """Return trees of a sentence and their events, their shares, and the log of their sum."""
+    trees = counted_trees(model, words, brackets)
+    logs = [log_weight(counts, log_weights) for _, counts in trees]
+    total = float(logsumexp(logs)) if logs else -np.inf
+    return trees, np.exp(np.array(logs) - total), total
 
 
 def log_rows(rows: Rows) -> Rows:
@@ -280,23 +249,45 @@ def log_evidence_of_counts(counts: Counter, prior: Rows) -> float:
     )
 
 
+def count_ways(model: Model, corpus: Sequence[Sequence[int]], brackets: Sequence = ()):
+    """Return places of events, counts of each way to choose trees, and logs of how many ways."""
+    ways = Counter({(): 1})
+    for words, known in zip(corpus, brackets or [()] * len(corpus), strict=True):
+        grouped = Counter(
+            tuple(sorted(counts.items(), key=repr))
+            for _, counts in counted_trees(model, words, known)
+        )
+        joined: Counter = Counter()
+        for (old, n_old), (new, n_new) in product(ways.items(), grouped.items()):
+            total = Counter(dict(old))
+            total.update(dict(new))
+            joined[tuple(sorted(total.items(), key=repr))] += n_old * n_new
+        ways = joined
+    rows = model.rows([np.full(n, 1.0 / n) for n in model.n_symbols])
+    places = {event: i for i, event in enumerate((r, o) for r in rows for o in rows[r])}
+    counts = np.zeros((len(ways), len(places)))
+    for i, way in enumerate(ways):
+        for event, n in way:
+            counts[i, places[event]] = n
+    return places, counts, np.log([*ways.values()])
+
+
+def log_evidences(model: Model, betas, counts: np.ndarray) -> np.ndarray:
+    """Return the log-probability of each way, with all rows integrated out."""
+    total, begin = np.zeros(len(counts)), 0
+    for outcomes in model.rows(betas).values():
+        prior = np.array([*outcomes.values()])
+        part = counts[:, begin : begin + len(prior)]
+        begin += len(prior)
+        total += np.sum(gammaln(prior + part) - gammaln(prior), axis=1)
+        total += gammaln(prior.sum()) - gammaln(prior.sum() + part.sum(axis=1))
+    return total
+
+
 def log_evidence(model: Model, corpus: Sequence[Sequence[int]], betas) -> float:
     """Return log p(x | beta): the sum over the trees of all sentences together."""
-    prior = model.rows(betas)
-    grouped: list[Counter] = []  # trees with the same choices need to be looked at once
-    for words in corpus:
-        grouped.append(
-            Counter(frozenset(events(model, tree).items()) for tree in all_trees(model, words))
-        )
-    values = []
-    for choice in product(*grouped):
-        counts: Counter = Counter()
-        n_ways = 1
-        for group, key in zip(grouped, choice, strict=True):
-            counts.update(dict(key))
-            n_ways *= group[key]
-        values.append(log(n_ways) + log_evidence_of_counts(counts, prior))
-    return log_sum(values)
+    _, counts, log_ways = count_ways(model, corpus)
+    return float(logsumexp(log_ways + log_evidences(model, betas, counts)))
 
 
 def divergence(parameters, prior, logs) -> float:
@@ -308,45 +299,35 @@ def divergence(parameters, prior, logs) -> float:
     return cells - log_beta_function(parameters.values()) + log_beta_function(prior.values())
 
 
-def bound_terms(
+def bound(
     model: Model,
     corpus: Sequence[Sequence[int]],
     betas: Sequence[np.ndarray],
     parameters: Rows,
-    posteriors: Sequence[tuple[list[Tree], np.ndarray]] | None = None,
-) -> dict[str, float]:
-    """Return the terms of E_q log p(x, z, phi, beta) + entropies, q(phi) Dirichlet rows.
+    posteriors: Sequence[tuple] | None = None,
+) -> float:
+    """Return E_q log p(x, z, phi, beta) and the entropies, q(phi) Dirichlet rows.
 
-    `posteriors` is q(z), for each sentence its trees and their shares; without it the best one.
+    `posteriors` is q(z), as `sentence_posterior` returns it of each sentence; by default the best.
     """
-    logs = expected_logs(parameters)
-    prior = model.rows(betas)
+    logs, prior = expected_logs(parameters), model.rows(betas)
     if posteriors is None:
-        posteriors = [sentence_posterior(model, words, logs)[:2] for words in corpus]
-    likelihood = entropy = 0.0
-    for trees, shares in posteriors:
-        for tree, share in zip(trees, shares, strict=True):
+        posteriors = [sentence_posterior(model, words, logs) for words in corpus]
+    total = model.log_top_density(betas)
+    total -= sum(divergence(parameters[row], prior[row], logs[row]) for row in prior)
+    for trees, shares, _ in posteriors:
+        for (_, counts), share in zip(trees, shares.tolist(), strict=True):
             if share > 0.0:
-                likelihood += share * log_weight(events(model, tree), logs)
-                entropy -= share * log(share)
-    return {
-        "top": model.log_top_density(betas),
-        "rows": -sum(divergence(parameters[row], prior[row], logs[row]) for row in prior),
-        "trees": likelihood,
-        "entropy of trees": entropy,
-    }
+                total += share * (log_weight(counts, logs) - log(share))
+    return total
 
 
-def bound(model, corpus, betas, parameters, posteriors=None) -> float:
-    return sum(bound_terms(model, corpus, betas, parameters, posteriors).values())
-
-
-def expected_counts(model: Model, posteriors) -> Counter:
+def expected_counts(posteriors) -> Counter:
     """Return the expected number of uses of each event."""
     counts: Counter = Counter()
-    for trees, shares in posteriors:
-        for tree, share in zip(trees, shares, strict=True):
-            for event, n in events(model, tree).items():
+    for trees, shares, _ in posteriors:
+        for (_, uses), share in zip(trees, shares.tolist(), strict=True):
+            for event, n in uses.items():
                 counts[event] += share * n
     return counts
 
@@ -355,13 +336,3 @@ def log_likelihood(model: Model, corpus, rows: Rows) -> float:
     """Return log p(x | phi)."""
     logs = log_rows(rows)
     return sum(sentence_posterior(model, words, logs)[2] for words in corpus)
-
-
-def sentence_probabilities(model: Model, rows: Rows, longest: int) -> dict[tuple, float]:
-    """Return the probabilities of all sentences of at most `longest` words."""
-    logs = log_rows(rows)
-    return {
-        words: exp(sentence_posterior(model, words, logs)[2])
-        for n in range(1, longest + 1)
-        for words in product(range(model.n_words), repeat=n)
-    }

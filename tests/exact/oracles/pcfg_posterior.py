@@ -5,15 +5,14 @@ logit of the first weight of each beta of two symbols and over the log of each c
 not known. Both integrands are smooth and vanish at both ends.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from exact.oracles.hdp_pcfg import Model, all_trees, events
-from scipy.special import expit, gammaln, logsumexp
+from exact.oracles.hdp_pcfg import Model, count_ways, log_evidences
+from scipy.special import expit, logsumexp
 from scipy.stats import gamma
 
 
@@ -26,41 +25,6 @@ class Posterior(NamedTuple):
     beta: np.ndarray  # of all symbols
     logs: np.ndarray  # of the concentrations that are not known
     log_joint: float  # density in the logits of beta and the logs of concentrations
-
-
-def choices(model: Model, corpus: Sequence[Sequence[int]], brackets):
-    """Return places of events, counts of each way to choose trees, and how many ways there are."""
-    ways = Counter({(): 1})
-    for words, known in zip(corpus, brackets or [()] * len(corpus), strict=True):
-        grouped = Counter(
-            tuple(sorted(events(model, tree).items(), key=repr))
-            for tree in all_trees(model, words, known)
-        )
-        joined: Counter = Counter()
-        for (old, n_old), (new, n_new) in product(ways.items(), grouped.items()):
-            total = Counter(dict(old))
-            total.update(dict(new))
-            joined[tuple(sorted(total.items(), key=repr))] += n_old * n_new
-        ways = joined
-    rows = model.rows([np.full(n, 1.0 / n) for n in model.n_symbols])
-    places = {event: i for i, event in enumerate((r, o) for r in rows for o in rows[r])}
-    counts = np.zeros((len(ways), len(places)))
-    for i, way in enumerate(ways):
-        for event, n in way:
-            counts[i, places[event]] = n
-    return places, counts, np.log([*ways.values()])
-
-
-def log_evidences(model: Model, betas, counts: np.ndarray) -> np.ndarray:
-    """Return the log-probability of each way, with all rows integrated out."""
-    total, begin = np.zeros(len(counts)), 0
-    for outcomes in model.rows(betas).values():
-        prior = np.array([*outcomes.values()])
-        part = counts[:, begin : begin + len(prior)]
-        begin += len(prior)
-        total += np.sum(gammaln(prior + part) - gammaln(prior), axis=1)
-        total += gammaln(prior.sum()) - gammaln(prior.sum() + part.sum(axis=1))
-    return total
 
 
 def axes_of(model: Model, learned: dict[str, tuple[float, float]], step: float):
@@ -84,7 +48,7 @@ def posterior(
 
     `brackets` has for each sentence the spans that must be constituents.
     """
-    places, counts, log_ways = choices(model, corpus, brackets)
+    places, counts, log_ways = count_ways(model, corpus, brackets)
     n_betas = len(model.n_symbols) if model.top_concentration is not None else 0
     weights, parts, joints = [], [], []
     for point in product(*axes_of(model, learned, step)):

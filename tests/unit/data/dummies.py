@@ -7,27 +7,28 @@ from sklearn.utils.validation import check_is_fitted
 from skdp.data import check_corpus, check_panel, check_sentences
 
 
-class WordGroups(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Dummy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A transformer of as many features as it was fitted on."""
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "n_features_in_")
+
+    @property
+    def _n_features_out(self):
+        return self.n_features_in_
+
+
+class WordGroups(Dummy):
     """Shares of a document's words in `n_components` groups of words; scores by word shares."""
 
-    def __init__(self, n_components=3, *, smoothing=1.0, max_iter=10):
+    def __init__(self, n_components=3, *, smoothing=1.0):
         self.n_components = n_components
         self.smoothing = smoothing
-        self.max_iter = max_iter
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.input_tags.categorical = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
     def fit(self, X, y=None):
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         counts = np.bincount(corpus.tokens, minlength=corpus.n_features) + self.smoothing
         self.word_share_ = counts / counts.sum()
-        self.n_iter_ = self.max_iter
         return self
 
     def transform(self, X):
@@ -38,7 +39,6 @@ class WordGroups(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return shares / shares.sum(axis=1, keepdims=True)
 
     def score(self, X, y=None):
-        check_is_fitted(self)
         corpus = check_corpus(self, X, reset=False)
         return float(np.log(self.word_share_[corpus.tokens]).mean())
 
@@ -47,7 +47,7 @@ class WordGroups(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self.n_components
 
 
-class MeanLevel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class MeanLevel(Dummy):
     """Mean observation of a sequence; of a single one, each observation."""
 
     def __init__(self, missing=False):
@@ -69,26 +69,9 @@ class MeanLevel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return panel.values - self.mean_
         return np.array([sequence.mean(axis=0) for sequence in panel]) - self.mean_
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
-    @property
-    def _n_features_out(self):
-        return self.n_features_in_
-
-
-class WordShares(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class WordShares(Dummy):
     """Share of every word in a sentence."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.input_tags.categorical = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
     def fit(self, X, y=None):
         check_sentences(self, X, reset=True)

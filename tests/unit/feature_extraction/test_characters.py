@@ -49,24 +49,16 @@ def test_composed_and_decomposed_letters(vectorizer):
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x85", "\u2028"])
-@pytest.mark.parametrize(
-    ("segmenter", "text"),
-    [
-        ("line", "one line{end}another line"),
-        ("paragraph", "one paragraph{end} {end}another paragraph"),
-        ("sentence", "A sentence.{end}Another one"),
-        ("sentence", "No stop{end}{end}another one"),
-    ],
-)
-def test_ends_of_lines(segmenter, text, end):
-    corpus = SegmentVectorizer(segmenter=segmenter).fit_transform([text.format(end=end)])
-    assert corpus.doc_ptr.tolist() == [0, 2]
-
-
 @pytest.mark.parametrize("segmenter", ["line", "paragraph", "sentence"])
-def test_end_of_a_paragraph(segmenter):
-    corpus = SegmentVectorizer(segmenter=segmenter).fit_transform(["one here\u2029another there"])
-    assert corpus.doc_ptr.tolist() == [0, 2]
+def test_ends_of_lines_and_paragraphs(segmenter, end):
+    texts = {
+        "line": ["one line{end}another line"],
+        "paragraph": ["one paragraph{end} {end}another paragraph"],
+        "sentence": ["A sentence.{end}Another one", "No stop{end}{end}another one"],
+    }[segmenter]
+    for text in [text.format(end=end) for text in texts] + ["one here\u2029another there"]:
+        corpus = SegmentVectorizer(segmenter=segmenter).fit_transform([text])
+        assert corpus.doc_ptr.tolist() == [0, 2]
 
 
 def test_strings_of_letters():

@@ -1,16 +1,15 @@
-import pickle
+"""TokenVectorizer, and what both vectorizers share: bags, and vocabularies that are sets."""
 
+import dask.bag
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from unit.data.dummies import WordShares
 
-from skdp.data import TokenSequences
+from skdp.data import PartitionedCorpus, PartitionedSentences, TokenSequences
 from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
 
 SENTENCES = ["The dog barks.", "The dog, the cat.", ["The", "dog", "sleeps", "."], ""]
@@ -33,6 +32,8 @@ def test_all_words():
     names = vectorizer.get_feature_names_out()
     assert names.tolist() == [",", ".", "The", "UNK", "barks", "cat", "dog", "sleeps", "the"]
     assert vectorizer.transform(SENTENCES) == sentences
+    pipeline = make_pipeline(vectorizer, WordShares()).set_output(transform="pandas")
+    assert pipeline.fit_transform(SENTENCES).shape == (4, 9)
 
 
 @pytest.mark.parametrize(
@@ -67,21 +68,27 @@ def test_classes():
     }
     sentence = vectorizer.transform([list(known)])
     assert words(vectorizer, sentence) == [list(known.values())]
-
-
-def test_affixes_are_parameters():
     vectorizer = TokenVectorizer(prefixes=("ge",), suffixes=["n", "en"])
-    vectorizer.fit(
-        [["gelangen", "gegeben", "loben", "rufen", "gut", "eilig", "handeln", "wandern"]]
-    )
+    vectorizer.fit(["gelangen gegeben loben rufen gut eilig handeln wandern".split()])
     assert list(vectorizer.vocabulary_) == ["UNK", "UNK:-en", "UNK:-en:ge-", "UNK:-n"]
 
 
+# Given vocabularies
+
+
 def test_a_closed_vocabulary():
+    """Its order is kept, or the ids that it gives."""
     vectorizer = TokenVectorizer(vocabulary=["dog", "bird"], unknown_words="single")
     sentences = vectorizer.fit_transform(SENTENCES)
     assert vectorizer.vocabulary_ == {"dog": 0, "bird": 1, "UNK": 2}
     assert sentences[0].tolist() == [2, 0, 2, 2]
+    vectorizer.set_params(vocabulary={"the": 2, "cat": 0, "sat": 1})
+    sentences = vectorizer.fit_transform(["the cat sat", "the dog"])
+    assert vectorizer.get_feature_names_out().tolist() == ["cat", "sat", "the", "UNK"]
+    assert [ids.tolist() for ids in sentences] == [[2, 0, 1], [2, 3]]
+    assert words(vectorizer, sentences) == [["the", "cat", "sat"], ["the", "UNK"]]
+    vectorizer.set_params(vocabulary={"UNK": 1, "the": 0}).fit(["the cat"])
+    assert vectorizer.vocabulary_ == {"UNK": 1, "the": 0}
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Index])
@@ -93,18 +100,36 @@ def test_a_given_vocabulary_keeps_its_order(kind):
     assert vectorizer.get_feature_names_out().tolist() == expected
 
 
-@pytest.mark.parametrize("kind", [set, frozenset])
-@pytest.mark.parametrize("vectorizer", [SegmentVectorizer, TokenVectorizer])
+@pytest.mark.parametrize(
+    ("vectorizer", "kind"), [(SegmentVectorizer, set), (TokenVectorizer, frozenset)]
+)
 def test_a_set_of_words_is_sorted(vectorizer, kind):
     words = [f"word{i:02d}" for i in range(40)]
     found = vectorizer(vocabulary=kind(words)).fit(["word10 x word02"]).get_feature_names_out()
     assert found.tolist()[:40] == words
 
 
+@pytest.mark.parametrize("unknown_words", ["classes", "single", "drop"])
+def test_a_given_vocabulary_needs_no_fit(unknown_words):
+    params = {"vocabulary": ["dog", "The"], "unknown_words": unknown_words}
+    fitted = TokenVectorizer(**params).fit([])
+    expected, n_unknown = fitted.transform(SENTENCES), int(unknown_words != "drop")
+    assert expected[0].tolist() == [1, 0, *[2, 2] * n_unknown]
+    assert TokenVectorizer(**params).transform(SENTENCES) == expected
+    assert words(TokenVectorizer(**params), expected) == words(fitted, expected)
+    unfitted = TokenVectorizer(**params)
+    assert unfitted.get_feature_names_out().tolist() == ["dog", "The", *["UNK"] * n_unknown]
+    assert unfitted.vocabulary_ == fitted.vocabulary_
+
+
+# Texts
+
+
 @pytest.mark.parametrize(
     ("params", "text", "expected"),
     [
         ({"lowercase": True}, "The DOG", ["the", "dog"]),
+        ({"lowercase": True}, ("New York", b"IS", "big"), ["new york", "is", "big"]),
         ({"strip_accents": "unicode"}, "Füchse", ["Fuchse"]),
         ({"preprocessor": str.upper}, "dog", ["DOG"]),
         ({"tokenizer": lambda text: text.split("-"), "token_pattern": None}, "a-b", ["a", "b"]),
@@ -116,14 +141,17 @@ def test_a_set_of_words_is_sorted(vectorizer, kind):
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
 def test_text_handling(params, text, expected):
+    """Words of a list are preprocessed, but not cut."""
     vectorizer = TokenVectorizer(min_count=1, **params)
     assert words(vectorizer, vectorizer.fit_transform([text])) == [expected]
 
 
-def test_words_of_a_list_are_preprocessed_but_not_cut():
-    vectorizer = TokenVectorizer(min_count=1, lowercase=True)
-    sentences = vectorizer.fit_transform([("New York", b"IS", "big")])
-    assert words(vectorizer, sentences) == [["new york", "is", "big"]]
+def test_byte_order_marks():
+    texts = ["\ufeffThe dog", "The dog".encode("utf-8-sig"), ["\ufeffThe", "dog"], "The\ufeff dog"]
+    vectorizer = TokenVectorizer(min_count=1)
+    assert words(vectorizer, vectorizer.fit_transform(texts)) == [["The", "dog"]] * 4
+    letters = TokenVectorizer(analyzer="char", min_count=1).fit(texts[:2])
+    assert "\ufeff" not in letters.vocabulary_
 
 
 @given(st.lists(st.lists(st.text("abS-1sing", min_size=1, max_size=7), max_size=5), max_size=5))
@@ -142,95 +170,31 @@ def test_no_word_is_lost(sentences):
         assert classes[i] >= 2 or name == "UNK"
 
 
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        ("one text", "Iterable over raw text documents expected"),
-        (["text", 3], "sentence 1: must be text or a list of words, got 3"),
-        (["text", np.nan], "sentence 1: must be text or a list of words, got nan"),
-        ([["text", 3]], "sentence 0: must be text"),
-        ([["text", None]], "sentence 0: must be text"),
-        ([], "empty vocabulary"),
-        (["", []], "empty vocabulary"),
-    ],
-)
-def test_bad_input(X, message):
-    with pytest.raises(ValueError, match=message):
-        TokenVectorizer().fit(X)
-    if "vocabulary" not in message:
-        with pytest.raises(ValueError, match=message):
-            TokenVectorizer().fit(SENTENCES).transform(X)
+# Bags
+
+TEXTS = ["a red fox\n\nthe fox", "red and blue", "", "the blue blue fox\n\nruns", "a fox"]
 
 
 @pytest.mark.parametrize(
-    ("params", "message"),
+    ("vectorizer", "kind"),
     [
-        ({"min_count": 0}, "'min_count' parameter of TokenVectorizer must be"),
-        ({"unknown_words": "keep"}, "'unknown_words' parameter of TokenVectorizer must be"),
-        ({"suffixes": "ing"}, "'suffixes' parameter of TokenVectorizer must be"),
-        ({"unknown_words": "drop", "min_count": 9}, "empty vocabulary"),
+        (SegmentVectorizer(), PartitionedCorpus),
+        (TokenVectorizer(), PartitionedSentences),
+        (TokenVectorizer(unknown_words="drop"), PartitionedSentences),
     ],
 )
-def test_bad_parameters(params, message):
-    with pytest.raises(ValueError, match=message):
-        TokenVectorizer(**params).fit(SENTENCES)
-
-
-def test_unfitted():
-    for method in ("transform", "inverse_transform", "get_feature_names_out"):
-        with pytest.raises(NotFittedError):
-            getattr(TokenVectorizer(), method)(SENTENCES)
-
-
-@pytest.mark.parametrize("params", [{}, {"unknown_words": "single"}, {"unknown_words": "drop"}])
-def test_a_given_vocabulary_needs_no_fit(params):
-    fitted = TokenVectorizer(vocabulary=["dog", "The"], **params).fit([])
-    expected = fitted.transform(SENTENCES)
-    n_unknown = int(params.get("unknown_words") != "drop")
-    assert expected[0].tolist() == [1, 0, *[2, 2] * n_unknown]
-    for X in (SENTENCES, expected):
-        unfitted = TokenVectorizer(vocabulary=["dog", "The"], **params)
-        if X is SENTENCES:
-            assert unfitted.transform(X) == expected
-        else:
-            found, back = words(unfitted, X), words(fitted, X)
-            assert found == back
-        assert unfitted.get_feature_names_out().tolist() == ["dog", "The", *["UNK"] * n_unknown]
-        assert unfitted.vocabulary_ == fitted.vocabulary_
-    for wrong in ({"vocabulary": ["a", "a"]}, {"vocabulary": ["a"], "suffixes": [""]}):
-        with pytest.raises(ValueError, match=r"once|suffixes"):
-            TokenVectorizer(**wrong).transform(SENTENCES)
-
-
-def test_clone_and_pickle():
-    vectorizer = TokenVectorizer(min_count=3)
-    assert clone(vectorizer).get_params() == vectorizer.get_params()
-    sentences = vectorizer.fit_transform(SENTENCES)
-    assert pickle.loads(pickle.dumps(vectorizer)).transform(SENTENCES) == sentences
-
-
-def test_pipeline():
-    pipeline = make_pipeline(TokenVectorizer(), WordShares()).set_output(transform="pandas")
-    frame = pipeline.fit_transform(SENTENCES)
-    assert frame.shape == (4, len(pipeline[0].vocabulary_))
-
-
-def test_byte_order_marks():
-    texts = ["\ufeffThe dog", "The dog".encode("utf-8-sig"), ["\ufeffThe", "dog"], "The\ufeff dog"]
-    vectorizer = TokenVectorizer(min_count=1)
-    assert words(vectorizer, vectorizer.fit_transform(texts)) == [["The", "dog"]] * 4
-    letters = TokenVectorizer(analyzer="char", min_count=1).fit(texts[:2])
-    assert "\ufeff" not in letters.vocabulary_
-
-
-def test_ids_that_are_given_are_kept():
-    vectorizer = TokenVectorizer(vocabulary={"the": 2, "cat": 0, "sat": 1}, unknown_words="single")
-    sentences = vectorizer.fit_transform(["the cat sat", "the dog"])
-    assert vectorizer.get_feature_names_out().tolist() == ["cat", "sat", "the", "UNK"]
-    assert [ids.tolist() for ids in sentences] == [[2, 0, 1], [2, 3]]
-    back = vectorizer.inverse_transform(sentences)
-    assert [words.tolist() for words in back] == [["the", "cat", "sat"], ["the", "UNK"]]
-    named = TokenVectorizer(vocabulary={"UNK": 1, "the": 0}, unknown_words="single").fit(
-        ["the cat sat", "the dog"]
-    )
-    assert named.vocabulary_ == {"UNK": 1, "the": 0}
+def test_bags_are_as_lists(vectorizer, kind):
+    """The words of one machine, partition by partition."""
+    bag = dask.bag.from_sequence(TEXTS, npartitions=3)
+    whole, words = vectorizer.fit_transform(TEXTS), dict(vectorizer.vocabulary_)
+    X = vectorizer.transform(bag)
+    assert type(X) is kind
+    assert X.n_partitions == bag.npartitions
+    vectorizer.fit(["other words", "words"])  # is not what X is made with
+    assert X.compute() == whole
+    again = vectorizer.fit_transform(bag)
+    assert type(again) is kind
+    assert again.compute() == whole
+    assert vectorizer.vocabulary_ == words
+    given = type(vectorizer)(vocabulary=["fox", "blue"])
+    assert given.transform(bag).compute() == given.transform(TEXTS)

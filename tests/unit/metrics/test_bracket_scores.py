@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from unit.data.tree_strategies import trees
 
 from skdp.grammar import ParseTree
 from skdp.metrics import bracket_scores
@@ -90,10 +88,7 @@ def test_repeated_brackets():
 
 def test_function_tags():
     assert counts("(S-TPC=2 (NP-SBJ (A a) (B b)) c)", "(S (NP=1 (A a) (B b)) c)") == (2, 2, 2)
-    # Nothing is left of a label that begins with a mark, and nothing agrees with nothing.
-    assert counts("(S (-X-1 (A a) (B b)) c)", "(S (=Y (A a) (B b)) c)") == (2, 2, 2)
-    assert counts("(S (-X-1 (A a) (B b)) c)", "(S (X (A a) (B b)) c)") == (1, 2, 2)
-    # It is no deleted label either, but for words, whose labels are taken whole.
+    # Labels that begin with a mark are no deleted ones, but for words, whose labels stay whole.
     assert counts("(S (-NONE- (A a) (B b)) c)", "(S a b c)") == (1, 1, 2)
     assert counts("(S (X (-NONE- a)) (-NONE b))", "(S (-NONE b))") == (1, 1, 1)
 
@@ -102,22 +97,6 @@ def test_same_labels():
     first, second = "(S (ADVP (A a) (B b)) c)", "(S (PRT (A a) (B b)) c)"
     assert counts(first, second) == counts(second, first) == (2, 2, 2)
     assert counts(first, second, same_labels=()) == (1, 2, 2)
-
-
-def test_labels_that_agree_in_pairs():
-    """Each of A and B agrees with C, and neither with the other."""
-    pairs = [("A", "C"), ("B", "C")]
-    true, predicted = "(S (A (X a) (X b)) (B (X c) (X d)))", "(S (C (X a) (X b)) (C (X c) (X d)))"
-    for same in (pairs, pairs[::-1], [("C", "A"), ("B", "C")]):
-        assert counts(true, predicted, same_labels=same) == (3, 3, 3)
-        assert counts(predicted, true, same_labels=same) == (3, 3, 3)
-        swapped = "(S (B (X a) (X b)) (A (X c) (X d)))"
-        assert counts(true, swapped, same_labels=same) == (1, 3, 3)
-    # The outer C takes the outer C, and nothing is left for B.
-    chain = "(S (C (B (X a) (X b))) c)", "(S (C (A (X a) (X b))) c)"
-    assert counts(*chain, same_labels=pairs) == (2, 3, 3)
-    # Items that match a deleted label are deleted.
-    assert counts(true, true, same_labels=[("A", "ROOT")]) == (2, 2, 2)
 
 
 def evalb(true, predicted, deleted, same):
@@ -200,23 +179,6 @@ def test_as_evalb():
     assert len(found) > 30
 
 
-@pytest.mark.parametrize(
-    ("same", "error", "message"),
-    [
-        (("AB",), TypeError, r"such as \('ADVP', 'PRT'\), got 'AB'"),
-        (("ADVP", "PRT"), TypeError, "got 'ADVP'"),
-        ("AB", TypeError, "got the str 'AB'"),
-        ([("A", 1)], TypeError, r"got \('A', 1\)"),
-        ([3], TypeError, "got 3"),
-        ([("A", "B", "C")], ValueError, r"must hold pairs of labels, got 3: \('A', 'B', 'C'\)"),
-        ([("A",)], ValueError, r"got 1: \('A',\)"),
-    ],
-)
-def test_bad_same_labels(same, error, message):
-    with pytest.raises(error, match=message):
-        counts("(S a)", "(S a)", same_labels=same)
-
-
 def test_none_is_a_tree_without_brackets():
     tree = tree_of("(S (NP (A a) (B b)) (C c))")
     nothing = bracket_scores([None], [None])
@@ -232,8 +194,6 @@ def test_deleted_labels():
     assert counts(true, predicted) == (1, 2, 1)  # X spans what S does
     assert counts(true, predicted, deleted_labels=()) == (0, 2, 2)
     assert counts(true, predicted, deleted_labels=("X", "ROOT")) == (0, 1, 1)
-    with pytest.raises(TypeError, match="deleted_labels must hold labels, got the str 'ROOT'"):
-        counts(true, predicted, deleted_labels="ROOT")
 
 
 def test_traces():
@@ -254,61 +214,7 @@ def test_nothing_to_find():
     assert math.isnan(scores.precision)
 
 
-@given(trees, trees)
-def test_symmetry(first, second):
-    """Precision is recall the other way round; a tree matches itself."""
-    second = ParseTree("S", first.leaves) if first.leaves != second.leaves else second
-    options = {"deleted_labels": ()}
-    there = bracket_scores([first], [second], **options)
-    back = bracket_scores([second], [first], **options)
-    assert there.n_true == back.n_predicted
-    assert there.n_matched == back.n_matched
-    itself = bracket_scores([first], [first], **options)
-    assert itself.n_matched == itself.n_true == itself.n_predicted
-    assert itself.exact_match == 1.0
-
-
-@pytest.mark.parametrize(
-    ("true", "predicted", "error", "message"),
-    [
-        (["(S a b)"], ["(S a c)"], ValueError, "Sentence 0: the words of the two trees differ"),
-        (
-            ["(S a)", "(S a b)"],
-            ["(S a)", "(S a)"],
-            ValueError,
-            "Sentence 1: the words of the two trees",
-        ),
-        (["(S a (, b))"], ["(S a c)"], ValueError, "Sentence 0: the words of the two trees"),
-        (
-            ["(S a)"],
-            [],
-            ValueError,
-            "must hold the same number of trees, at least one; got 1 and 0",
-        ),
-        ([], [], ValueError, "must hold the same number of trees, at least one; got 0 and 0"),
-    ],
-)
-def test_bad_trees(true, predicted, error, message):
-    with pytest.raises(error, match=message):
-        bracket_scores([tree_of(text) for text in true], [tree_of(text) for text in predicted])
-
-
-def test_bad_types():
-    with pytest.raises(TypeError, match="Trees must be of class ParseTree, got str"):
-        bracket_scores([tree_of("(S a)")], ["(S a)"])
-    tree = tree_of("(S a)")
-    for one, name in ((tree, "ParseTree"), ("(S a)", "str"), (None, "NoneType")):
-        with pytest.raises(TypeError, match=f"true must be .* got one {name}: wrap a tree in a li"):
-            bracket_scores(one, [tree])
-        with pytest.raises(
-            TypeError, match=f"predicted must be a sequence of trees, got one {name}"
-        ):
-            bracket_scores([tree], one)
-
-
 def test_brackets_among_words_have_two_spellings():
     true = ParseTree.from_brackets("(S (NP (N a) (-LRB- -LRB-) (N b) (-RRB- -RRB-)) (V c))")
     predicted = true.with_leaves(["a", "(", "b", ")", "c"])
     assert bracket_scores([true], [predicted]).f1 == 1.0
-    with pytest.raises(ValueError, match="words of the two trees differ"):
-        bracket_scores([true], [true.with_leaves(["a", ")", "b", "(", "c"])])

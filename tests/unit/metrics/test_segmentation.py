@@ -1,11 +1,11 @@
-"""Pk and WindowDiff against pairs of units, one by one."""
+"""Pk and WindowDiff against pairs of units, one by one; scores of strings cut into words."""
 
 import math
 
 import numpy as np
 import pytest
 
-from skdp.metrics import pk, window_diff
+from skdp.metrics import pk, segmentation_scores, window_diff
 
 
 def label_units(boundaries):
@@ -27,19 +27,14 @@ def misjudged(true, predicted, k):
     return together / n, apart / n
 
 
-def draw(seed, n_gaps=30):
-    rng = np.random.default_rng(seed)
-    return rng.random(n_gaps) < 0.2, rng.random(n_gaps) < 0.3
-
-
-@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("k", [1, 2, 5, 29, 30])
-def test_against_pairs_of_units(seed, k):
-    true, predicted = draw(seed)
-    expected = misjudged(true, predicted, k)
-    assert math.isclose(pk(true, predicted, k), expected[0])
-    assert math.isclose(window_diff(true, predicted, k), expected[1])
-    assert pk(true, predicted, k) <= window_diff(true, predicted, k)
+def test_against_pairs_of_units(k):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        true, predicted = rng.random(30) < 0.2, rng.random(30) < 0.3
+        found = pk(true, predicted, k), window_diff(true, predicted, k)
+        assert found == pytest.approx(misjudged(true, predicted, k))
+        assert found[0] <= found[1]
 
 
 @pytest.mark.parametrize(
@@ -55,19 +50,17 @@ def test_against_pairs_of_units(seed, k):
 )
 def test_default_distance_is_half_the_mean_segment(true, k):
     predicted = np.roll(true, 1)
-    assert pk(true, predicted) == pk(true, predicted, k)
-    assert window_diff(true, predicted) == window_diff(true, predicted, k)
-    expected = misjudged(true, predicted, k)
-    assert math.isclose(pk(true, predicted), expected[0])
-    assert math.isclose(window_diff(true, predicted), expected[1])
+    found = pk(true, predicted), window_diff(true, predicted)
+    assert found == (pk(true, predicted, k), window_diff(true, predicted, k))
+    assert found == pytest.approx(misjudged(true, predicted, k))
 
 
 def parse(text):
     return [int(digit) for digit in text]
 
 
-def test_published_examples():
-    """The values of NLTK's documentation."""
+def test_examples():
+    """The values of NLTK's documentation; an extra boundary; no boundaries, and all of them."""
     first, second, third = map(parse, ("000100000010", "000010000100", "100000010000"))
     assert window_diff(first, first, 3) == 0.0
     assert math.isclose(window_diff(first, second, 3), 0.3)
@@ -76,37 +69,36 @@ def test_published_examples():
     assert round(pk(true, parse("1" * 400), 2), 2) == 0.5
     assert round(pk(true, parse("0" * 400), 2), 2) == 0.5
     assert pk(true, true, 2) == 0.0
-
-
-def test_an_extra_boundary_beside_a_true_one():
     true, predicted = parse("0000010000"), parse("0000110000")
     assert pk(true, predicted, 4) == 1 / 7  # one pair that only the extra boundary parts
     assert window_diff(true, predicted, 4) == 4 / 7
-
-
-def test_no_boundaries_and_all():
     none, every = np.zeros(20), np.ones(20)
     assert pk(none, every) == window_diff(none, every) == 1.0
     assert pk(none, none) == window_diff(every, every) == 0.0
 
 
-@pytest.mark.parametrize("measure", [pk, window_diff])
-@pytest.mark.parametrize(
-    ("true", "predicted", "k", "message"),
-    [
-        ([], [], None, "true must be 1-D"),
-        ([[0, 1]], [0, 1], None, "true must be 1-D"),
-        ([0, 1], 1, None, "predicted must be 1-D"),
-        ([0, 2], [0, 1], None, "true must hold only 0 and 1"),
-        ([0, 1], [0.5, 1], None, "predicted must hold only 0 and 1"),
-        ([0, np.nan], [0, 1], None, "true must hold only 0 and 1"),
-        (["0", "1"], [0, 1], None, "true must hold only 0 and 1"),
-        ([0, 1], [0, 1, 0], None, "predicted must have as many entries as true, 2"),
-        ([0, 1], [0, 1], 0, "k must be an integer >= 1"),
-        ([0, 1], [0, 1], 1.5, "k must be an integer >= 1"),
-        ([0, 1], [0, 1], 3, "k must be at most 2"),
-    ],
-)
-def test_wrong_arguments(measure, true, predicted, k, message):
-    with pytest.raises(ValueError, match=message):
-        measure(true, predicted, k)
+# Words
+
+
+def test_words_by_hand():
+    true, predicted = [["the", "dog"], ["a", "dog", "ran"]], [["the", "dog"], ["a", "do", "gran"]]
+    scores = segmentation_scores(true, predicted)
+    assert scores.token_precision == scores.token_recall == 3 / 5
+    assert scores.token_f == pytest.approx(3 / 5)
+    assert (scores.boundary_precision, scores.boundary_recall) == (2 / 3, 2 / 3)
+    assert (scores.type_precision, scores.type_recall) == (3 / 5, 3 / 4)
+    assert scores.type_f == pytest.approx(2 / 3)
+
+
+def test_perfect_and_empty():
+    assert set(segmentation_scores([["ab"], []], [["ab"], []])) == {1.0}
+    assert segmentation_scores([["ab"]], [["a", "b"]]).boundary_precision == 0.0
+    assert segmentation_scores([["ab"]], [["a", "b"]]).boundary_recall == 0.0
+    assert segmentation_scores([["a", "b"]], [["ab"]]).boundary_f == 0.0
+    assert segmentation_scores([["a", "b"]], [["ab"]]).token_f == 0.0
+
+
+def test_ids():
+    true = [[np.array([0, 1]), np.array([2])]]
+    assert segmentation_scores(true, [[[0, 1], (2,)]]).token_f == 1.0
+    assert segmentation_scores(true, [[[0], [1, 2]]]).type_f == 0.0
