@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from exact.oracles.batch_means import assert_means, check_chain
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special, stats
+from unit.emissions.helpers import stream
 
-from skdp._numeric._random import make_stream
 from skdp.emissions import (
     BernoulliEmission,
     CategoricalEmission,
@@ -25,11 +27,7 @@ BITS = (RNG.random((N_STEPS, 3)) < 0.4).astype(float)
 SYMBOLS = RNG.integers(5, size=(N_STEPS, 1)).astype(float)
 STATES = RNG.integers(N_STATES - 1, size=N_STEPS)  # the last one has none
 MIXED = IndependentEmissions(
-    [
-        ("level", GaussianEmission("diag"), [0]),
-        ("events", "poisson", [1]),
-        ("kind", "categorical", [2]),
-    ]
+    [("level", GaussianEmission("diag"), [0]), ("events", "poisson", 1), ("kind", "categorical", 2)]
 )
 PARTS = {
     "full": (GaussianEmission(degrees_of_freedom_prior=5.0), NUMBERS),
@@ -42,12 +40,14 @@ PARTS = {
     "mixed": (MIXED, np.column_stack([NUMBERS[:, 0], COUNTS[:, 0], SYMBOLS[:, 0]])),
 }
 
+every_part = pytest.mark.parametrize("name", PARTS)
+
 
 def make_sampler(name):
     emission, values = PARTS[name]
     sampler = emission.make_sampler(values, N_STATES)
     sampler.attach(values)
-    sampler.draw(STATES, make_stream(np.random.SeedSequence(5)))
+    sampler.draw(STATES, stream(5))
     return sampler, values
 
 
@@ -81,7 +81,7 @@ def log_affinity(name, known, j, k):
     return sum(log_affinity(kind, parts[part], j, k) for part, kind in kinds.items())
 
 
-@pytest.mark.parametrize("name", PARTS)
+@every_part
 def test_log_affinity(name):
     sampler, _ = make_sampler(name)
     parameters = sampler.parameters()
@@ -89,8 +89,8 @@ def test_log_affinity(name):
     found, known = sampler.log_affinity(twice), sampler.known_model(twice)
     n = N_STATES + 2
     expected = [[log_affinity(name, known, j, k) for k in range(n)] for j in range(n)]
-    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-10)
-    np.testing.assert_allclose(found[:2], found[-2:], rtol=1e-9, atol=1e-12)
+    assert_allclose(found, expected, rtol=1e-7, atol=1e-10)
+    assert_allclose(found[:2], found[-2:], rtol=1e-9, atol=1e-12)
 
 
 def log_density_of_parameters(sampler, name):
@@ -123,12 +123,17 @@ def log_density_of_parameters(sampler, name):
     return sum(log_density_of_parameters(part, kind) for part, kind in pairs)
 
 
-@pytest.mark.parametrize("name", PARTS)
+@every_part
 def test_log_posterior_is_what_bayes_says(name):
-    """log p(x given z) + log p(parameters given x, z) = log p(x given both) + log p(parameters)."""
-    sampler, _ = make_sampler(name)
+    """log p(x given z) + log p(parameters given x, z) = log p(x given both) + log p(parameters).
+
+    The known model has the densities that were drawn.
+    """
+    sampler, values = make_sampler(name)
     log_obs = np.empty((N_STEPS, N_STATES))
     sampler.write_log_obs(log_obs)
+    known = sampler.known_model(sampler.parameters())
+    assert_allclose(known.log_obs(values), log_obs, rtol=1e-8, atol=1e-8)
     expected = log_obs[np.arange(N_STEPS), STATES].sum() + log_density_of_parameters(sampler, name)
     found = sampler.log_evidence() + sampler.log_posterior()
     if name == "mixed":  # the density of the concentration is that of neither
@@ -136,30 +141,21 @@ def test_log_posterior_is_what_bayes_says(name):
         shape, rate = part.concentration_prior
         a = part.concentration
         expected += stats.gamma(shape, scale=1.0 / rate).logpdf(a) + np.log(a)
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert_allclose(found, expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", PARTS)
-def test_known_model_has_the_drawn_densities(name):
-    sampler, values = make_sampler(name)
-    log_obs = np.empty((N_STEPS, N_STATES))
-    sampler.write_log_obs(log_obs)
-    known = sampler.known_model(sampler.parameters())
-    np.testing.assert_allclose(known.log_obs(values), log_obs, rtol=1e-8, atol=1e-8)
-
-
-@pytest.mark.parametrize("name", PARTS)
+@every_part
 def test_parameters_are_views(name):
     sampler, _ = make_sampler(name)
     saved = tuple(array.copy() for array in sampler.parameters())
     before, after = np.empty((2, N_STEPS, N_STATES))
     sampler.write_log_obs(before)
-    sampler.draw(STATES, make_stream(np.random.SeedSequence(6)))
+    sampler.draw(STATES, stream(6))
     for array, own in zip(sampler.parameters(), saved, strict=True):
         assert len(array) == N_STATES
         array[1] = own[1]
     sampler.write_log_obs(after)
-    np.testing.assert_array_equal(after[:, 1], before[:, 1])
+    assert_array_equal(after[:, 1], before[:, 1])
     assert np.all(after[:, 0] != before[:, 0])
 
 
@@ -169,7 +165,7 @@ def test_tiny_probabilities_have_an_affinity():
     logs = np.log1p(-np.array([0.0, 0.0, 0.5, 0.5, 0.5])) - [[0, 1e4, 0, 0, 0], [1e4, 0, 0, 0, 0]]
     logs[0, 2:], logs[1, 2:] = -3e4, -2e4
     found = sampler.log_affinity((logs,))
-    np.testing.assert_allclose(found[0, 1], -5e3 + np.log(2.0), rtol=1e-12)
+    assert_allclose(found[0, 1], -5e3 + np.log(2.0), rtol=1e-12)
 
 
 def test_student_t_states_are_not_comparable():
@@ -184,72 +180,62 @@ def test_student_t_states_are_not_comparable():
 
 
 def test_moves_of_the_concentration_keep_the_joint():
-    """A ~ p(A given counts) and theta given A stay what they are; |z| < 5 for 7 figures.
+    """A ~ p(A given counts) and theta given A stay what they are, and are reversible.
 
     Draws are independent: each starts from a fresh draw of both.
     """
-    n_symbols, n_draws = 3, 4_000
     values = np.array([[0.0], [0.0], [1.0], [0.0], [2.0], [1.0]])
     states = np.array([0, 0, 0, 1, 1, 1])
-    emission = CategoricalEmission(n_symbols, concentration_prior=(2.0, 0.5), base=[0.5, 0.3, 0.2])
-    sampler = emission.make_sampler(values, 2)
+    emission = CategoricalEmission(3, concentration_prior=(2.0, 0.5), base=[0.5, 0.3, 0.2])
+    sampler, rng = emission.make_sampler(values, 2), stream(8)
     sampler.attach(values)
-    rng = make_stream(np.random.SeedSequence(8))
-    before, after = [], []
 
     def figures():
         a, log_theta = sampler.concentration, sampler.log_probs
-        theta = np.exp(log_theta)
-        return np.log(a), theta[0, 0], theta[1, 1], a * theta[0, 0], log_theta[2, 0] * np.log(a)
+        theta, log_a = np.exp(log_theta), np.log(a)
+        return np.array([log_a, theta[0, 0], theta[1, 1], a * theta[0, 0], log_theta[2, 0] * log_a])
 
-    for _ in range(n_draws):
+    def step():
         for _ in range(5):
             sampler.draw(states, rng)
-        before.append(figures())
-        old = sampler.prior
-        returned = sampler.move_shared(rng)
-        assert returned is old
-        np.testing.assert_allclose(np.exp(sampler.log_probs).sum(axis=0), 1.0, rtol=1e-12)
-        after.append(figures())
-    before, after = np.array(before), np.array(after)
-    away = after - before
-    # Reversible: A and theta swap places with their successors.
-    cross = before[:, 0] * after[:, 1] - after[:, 0] * before[:, 1]
-    away = np.column_stack([away, cross])
-    z = away.mean(axis=0) / (away.std(axis=0) / np.sqrt(n_draws))
-    assert np.all(np.abs(z) < 5.0), z
+        before, old = figures(), sampler.prior
+        assert sampler.move_shared(rng) is old
+        assert_allclose(np.exp(sampler.log_probs).sum(axis=0), 1.0, rtol=1e-12)
+        return before, figures()
+
+    def compare(before, after):
+        yield after - before, np.zeros(5), "figures", 1e-9
+        cross = before[:, 0] * after[:, 1] - after[:, 0] * before[:, 1]
+        yield cross, 0.0, "A and theta swapped with their successors", 1e-9
+
+    before, after = check_chain(step, compare, 4_000)
     # Theta moves little where A does: the correlation of log theta is high.
     assert np.corrcoef(before[:, 1], after[:, 1])[0, 1] > 0.5
 
 
 @pytest.mark.parametrize("growth", [3.0, 0.2])
 def test_probabilities_follow_the_prior(growth):
-    """Dirichlet draws become those of another prior; |z| < 5 for 9 figures a case."""
-    n = 20_000
-    counts = np.tile(np.array([[0], [1], [3]]), (1, n))
+    """Dirichlet draws become those of another prior."""
+    counts = np.tile(np.array([[0], [1], [3]]), (1, 20_000))
     before = np.array([0.4, 1.1, 0.3])
-    after, sums = growth * before, np.empty((2, n))
-    log_probs, rng = np.empty(counts.shape), make_stream(np.random.SeedSequence(2))
+    after, sums = growth * before, np.empty((2, counts.shape[1]))
+    log_probs, rng = np.empty(counts.shape), stream(2)
     kernels.draw_log_probs(counts, before, log_probs, sums, rng)
     old = np.exp(log_probs)
     kernels.move_log_probs(counts, before, after, log_probs, sums, rng)
-    theta = np.exp(log_probs)
-    law = stats.dirichlet(after + counts[:, 0])
-    deviations = np.sqrt(law.var())
-    z = (theta.mean(axis=1) - law.mean()) / deviations * np.sqrt(n)
-    squares = (theta - law.mean()[:, np.newaxis]) ** 2
-    more = (squares.mean(axis=1) - law.var()) / (squares.std(axis=1) / np.sqrt(n))
+    theta, shapes = np.exp(log_probs), after + counts[:, 0]
+    law = stats.dirichlet(shapes)
+    assert_means(theta.T, law.mean(), "probabilities")
+    assert_means((theta.T - law.mean()) ** 2, law.var(), "their variances")
     # log theta of the whole is as expected, too: E log theta = digamma(a) - digamma(sum).
-    shapes = after + counts[:, 0]
     logs = special.digamma(shapes) - special.digamma(shapes.sum())
-    deep = (log_probs.mean(axis=1) - logs) / (log_probs.std(axis=1) / np.sqrt(n))
-    assert np.all(np.abs([z, more, deep]) < 5.0), (z, more, deep)
+    assert_means(log_probs.T, logs, "logarithms")
     assert np.corrcoef(old[2], theta[2])[0, 1] > 0.4
 
 
 def test_a_held_or_known_concentration_does_not_move():
     sampler, _ = make_sampler("categorical")
-    rng = make_stream(np.random.SeedSequence(1))
+    rng = stream(1)
     assert sampler.move_shared(rng) is None
     drawn = CategoricalEmission(5).make_sampler(SYMBOLS, N_STATES)
     drawn.held = True

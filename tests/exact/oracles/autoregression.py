@@ -18,6 +18,14 @@ class MatrixNormalInverseWishart:
     scale: tuple[tuple[float, ...], ...]  # (D, D)
 
 
+def random_prior(rng, n_dims, width, freedom):
+    """Return a prior of `width` regressors."""
+    roots = rng.normal(size=(width, width)), rng.normal(size=(n_dims, n_dims))
+    precision, scale = (root @ root.T + 0.5 * np.eye(len(root)) for root in roots)
+    rows = [tuple(map(tuple, x)) for x in (rng.normal(size=(n_dims, width)), precision, scale)]
+    return MatrixNormalInverseWishart(rows[0], rows[1], freedom, rows[2])
+
+
 @dataclass(frozen=True)
 class Normal:
     """The first L values of a sequence of one column, the last one first."""

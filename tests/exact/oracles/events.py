@@ -4,6 +4,7 @@ Each factor is the predictive probability given those before it, from the conjug
 """
 
 import math
+from decimal import Decimal, localcontext
 from itertools import permutations
 
 import numpy as np
@@ -63,3 +64,16 @@ def log_symbol_evidence(rows, prior):
             result += math.log(weights[int(v)] / weights.sum())
             weights[int(v)] += 1.0
     return result
+
+
+def log_negative_binomial(count, mean, shape, choices):
+    """Return the log probability of a count for a whole shape, in 60 digits, as a float.
+
+    `choices` is the binomial coefficient of shape + count - 1 over count.
+    """
+    with localcontext() as context:
+        context.prec = 60
+        whole, mean = Decimal(shape), Decimal(mean)
+        result = Decimal(choices).ln() + whole * (whole / (whole + mean)).ln()
+        result += int(count) * (mean / (whole + mean)).ln()
+        return float(result)

@@ -8,32 +8,13 @@ import math
 from functools import cache
 
 import numpy as np
+from exact.oracles.normal_wishart import NormalWishart, log_evidence
 from scipy import special, stats
 
 
-def log_weighted_evidence(vectors, weights, mean, precision, freedom, scale):
-    """Return log p(vectors given their weights), one by one from predictive t densities."""
-    mean, scale = np.array(mean, dtype=float), np.array(scale, dtype=float)
-    result = 0.0
-    for x, u in zip(vectors, weights, strict=True):
-        df = freedom - len(mean) + 1.0
-        shape = scale * (1.0 / u + 1.0 / precision) / df
-        result += stats.multivariate_t.logpdf(x, mean, shape, df)
-        away = x - mean
-        scale = scale + precision * u / (precision + u) * np.outer(away, away)
-        mean = (precision * mean + u * x) / (precision + u)
-        precision, freedom = precision + u, freedom + 1.0
-    return result
-
-
-def posterior(vectors, weights, mean, precision, freedom, scale):
-    """Return the parameters of the posterior given weights."""
-    mean = np.array(mean, dtype=float)
-    total = precision + weights.sum()
-    center = (precision * mean + weights @ vectors) / total
-    scale = scale + (weights[:, np.newaxis] * vectors).T @ vectors
-    scale = scale + precision * np.outer(mean, mean) - total * np.outer(center, center)
-    return center, total, freedom + len(vectors), scale
+def log_weighted_evidence(vectors, weights, *prior):
+    """Return log p(vectors given their weights)."""
+    return log_evidence(vectors, NormalWishart(*prior), weights)
 
 
 @cache

@@ -44,9 +44,13 @@ def panel(values):
     return SequencePanel(values, PTR)
 
 
+def make(emission, **params):
+    settings = {"stickiness": 20.0, "max_iter": 30, "random_state": 0, **params}
+    return HDPHMMLT(6, emission=EMISSIONS.get(emission, emission), **settings)
+
+
 def fit(name, values):
-    model = HDPHMMLT(6, stickiness=20.0, emission=EMISSIONS[name], max_iter=30, random_state=0)
-    return model.fit(panel(values))
+    return make(name).fit(panel(values))
 
 
 @pytest.fixture(scope="module")
@@ -59,169 +63,161 @@ def log_density(rest):
     return student_t(3, CONSTANTS, np.sqrt(1.0 / 3.0)).logpdf(rest).sum(axis=-1)
 
 
-class TestHDPHMMLT:
-    @every_emission
-    def test_states_are_those_without_constant_columns(self, fits, name):
-        without, model = fits[name]
-        assert_array_equal(model.trace_["log_joint"], without.trace_["log_joint"])
-        assert_array_equal(model.transmat_, without.transmat_)
-        assert_allclose(
-            model.predict_proba(panel(widened(VARYING)))[0],
-            without.predict_proba(panel(VARYING))[0],
-            atol=1e-9,
-        )
+# States of hidden Markov models
 
-    @pytest.mark.parametrize("name", ["full", "diag", "autoregressive"])
-    def test_states_do_not_merge(self, name):
-        values = np.column_stack([VARYING[:, 0], np.zeros((200, 6))])
-        emission = AutoregressiveEmission() if name == "autoregressive" else EMISSIONS[name]
-        model = HDPHMMLT(6, stickiness=20.0, emission=emission, max_iter=60, random_state=0)
-        states = model.fit(values).predict(values)
-        assert_array_equal(np.flatnonzero(np.diff(states)) + 1, [50, 100, 150])
 
-    @every_emission
-    def test_arrays_are_those_of_all_columns(self, fits, name):
-        emission, own = fits[name][1].emission_, fits[name][0].emission_
-        if name == "diag":
-            assert emission.covariances.shape == (6, 5)
-            assert_array_equal(emission.covariances[:, [0, 2, 4]], 1.0)
-            assert_array_equal(emission.covariances[:, PLACES], own.covariances)
-        else:
-            assert emission.covariances.shape == (6, 5, 5)
-            assert_array_equal(emission.covariances[:, 0], np.tile(np.eye(5)[0], (6, 1)))
-            assert_array_equal(emission.covariances[:, PLACES[:, None], PLACES], own.covariances)
-        if name != "autoregressive":
-            assert_array_equal(emission.means[:, [0, 2, 4]], np.tile(CONSTANTS, (6, 1)))
-            assert_array_equal(emission.means[:, PLACES], own.means)
+@every_emission
+def test_states_are_those_without_constant_columns(fits, name):
+    """New values in these columns prefer no state, however far they are."""
+    without, model = fits[name]
+    assert_array_equal(model.trace_["log_joint"], without.trace_["log_joint"])
+    assert_array_equal(model.transmat_, without.transmat_)
+    expected = without.predict_proba(panel(VARYING))[0]
+    for far in (0.0, 1.0, 1e9):
+        values = panel(widened(VARYING, CONSTANTS + far * RNG.normal(size=(200, 3))))
+        assert_allclose(model.predict_proba(values)[0], expected, atol=1e-9)
+        assert_array_equal(model.predict(values)[0], without.predict(panel(VARYING))[0])
+    states = None, None
+    for own, row in zip(VARYING[:6], widened(VARYING[:6]) + 0.5, strict=True):
+        row[PLACES] = own
+        states = without.filter_update(states[0], own), model.filter_update(states[1], row)
+        assert_allclose(*(state.proba for state in states))
 
-    def test_arrays_of_regressions(self, fits):
-        own, wide = (model.emission_ for model in fits["autoregressive"])
-        lags = RNG.normal(size=(2, 5))  # lag 1, then lag 3
-        assert wide.coefs.shape == (6, 5, 10)
-        predicted = wide.intercepts + wide.coefs @ lags.ravel()
-        expected = own.intercepts + own.coefs @ lags[:, PLACES].ravel()
-        assert_allclose(predicted[:, PLACES], expected)
-        assert_allclose(predicted[:, [0, 2, 4]], np.tile(CONSTANTS, (6, 1)))
-        row = np.concatenate([[1.0], lags.ravel(), [20.0]])
-        own_row = np.concatenate([[1.0], lags[:, PLACES].ravel(), [20.0]])
-        squares = [((f @ a) ** 2).sum(axis=1) for f, a in (
-            (wide.coef_factors, row), (own.coef_factors, own_row),
-        )]  # fmt: skip
-        assert_allclose(*squares)
-        assert_array_equal(wide.trends[:, PLACES], own.trends)
-        assert_allclose(wide.scales[:, 0, 0], 1.0 / 3.0)
-        start = wide.starting_lags
-        assert_array_equal(start.mean.reshape(3, 5)[:, [0, 2, 4]], np.tile(CONSTANTS, (3, 1)))
-        places = (5 * np.arange(3)[:, np.newaxis] + PLACES).ravel()
-        assert_array_equal(start.root[np.ix_(places, places)], own.starting_lags.root)
-        assert_array_equal(start.root[0], np.eye(15)[0])
 
-    @every_emission
-    @pytest.mark.parametrize("far", [1.0, 1e9])
-    def test_new_values_in_them_prefer_no_state(self, fits, name, far):
-        without, model = fits[name]
-        rest = CONSTANTS + far * RNG.normal(size=(200, 3))
-        values = widened(VARYING, rest)
-        assert_allclose(
-            model.predict_proba(panel(values))[0], without.predict_proba(panel(VARYING))[0],
-            atol=1e-9,
-        )  # fmt: skip
-        assert_array_equal(model.predict(panel(values))[0], without.predict(panel(VARYING))[0])
+@pytest.mark.parametrize("emission", ["full", "diag", AutoregressiveEmission()], ids=str)
+def test_states_do_not_merge(emission):
+    values = np.column_stack([VARYING[:, 0], np.zeros((200, 6))])
+    states = make(emission, max_iter=60).fit(values).predict(values)
+    assert_array_equal(np.flatnonzero(np.diff(states)) + 1, [50, 100, 150])
 
-    @every_emission
-    @pytest.mark.parametrize("gaps", [False, True])
-    def test_scores_are_densities_of_all_columns(self, fits, name, gaps):
-        """The constant columns add a factor that is the same for all states."""
-        without, model = fits[name]
-        values, rest = VARYING.copy(), CONSTANTS + RNG.normal(size=(200, 3))
-        added = log_density(rest)
-        if name == "autoregressive":
-            added[[0, 1, 2, 120, 121, 122]] = 0.0  # given steps
-        if gaps:
-            values[70:72, 0] = np.nan
-        wide = widened(values, rest)
-        expected = without.score_samples(panel(values))
-        expected = expected + np.add.reduceat(added, PTR[:-1])
-        assert_allclose(model.score_samples(panel(wide)), expected)
-        first = wide[: panel(wide).ptr[1]]
-        assert_allclose(model.score_samples(first).sum(), expected[0])  # a single array, by steps
 
-    @every_emission
-    def test_missing_values(self, fits, name):
-        without, model = fits[name]
-        values = VARYING.copy()
+@every_emission
+def test_arrays_are_those_of_all_columns(fits, name):
+    emission, own = fits[name][1].emission_, fits[name][0].emission_
+    if name == "diag":
+        assert emission.covariances.shape == (6, 5)
+        assert_array_equal(emission.covariances[:, [0, 2, 4]], 1.0)
+        assert_array_equal(emission.covariances[:, PLACES], own.covariances)
+    else:
+        assert emission.covariances.shape == (6, 5, 5)
+        assert_array_equal(emission.covariances[:, 0], np.tile(np.eye(5)[0], (6, 1)))
+        assert_array_equal(emission.covariances[:, PLACES[:, None], PLACES], own.covariances)
+    if name != "autoregressive":
+        assert_array_equal(emission.means[:, [0, 2, 4]], np.tile(CONSTANTS, (6, 1)))
+        assert_array_equal(emission.means[:, PLACES], own.means)
+
+
+def test_arrays_of_regressions(fits):
+    own, wide = (model.emission_ for model in fits["autoregressive"])
+    lags = RNG.normal(size=(2, 5))  # lag 1, then lag 3
+    assert wide.coefs.shape == (6, 5, 10)
+    predicted = wide.intercepts + wide.coefs @ lags.ravel()
+    expected = own.intercepts + own.coefs @ lags[:, PLACES].ravel()
+    assert_allclose(predicted[:, PLACES], expected)
+    assert_allclose(predicted[:, [0, 2, 4]], np.tile(CONSTANTS, (6, 1)))
+    row = np.concatenate([[1.0], lags.ravel(), [20.0]])
+    own_row = np.concatenate([[1.0], lags[:, PLACES].ravel(), [20.0]])
+    squares = [((f @ a) ** 2).sum(axis=1) for f, a in (
+        (wide.coef_factors, row), (own.coef_factors, own_row),
+    )]  # fmt: skip
+    assert_allclose(*squares)
+    assert_array_equal(wide.trends[:, PLACES], own.trends)
+    assert_allclose(wide.scales[:, 0, 0], 1.0 / 3.0)
+    start = wide.starting_lags
+    assert_array_equal(start.mean.reshape(3, 5)[:, [0, 2, 4]], np.tile(CONSTANTS, (3, 1)))
+    places = (5 * np.arange(3)[:, np.newaxis] + PLACES).ravel()
+    assert_array_equal(start.root[np.ix_(places, places)], own.starting_lags.root)
+    assert_array_equal(start.root[0], np.eye(15)[0])
+
+
+@every_emission
+@pytest.mark.parametrize("gaps", [False, True])
+def test_scores_are_densities_of_all_columns(fits, name, gaps):
+    """The constant columns add a factor that is the same for all states."""
+    without, model = fits[name]
+    values, rest = VARYING.copy(), CONSTANTS + RNG.normal(size=(200, 3))
+    added = log_density(rest)
+    if name == "autoregressive":
+        added[[0, 1, 2, 120, 121, 122]] = 0.0  # given steps
+    if gaps:
         values[70:72, 0] = np.nan
-        wide = widened(values)
-        wide[30:70, 0] = wide[:, 2] = np.nan
-        filled = model.impute(panel(wide)).values
-        assert_allclose(filled[:, [0, 2, 4]], np.tile(CONSTANTS, (200, 1)))
-        assert_allclose(filled[:, PLACES], without.impute(panel(values)).values)
-        assert_allclose(model.filter_proba(panel(wide))[0], without.filter_proba(panel(values))[0])
-
-    @every_emission
-    def test_forecasts(self, fits, name):
-        without, model = fits[name]
-        levels = [0.05, 0.5, 0.95]
-        for gaps in (False, True):
-            values = VARYING.copy()
-            values[198 if gaps else 200 :, 1] = np.nan
-            own = without.forecast(values, 4, levels)
-            found = model.forecast(widened(values), 4, levels)
-            assert_allclose(found.mean[:, PLACES], own.mean)
-            assert_allclose(found.sd[:, PLACES], own.sd)
-            assert_allclose(found.quantiles[:, PLACES], own.quantiles)
-            assert_allclose(found.mean[:, [0, 2, 4]], np.tile(CONSTANTS, (4, 1)))
-            assert_allclose(found.sd[:, [0, 2, 4]], 1.0)
-            expected = student_t(3, CONSTANTS[:, None], np.sqrt(1.0 / 3.0)).ppf(levels)
-            assert_allclose(found.quantiles[:, [0, 2, 4]], np.tile(expected, (4, 1, 1)))
-
-    @every_emission
-    def test_samples(self, fits, name):
-        _, model = fits[name]
-        for given in (None, widened(VARYING)):
-            drawn = model.sample(500, 4, given=given, random_state=0)[0].values
-            assert drawn.shape == (2000, 5)
-            assert_allclose(np.median(drawn[:, [0, 2, 4]], axis=0), CONSTANTS, atol=0.1)
-            assert np.isfinite(drawn).all()
-            assert np.ptp(drawn[:, 0]) > 1.0
-
-    @every_emission
-    def test_filter_update(self, fits, name):
-        without, model = fits[name]
-        states = None, None
-        for own, row in zip(VARYING[:6], widened(VARYING[:6]) + 0.5, strict=True):
-            row[PLACES] = own
-            states = without.filter_update(states[0], own), model.filter_update(states[1], row)
-            assert_allclose(*(state.proba for state in states))
-
-    def test_parts(self):
-        emission = IndependentEmissions([("a", "gaussian", [0, 1, 2]), ("b", "gaussian", [3, 4])])
-        own = IndependentEmissions([("a", "gaussian", [0]), ("b", "gaussian", [1])])
-        settings = {"stickiness": 20.0, "max_iter": 30, "random_state": 0}
-        model = HDPHMMLT(6, emission=emission, **settings).fit(widened(VARYING))
-        without = HDPHMMLT(6, emission=own, **settings).fit(VARYING)
-        assert_array_equal(model.trace_["log_joint"], without.trace_["log_joint"])
-        assert model.emission_.models["a"].means.shape == (6, 3)
-
-    @pytest.mark.parametrize("name", ["full", "autoregressive"])
-    def test_partitions(self, name):
-        """A column is constant if it is over all partitions."""
-        for rest in (CONSTANTS, np.repeat([[3.0, 0.0, 7.0], [4.0, 1.0, 7.0]], [120, 80], axis=0)):
-            values = widened(VARYING, rest)
-            whole = fit(name, values)
-            emission = EMISSIONS[name]
-            parts = HDPHMMLT(6, stickiness=20.0, emission=emission, max_iter=30, random_state=0)
-            parts.fit(PartitionedPanel.from_panel(panel(values), 2))
-            assert_array_equal(parts.trace_["log_joint"], whole.trace_["log_joint"])
-            varying = parts.emission_.varying.intercepts if name == "autoregressive" else (
-                parts.emission_.varying.means
-            )  # fmt: skip
-            assert varying.shape[1] == (2 if rest is CONSTANTS else 4)
+    wide = widened(values, rest)
+    expected = without.score_samples(panel(values))
+    expected = expected + np.add.reduceat(added, PTR[:-1])
+    assert_allclose(model.score_samples(panel(wide)), expected)
+    first = wide[: panel(wide).ptr[1]]
+    assert_allclose(model.score_samples(first).sum(), expected[0])  # a single array, by steps
 
 
-@pytest.mark.parametrize("kind", [DPMixture, PitmanYorMixture])
-@pytest.mark.parametrize("covariance_type", ["full", "diag"])
-def test_mixtures(kind, covariance_type):
+@every_emission
+def test_missing_values(fits, name):
+    without, model = fits[name]
+    values = VARYING.copy()
+    values[70:72, 0] = np.nan
+    wide = widened(values)
+    wide[30:70, 0] = wide[:, 2] = np.nan
+    filled = model.impute(panel(wide)).values
+    assert_allclose(filled[:, [0, 2, 4]], np.tile(CONSTANTS, (200, 1)))
+    assert_allclose(filled[:, PLACES], without.impute(panel(values)).values)
+    assert_allclose(model.filter_proba(panel(wide))[0], without.filter_proba(panel(values))[0])
+
+
+@every_emission
+def test_forecasts(fits, name):
+    without, model = fits[name]
+    levels = [0.05, 0.5, 0.95]
+    for gaps in (False, True):
+        values = VARYING.copy()
+        values[198 if gaps else 200 :, 1] = np.nan
+        own = without.forecast(values, 4, levels)
+        found = model.forecast(widened(values), 4, levels)
+        assert_allclose(found.mean[:, PLACES], own.mean)
+        assert_allclose(found.sd[:, PLACES], own.sd)
+        assert_allclose(found.quantiles[:, PLACES], own.quantiles)
+        assert_allclose(found.mean[:, [0, 2, 4]], np.tile(CONSTANTS, (4, 1)))
+        assert_allclose(found.sd[:, [0, 2, 4]], 1.0)
+        expected = student_t(3, CONSTANTS[:, None], np.sqrt(1.0 / 3.0)).ppf(levels)
+        assert_allclose(found.quantiles[:, [0, 2, 4]], np.tile(expected, (4, 1, 1)))
+
+
+@every_emission
+def test_samples(fits, name):
+    _, model = fits[name]
+    for given in (None, widened(VARYING)):
+        drawn = model.sample(500, 4, given=given, random_state=0)[0].values
+        assert drawn.shape == (2000, 5)
+        assert_allclose(np.median(drawn[:, [0, 2, 4]], axis=0), CONSTANTS, atol=0.1)
+        assert np.isfinite(drawn).all()
+        assert np.ptp(drawn[:, 0]) > 1.0
+
+
+def test_parts():
+    emission = IndependentEmissions([("a", "gaussian", [0, 1, 2]), ("b", "gaussian", [3, 4])])
+    own = IndependentEmissions([("a", "gaussian", [0]), ("b", "gaussian", [1])])
+    model, without = make(emission).fit(widened(VARYING)), make(own).fit(VARYING)
+    assert_array_equal(model.trace_["log_joint"], without.trace_["log_joint"])
+    assert model.emission_.models["a"].means.shape == (6, 3)
+
+
+@pytest.mark.parametrize("name", ["full", "autoregressive"])
+def test_partitions(name):
+    """A column is constant if it is over all partitions."""
+    for rest in (CONSTANTS, np.repeat([[3.0, 0.0, 7.0], [4.0, 1.0, 7.0]], [120, 80], axis=0)):
+        whole = panel(widened(VARYING, rest))
+        parts = make(name).fit(PartitionedPanel.from_panel(whole, 2))
+        assert_array_equal(parts.trace_["log_joint"], make(name).fit(whole).trace_["log_joint"])
+        varying = parts.emission_.varying
+        means = varying.intercepts if name == "autoregressive" else varying.means
+        assert means.shape[1] == (2 if rest is CONSTANTS else 4)
+
+
+# Clusters
+
+
+@pytest.mark.parametrize(
+    ("covariance_type", "kind"), [("diag", DPMixture), ("full", PitmanYorMixture)]
+)
+def test_mixtures(covariance_type, kind):
     model = kind(emission=GaussianEmission(covariance_type), max_iter=40, random_state=0)
     rows = VARYING + 0.0
     rows[5, 0] = np.nan
@@ -247,54 +243,42 @@ def test_groups():
     assert_array_equal(np.concatenate(model.labels_), labels)
 
 
-class TestPriors:
-    def test_a_given_covariance_keeps_all_columns(self):
-        """Its columns are not left out, because the given scale describes them."""
-        emission = GaussianEmission(covariance_prior=np.eye(5))
-        sampler = emission.make_sampler(widened(VARYING), 2)
-        assert type(sampler) is GaussianSampler
-        assert sampler.prior.mean.shape == (1, 5)
-        emission = AutoregressiveEmission(covariance_prior=np.eye(5))
-        assert emission.make_sampler(widened(VARYING), 2, PTR).n_dims == 5
-
-    def test_a_given_mean_is_that_of_the_columns_that_vary(self):
-        emission = GaussianEmission(mean_prior=np.arange(5.0))
-        assert_array_equal(emission.make_sampler(widened(VARYING), 2).prior.mean, [[1.0, 3.0]])
-
-    def test_degrees_of_freedom_are_compared_to_all_columns(self):
-        with pytest.raises(ValueError, match="number of features minus 1, 4"):
-            GaussianEmission(degrees_of_freedom_prior=3.5).make_sampler(widened(VARYING), 2)
-        with pytest.raises(ValueError, match="number of features minus 1, 4"):
-            AutoregressiveEmission(degrees_of_freedom_prior=3.5).make_sampler(
-                widened(VARYING), 2, PTR
-            )
+# What is constant, and priors
 
 
-class TestConstantColumns:
-    def test_what_is_constant(self):
-        rounded = np.full(9, 0.3)
-        rounded[::2] = 0.1 + 0.2
-        values = np.column_stack([np.arange(9.0), rounded, np.full(9, np.nan), np.zeros(9)])
-        values[0, 3] = np.nan
-        constants = ConstantColumns.of(Whole(values))
-        assert_array_equal(constants.varying, [0, 2])
-        assert_array_equal(constants.constant, [1, 3])
-        assert_array_equal(constants.values, [0.3, 0.0])
+def test_given_priors():
+    """A given covariance describes all columns, and none is left out; a given mean does not."""
+    sampler = GaussianEmission(covariance_prior=np.eye(5)).make_sampler(widened(VARYING), 2)
+    assert type(sampler) is GaussianSampler
+    assert sampler.prior.mean.shape == (1, 5)
+    emission = AutoregressiveEmission(covariance_prior=np.eye(5))
+    assert emission.make_sampler(widened(VARYING), 2, PTR).n_dims == 5
+    emission = GaussianEmission(mean_prior=np.arange(5.0))
+    assert_array_equal(emission.make_sampler(widened(VARYING), 2).prior.mean, [[1.0, 3.0]])
 
-    @pytest.mark.parametrize("values", [np.zeros((5, 2)), np.full((5, 2), np.nan), VARYING])
-    def test_none_are_left_out_if_all_or_none_are_constant(self, values):
+
+def test_what_is_constant():
+    """To rounding; none are left out if all or none are constant."""
+    rounded = np.full(9, 0.3)
+    rounded[::2] = 0.1 + 0.2
+    values = np.column_stack([np.arange(9.0), rounded, np.full(9, np.nan), np.zeros(9)])
+    values[0, 3] = np.nan
+    constants = ConstantColumns.of(Whole(values))
+    assert_array_equal(constants.varying, [0, 2])
+    assert_array_equal(constants.constant, [1, 3])
+    assert_array_equal(constants.values, [0.3, 0.0])
+    for values in (np.zeros((5, 2)), np.full((5, 2), np.nan), VARYING):
         assert ConstantColumns.of(Whole(values)) is None
 
-    @pytest.mark.parametrize("known", [False, True])
-    def test_distribution(self, known):
-        constants = ConstantColumns(np.array([1, 3]), np.array([0, 2, 4]), CONSTANTS)
-        drawn = constants.sample(40_000, np.random.default_rng(0), known=known)
-        x = np.linspace(-2.0, 2.0, 5)
-        logs = [
-            constants.log_density(widened(np.zeros((1, 2)), CONSTANTS + y), known=known) for y in x
-        ]
-        below = (drawn[:, 0, np.newaxis] <= 3.0 + x).mean(axis=0)
-        marginal = constants.distribution(known=known)
-        assert_allclose(below, marginal.cdf(3.0 + x, 0)[:, 0], atol=0.01)
-        assert_allclose(marginal.variances, 1.0)
-        assert_allclose(np.ravel(logs), 3.0 * marginal.log_density(3.0 + x, 0)[:, 0])
+
+@pytest.mark.parametrize("known", [False, True])
+def test_distribution(known):
+    constants = ConstantColumns(np.array([1, 3]), np.array([0, 2, 4]), CONSTANTS)
+    drawn = constants.sample(40_000, np.random.default_rng(0), known=known)
+    x = np.linspace(-2.0, 2.0, 5)
+    logs = [constants.log_density(widened(np.zeros((1, 2)), CONSTANTS + y), known=known) for y in x]
+    below = (drawn[:, 0, np.newaxis] <= 3.0 + x).mean(axis=0)
+    marginal = constants.distribution(known=known)
+    assert_allclose(below, marginal.cdf(3.0 + x, 0)[:, 0], atol=0.01)
+    assert_allclose(marginal.variances, 1.0)
+    assert_allclose(np.ravel(logs), 3.0 * marginal.log_density(3.0 + x, 0)[:, 0])

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from unit.emissions.parts import Parts
+from unit.emissions.helpers import Parts
 
 from skdp.emissions._gaussian._sums import Ranges, find_moments
 from skdp.emissions._whole import Whole
@@ -30,27 +30,17 @@ SCALES = {
 
 
 def exactly(values, states, n_blocks):
-    """Return counts, means and scatter by fractions."""
-    width = values.shape[1] // n_blocks
-    counts, means, scatter = [], [], []
-    for j in range(N_STATES):
-        for b in range(n_blocks):
-            rows = values[states == j, b * width : (b + 1) * width]
-            rows = [list(map(Fraction, row.tolist())) for row in rows if not np.isnan(row[0])]
-            n = len(rows)
-            mean = [sum(column) / n for column in zip(*rows, strict=True)] or [0] * width
-            counts.append(n)
-            means.append([float(m) for m in mean])
-            scatter.append(
-                [
-                    [
-                        float(sum((r[d] - mean[d]) * (r[e] - mean[e]) for r in rows))
-                        for e in range(width)
-                    ]
-                    for d in range(width)
-                ]
-            )
-    return map(np.array, (counts, means, scatter))
+    """Return counts, means and scatter of each block of columns of each state, by fractions."""
+    found = []
+    for rows in (values[states == j] for j in range(N_STATES)):
+        for block in np.split(rows, n_blocks, axis=1):
+            block = block[~np.isnan(block[:, 0])]
+            exact = np.array([Fraction(x) for x in block.ravel().tolist()], dtype=object)
+            exact = exact.reshape(block.shape)
+            mean = exact.sum(axis=0) / Fraction(max(len(exact), 1))
+            away = exact - mean
+            found.append((len(exact), mean.astype(float), (away.T @ away).astype(float)))
+    return map(np.array, zip(*found, strict=True))
 
 
 def statistics(parts, n_blocks=1):
@@ -95,21 +85,17 @@ def test_parts_and_orders(cuts):
 
 
 def test_outliers_of_another_state():
-    """They cost no digits of a state's own."""
+    """They cost no digits of a state's own; and steps that are all alike have no scatter."""
     values, states = draw_values(np.ones(3))
     values[np.flatnonzero(states == 0)[0]] = 1e100
     _, means, scatter = exactly(values, states, 1)
     found = statistics([(values, states)])
     assert_allclose(found[1][1:3], means[1:3], rtol=1e-14)
     assert_allclose(found[2][1:3], np.tril(scatter)[1:3], rtol=1e-12)
-
-
-def test_steps_that_are_all_alike():
-    values, states = np.full((10, 2), 0.1), np.zeros(10, dtype=np.int64)
-    counts, centers, scatter = statistics([(values, states)])
-    assert counts.tolist() == [10, 0, 0, 0]
-    assert centers[0].tolist() == [0.1, 0.1]
-    assert not scatter.any()
+    alike = statistics([(np.full((10, 2), 0.1), np.zeros(10, dtype=np.int64))])
+    assert alike[0].tolist() == [10, 0, 0, 0]
+    assert alike[1][0].tolist() == [0.1, 0.1]
+    assert not alike[2].any()
 
 
 def test_moments():
