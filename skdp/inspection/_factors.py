@@ -166,9 +166,10 @@ class FactorDisplay:
         shown = self.factors[self.states_]
         n_rows, n_columns = shown.shape
         margin = 0.0 if self.shares is None else _GAP_INCHES + _BAR_INCHES + _TEXT_INCHES
+        cmap = check_cmap(cmap)
         self.ax_ = ax = open_axes(ax, (width - 0.9 + margin, height), [])
         self.figure_ = ax.figure
-        self.image_ = ax.imshow(shown, cmap=check_cmap(cmap), vmin=0.0, vmax=1.0, aspect="auto")
+        self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
         label_matrix(ax, names, self.factor_names)
         ax.set(xlabel="factor", ylabel="state")
         _draw_lattice(ax, n_rows, n_columns)

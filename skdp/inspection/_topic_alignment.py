@@ -285,12 +285,13 @@ class TopicAlignmentDisplay:
         shown = self.distances if kind == "distance" else 1.0 - self.distances
         if cmap is None:
             cmap = "YlGnBu_r" if kind == "distance" else "YlGnBu"
+        cmap = check_cmap(cmap)
         include_values = decide_values(include_values, max(shown.shape))
         size = size_matrix(self.row_names, self.column_names, with_values=include_values)
         self.ax_ = ax = open_axes(ax, size, [])
         self.figure_ = ax.figure
         # With square cells a constrained layout does not converge, and truncates labels.
-        self.image_ = ax.imshow(shown, cmap=check_cmap(cmap), vmin=0.0, vmax=1.0, aspect="auto")
+        self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
         self.texts_ = write_values(ax, self.image_, shown) if include_values else None
         self.colorbar_ = self.figure_.colorbar(self.image_, cax=ax.inset_axes(BAR))
         self.colorbar_.set_label("1 - " * (kind == "similarity") + "Hellinger distance")

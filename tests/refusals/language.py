@@ -11,11 +11,17 @@ from sklearn.model_selection import GridSearchCV
 from refusals.samples import DAYS, HIDDEN, SENTENCES, STRAY, TEXTS
 from skdp.data import TokenSequences
 from skdp.language import (
+    CollocationPitmanYorLM,
     HierarchicalPitmanYorLM,
     KneserNeyLM,
     LanguageModelClassifier,
     NestedPitmanYorLM,
+    strip_spaces,
 )
+
+RUN = ["thedog", "sat"]
+CUTS = [np.array([0, 0, 1, 0, 0]), np.array([0, 0])]
+SHORT = {"max_iter": 8, "n_chains": 1}
 
 
 def lm(X=SENTENCES, order=2, **params):
@@ -28,6 +34,14 @@ def kn(X=SENTENCES, order=2, **params):
 
 def classifier(y, X=SENTENCES, **params):
     return LanguageModelClassifier(KneserNeyLM(2, discount=0.5), **params).fit(X, y)
+
+
+def nested(X=RUN, y=None, **params):
+    return NestedPitmanYorLM(**{**SHORT, **params}).fit(X, y)
+
+
+def collocations(X=RUN, y=None, **params):
+    return CollocationPitmanYorLM(**{**SHORT, **params}).fit(X, y)
 
 
 TABLE = r"""
@@ -104,4 +118,65 @@ kn().to_arpa('x.arpa', ['a', 'b', []]) -> ValueError: feature_na...got ...list
 NestedPitmanYorLM(max_iter=2).fit(["thedog", "thecat"], {0: [1]}) -> TypeError: y must be a list
 NestedPitmanYorLM(max_iter=2).fit(["thedog", "thecat"], [[[1], [1, 2]], None])
     ValueError: y must hold, for each sample, None or a 1, 0 or -1
+strip_spaces('a b') -> TypeError: texts must be a list of strings
+strip_spaces(['a', 1]) -> TypeError: texts must be a list of strings
+strip_spaces([['a']]) -> TypeError: texts must be a list of strings
+nested('thedog') -> ValueError: X must be a list of strings, got one string...X.splitlines()
+nested().predict('thedog') -> ValueError: got one string, 'thedog'. Pass [X]
+nested().predict(pd.DataFrame({'id': range(2), 'text': RUN}))
+    ValueError: one column of strings...X['text']
+nested([]) -> ValueError: 0 sample
+nested(['']) -> ValueError: Found array with 0 feature
+nested(['', '']) -> ValueError: Found array with 0 feature
+nested().score(['']) -> ValueError: no characters to score
+nested(np.array([[0, -1]])) -> ValueError: Negative values
+nested([[0, -1]]) -> ValueError: sentence 0: word id -1 is out of range
+nested([[0, 1], [1]]).predict(RUN) -> ValueError: was fitted on ids of characters
+nested([[0, 1], [1]]).predict([[2]]) -> ValueError: word id
+nested(np.array([[0, 1], [1, 0]])).predict([[0, 1, 0]]) -> ValueError: expecting 2 features
+nested().inverse_transform(TokenSequences.from_sequences([[10**6]]))
+    ValueError: X must hold ids of
+nested([['the', 'dog'], ['a', 'cat']])
+    ValueError: characters: sample 0 is a list of words, ['the'...join
+nested([[], np.array(['the', 'dog'])]) -> ValueError: sample 1 is a list of words
+nested(['thedog', None]) -> ValueError: sample 1 is None
+nested(['thedog', [0, 1]]) -> ValueError: sample 1 is [0, 1]
+nested([b'thedog', b'acat']) -> ValueError: sample 0 is b'thedog'...Decode
+nested().predict(['thedog', None]) -> ValueError: sample 1 is None
+nested().score([b'thedog']) -> ValueError: sample 0 is b'thedog'...Decode
+nested(y=CUTS[:1]) -> ValueError: known cuts of 2 samples, got 1
+NestedPitmanYorLM(**SHORT).iter_sweeps(RUN, CUTS[:1])
+    ValueError: y must hold known cuts of 2 samples, got 1
+nested(y=[np.zeros(3), None]) -> ValueError: sample 0 has 5 places
+nested(y=[None, np.array([2, 0])]) -> ValueError: sample 1 has
+nested(['ab', 'abcdefghi', 'abc'], [np.zeros(n) for n in (1, 8, 2)], max_word_length=2)
+    ValueError: in sample 1 so that a word would have 9...: raise max_word_length to 9
+nested(['ab', 'abcdefghi', 'abc'], [np.zeros(n) for n in (1, 8, 2)], max_word_length=9) -> fine
+collocations(['abcdefghijklm', 'b'], [np.zeros(12), None])
+    ValueError: so that a word would have 13
+nested(warm_start=True).fit(RUN[:1]) -> ValueError: needs the same X
+nested(anneal=(1.5, 5)) -> ValueError: anneal must not outlast the burn-in
+nested(anneal=(0.5, 2)) -> ValueError: anneal must be a temperature
+nested(anneal=(1.5, 1.5)) -> ValueError: anneal must be a temperature
+nested(anneal=(1.5,)) -> ValueError: anneal must be a temperature
+nested(length_correction=[1.0])
+    ValueError: length_correction must hold max_word_length=20
+nested(length_correction=[0.0] * 20) -> ValueError: length_correction must hold
+nested(length_correction='none', word_length=4)
+    ValueError: word_length has no effect without
+nested(length_correction=[1.0] * 20, word_length='auto')
+    ValueError: word_length has no effect without
+nested(length_correction='none', length_prior=(1, 1)) -> ValueError: length_prior has no effect
+nested(discount=(0.5, [0.1, 0.2])) -> ValueError: discount must hold, for words and for characters
+nested(discount=(0.5, 0.5, 0.5)) -> ValueError: discount must be a number, 'auto' or a pair
+nested(concentration=(0.0, 1.0)) -> ValueError: concentration must hold
+nested(burn_in=8) -> ValueError: burn_in must be smaller than max_iter
+collocations(max_collocation_length=11)
+    ValueError: must not be smaller than max_word_length=12
+collocations(discount=(0.5, 0.5)) -> ValueError: discount must be a number, 'auto' or three of them
+collocations(discount=(0.5, [0.1, 0.2], 0.5))
+    ValueError: must hold, for collocations, words and
+collocations(concentration=(0.0, 1.0, 1.0)) -> ValueError: concentration must hold
+collocations(word_length=3.0)
+    ValueError: word_length has no effect without length_correction='poisson'
 """

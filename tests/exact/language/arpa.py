@@ -29,10 +29,6 @@ class Arpa:
     probabilities: dict[Ngram, float]
     weights: dict[Ngram, float]
 
-    @property
-    def vocabulary(self) -> list[str]:
-        return [ngram[0] for ngram in self.probabilities if len(ngram) == 1]
-
     def log10_probability(self, context: tuple[str, ...], word: str) -> float:
         """Return log10 p(word | context); KeyError if there is no such word."""
         context = tuple(context)[max(0, len(context) + 1 - self.order) :]

@@ -15,24 +15,26 @@ of `nested` without contexts, whose base gives a word of k letters g_k p_char(le
 and tables are summed out, or listed (`states`).
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import pairwise, product
-from math import exp, log, prod
+from math import log, prod
 
 import numpy as np
 from exact.language import nested
-from exact.language.franchise import (
-    Counts,
-    joint,
-    log_seats,
-    predictive,
-    restaurant_weight,
-    stirling,
-    table_counts,
+from exact.language.franchise import Counts, log_seats, predictive, tables_of
+from exact.language.nested import (
+    END,
+    Words,
+    evidence_of_letters,
+    letter_states,
+    log_joint_of_letters,
+    mean,
+    power,
+    segmentations,
 )
-from exact.language.nested import END, Words, log_beta, segmentations
 
 Way = tuple[Words, ...]
 """A string's collocations, each a tuple of words."""
@@ -58,7 +60,7 @@ class Problem:
     stop_prior: tuple[float, float] | None = None  # of the stop probability, too
     known_cuts: Sequence[Sequence[int] | None] | None = None
 
-    @property
+    @cached_property
     def of_words(self) -> nested.Problem:
         """Return the words' part; no table of its root is an end."""
         return nested.Problem(
@@ -72,35 +74,21 @@ class Problem:
             end_probability=0.0,
         )
 
-    def base_weight(self, tables: Counter) -> float:
-        """Return the base's factor of all tables of collocations and ends, beside their words."""
+    def _events(self, tables: Counter) -> tuple[tuple, tuple]:
+        """Return what is known of the probabilities of the end and of a stop, and their events."""
         n_ends = tables.get(END, 0)
-        of = {a: t for a, t in tables.items() if a != END}
-        n, n_words = sum(of.values()), sum(len(a) * t for a, t in of.items())
-        if self.end_prior is None:
-            p = self.end_probability
-            of_ends = p**n_ends * (1.0 - p) ** n
-        else:
-            a, b = self.end_prior
-            of_ends = exp(log_beta(a + n_ends, b + n) - log_beta(a, b))
-        if self.stop_prior is None:
-            s = self.stop_probability
-            return of_ends * s**n * (1.0 - s) ** (n_words - n)
-        a, b = self.stop_prior
-        return of_ends * exp(log_beta(a + n, b + n_words - n) - log_beta(a, b))
+        n = sum(tables.values()) - n_ends
+        n_words = sum(len(a) * t for a, t in tables.items() if a != END)
+        ends = self.end_probability, self.end_prior, n_ends, n
+        return ends, (self.stop_probability, self.stop_prior, n, n_words - n)
 
-    def expected(self, tables: Counter) -> tuple[float, float]:
+    def base_weight(self, tables: Counter) -> float:
+        """Return the base's factor of all tables of collocations and ends, next to their words."""
+        return prod(power(*of) for of in self._events(tables))
+
+    def expected(self, tables: Counter) -> tuple[float, ...]:
         """Return the means of the end and of the stop probability given the tables."""
-        of = {a: t for a, t in tables.items() if a != END}
-        n, n_words = sum(of.values()), sum(len(a) * t for a, t in of.items())
-        end, stop = self.end_probability, self.stop_probability
-        if self.end_prior is not None:
-            a, b = self.end_prior
-            end = (a + tables.get(END, 0)) / (a + b + sum(tables.values()))
-        if self.stop_prior is not None:
-            a, b = self.stop_prior
-            stop = (a + n) / (a + b + n_words)
-        return end, stop
+        return tuple(mean(*of) for of in self._events(tables))
 
 
 def ways(string: str, problem: Problem, known: Sequence[int] | None = None) -> list[Way]:
@@ -137,56 +125,30 @@ def words_of_tables(tables: Counter) -> Counter[str]:
     return words
 
 
-def tables_of(customers: Counter) -> Iterator[Counter]:
-    """Yield all numbers of tables of one restaurant."""
-    for t in product(*(range(1, c + 1) for c in customers.values())):
-        yield Counter(dict(zip(customers, t, strict=True)))
+def evidence_of(problem: Problem, chosen: Sequence[Way]) -> float:
+    """Return p(ways to cut), with the tables summed out."""
+    return _evidence_of_outcomes(problem, frozenset(outcomes_of(chosen).items()))
 
 
-def seats_weight(customers: Counter, tables: Counter, d: float, theta: float) -> float:
-    """Return the factor of one restaurant without that of its base; 1 if nobody is there."""
-    if not customers:
-        return 1.0
-    cells = [(c, tables[a]) for a, c in customers.items()]
-    return restaurant_weight(cells, d, theta, stirling(max(customers.values()), d))
+@cache
+def _evidence_of_outcomes(problem: Problem, customers: frozenset) -> float:
+    p = problem
+    return sum(
+        factor * p.base_weight(tables)
+        * evidence_of_words(p, frozenset(words_of_tables(tables).items()))
+        for tables, factor in tables_of(customers, p.discount, p.concentration)
+    )  # fmt: skip
 
 
-@dataclass(eq=False)
-class Evidence:
-    """Sums over the tables of a problem, remembered by what they depend on."""
-
-    problem: Problem
-    _of_ways: dict = field(default_factory=dict)
-    _of_words: dict = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._letters = nested.Evidence(self.problem.of_words)
-
-    def of(self, chosen: Sequence[Way]) -> float:
-        """Return p(ways to cut)."""
-        p, customers = self.problem, outcomes_of(chosen)
-        key = frozenset(customers.items())
-        if key not in self._of_ways:
-            self._of_ways[key] = sum(
-                seats_weight(customers, tables, p.discount, p.concentration)
-                * p.base_weight(tables)
-                * self.of_words(words_of_tables(tables))
-                for tables in tables_of(customers)
-            )
-        return self._of_ways[key]
-
-    def of_words(self, customers: Counter[str]) -> float:
-        """Return p(words) of the customers of the words' restaurant."""
-        p = self.problem
-        key = frozenset(customers.items())
-        if key not in self._of_words:
-            self._of_words[key] = sum(
-                seats_weight(customers, tables, p.word_discount, p.word_concentration)
-                * prod(p.length_factors[len(w) - 1] ** t for w, t in tables.items())
-                * self._letters.spelled(tables)
-                for tables in tables_of(customers)
-            )
-        return self._of_words[key]
+@cache
+def evidence_of_words(problem: Problem, customers: frozenset) -> float:
+    """Return p(words) of the customers of the words' restaurant."""
+    p = problem
+    return sum(
+        factor * p.of_words.length_weight(tables)
+        * evidence_of_letters(p.of_words, frozenset(tables.items()))
+        for tables, factor in tables_of(customers, p.word_discount, p.word_concentration)
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,14 +157,10 @@ class Cut:
 
     Attributes
     ----------
-    ways : list of joint ways, one a string
-    probabilities : (n,) array
     log_evidence : log p(strings)
     words, collocations : a string its probabilities that one ends behind a letter, (len - 1,)
     """
 
-    ways: list[tuple[Way, ...]]
-    probabilities: np.ndarray
     log_evidence: float
     words: list[np.ndarray]
     collocations: list[np.ndarray]
@@ -216,8 +174,8 @@ def ends_of(way: Way) -> tuple[list[int], list[int]]:
 
 def enumerate_ways(problem: Problem) -> Cut:
     """Return the exact posterior over the ways to cut all strings together."""
-    evidence, chosen = Evidence(problem), list(joint_ways(problem))
-    weights = np.array([evidence.of(each) for each in chosen])
+    chosen = list(joint_ways(problem))
+    weights = np.array([evidence_of(problem, each) for each in chosen])
     probabilities = weights / weights.sum()
     sums = [[np.zeros(len(x) + 1), np.zeros(len(x) + 1)] for x in problem.strings]
     for each, probability in zip(chosen, probabilities.tolist(), strict=True):
@@ -225,7 +183,7 @@ def enumerate_ways(problem: Problem) -> Cut:
             for ends, total in zip(ends_of(way), of_string, strict=True):
                 total[ends] += probability
     words, collocations = ([of_string[kind][1:-1] for of_string in sums] for kind in range(2))
-    return Cut(chosen, probabilities, log(weights.sum()), words, collocations)
+    return Cut(log(weights.sum()), words, collocations)
 
 
 # --- all tables, for what depends on them -----------------------------------------------------
@@ -244,29 +202,17 @@ class State:
 
 def states(problem: Problem) -> Iterator[State]:
     """Yield all table counts of all ways to cut."""
-    p, of_words = problem, problem.of_words
-    letter_base: dict = defaultdict(lambda: 1.0 / (of_words.n_characters + 1))
-    remembered: dict[frozenset, list] = {}
+    p = problem
     for chosen in joint_ways(p):
         customers = outcomes_of(chosen)
-        for tables in tables_of(customers):
-            upper = seats_weight(customers, tables, p.discount, p.concentration)
-            upper *= p.base_weight(tables)
-            words = words_of_tables(tables)
-            for spelled in tables_of(words):
-                weight = upper * seats_weight(words, spelled, p.word_discount, p.word_concentration)
-                weight *= prod(p.length_factors[len(w) - 1] ** t for w, t in spelled.items())
-                key = frozenset(spelled.items())
-                if key not in remembered:
-                    remembered[key] = [
-                        (both, joint(*both, p.character_discounts, p.character_concentrations,
-                                     letter_base))
-                        for both in table_counts(of_words.letter_events(spelled))
-                    ]  # fmt: skip
-                for letters, of_letters in remembered[key]:
-                    yield State(
-                        chosen, (customers, tables), (words, spelled), letters, weight * of_letters
-                    )
+        for tables, upper in tables_of(frozenset(customers.items()), p.discount, p.concentration):
+            words, upper = words_of_tables(tables), upper * p.base_weight(tables)
+            in_words = frozenset(words.items()), p.word_discount, p.word_concentration
+            for spelled, factor in tables_of(*in_words):
+                weight = upper * factor * p.of_words.length_weight(spelled)
+                for letters, of_letters in letter_states(p.of_words, frozenset(spelled.items())):
+                    seats = (customers, tables), (words, spelled), letters
+                    yield State(chosen, *seats, weight * of_letters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,7 +259,7 @@ def frozen_word(problem: Problem, state: State, word: str) -> float:
     p = problem
     held = nested.State((), ({}, {}), state.letters, 1.0)
     base = p.length_factors[len(word) - 1] * nested.frozen_spelling(p.of_words, held, word)
-    customers, tables = ({((), w): n for w, n in of.items()} for of in state.words)
+    customers, tables = map(at_root, state.words)
     return predictive(
         (), word, customers, tables, (p.word_discount,), (p.word_concentration,), {word: base}
     )
@@ -327,7 +273,7 @@ def frozen_collocation(problem: Problem, state: State, collocation: Words | str)
         s, n = p.stop_probability, len(collocation)
         base = (1.0 - base) * s * (1.0 - s) ** (n - 1)
         base *= prod(frozen_word(p, state, w) for w in collocation)
-    customers, tables = ({((), a): n for a, n in of.items()} for of in state.collocations)
+    customers, tables = map(at_root, state.collocations)
     hyper = (p.discount,), (p.concentration,)
     return predictive((), collocation, customers, tables, *hyper, {collocation: base})
 
@@ -347,25 +293,16 @@ def log_joint(
     """Return log p(ways to cut, seats), customer by customer; the seats must be those of them."""
     p, of_words = problem, problem.of_words
     tables = Counter({a: len(of) for a, of in collocations.items()})
-    spelled = Counter({w: len(of) for w, of in words.items()})
+    spelled = {w: len(of) for w, of in words.items()}
     assert {a: sum(of) for a, of in collocations.items()} == outcomes_of(chosen)
     assert {w: sum(of) for w, of in words.items()} == words_of_tables(tables)
-    letter_base: dict = defaultdict(lambda: 1.0 / (of_words.n_characters + 1))
-    ones: dict = defaultdict(lambda: 1.0)
-    total = log(p.base_weight(tables))
-    total += log_seats(
-        {((), a): of for a, of in collocations.items()}, (p.discount,), (p.concentration,), ones
-    )
-    total += log_seats(
-        {((), w): of for w, of in words.items()},
-        (p.word_discount,),
-        (p.word_concentration,),
-        {w: p.length_factors[len(w) - 1] for w in words},
-    )
-    events = of_words.letter_events(spelled)
-    lower = {cell: len(of) for cell, of in letters.items()}
-    customers = nested.customers_of(events, lower)
-    assert {cell: sum(of) for cell, of in letters.items()} == customers
-    return total + log_seats(
-        letters, p.character_discounts, p.character_concentrations, letter_base
-    )
+    hyper = (p.discount,), (p.concentration,)
+    total = log(p.base_weight(tables)) + log_seats(at_root(collocations), *hyper)
+    hyper = (p.word_discount,), (p.word_concentration,)
+    total += log(of_words.length_weight(spelled)) + log_seats(at_root(words), *hyper)
+    return total + log_joint_of_letters(of_words, spelled, letters)
+
+
+def at_root(values: dict) -> dict:
+    """Return values by the cells of the only restaurant."""
+    return {((), outcome): value for outcome, value in values.items()}

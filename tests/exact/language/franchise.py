@@ -13,6 +13,8 @@ Numbers may be floats, fractions or arrays of nodes of a quadrature.
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
 from math import log, prod
 from typing import Any
 
@@ -76,9 +78,25 @@ def restaurant_weight(cells: Sequence[tuple[int, int]], d, theta, numbers: list[
 
     The first factors of (theta|d)_T and (theta)_C cancel, so that theta may be 0.
     """
+    if not cells:
+        return 1
     n_customers, n_tables = map(sum, zip(*cells, strict=True))
     seated = rising(theta + d, n_tables - 1, d) / rising(theta + 1, n_customers - 1)
     return seated * prod(numbers[c][t] for c, t in cells)
+
+
+@cache
+def tables_of(customers: frozenset, d, theta) -> list[tuple[dict, Any]]:
+    """Return all tables {dish: t} of a restaurant with (dish, customers), and their factors."""
+    dishes, counts = zip(*customers, strict=True) if customers else ((), ())
+    numbers = stirling(max(counts, default=0), d)
+    return [
+        (
+            dict(zip(dishes, tables, strict=True)),
+            restaurant_weight(list(zip(counts, tables, strict=True)), d, theta, numbers),
+        )
+        for tables in product(*(range(1, c + 1) for c in counts))
+    ]
 
 
 def by_restaurant(customers: Counts, tables: Counts) -> dict[Context, list[tuple[int, int]]]:
@@ -99,11 +117,12 @@ def joint(customers: Counts, tables: Counts, discounts, concentrations, base: Ma
     return weight
 
 
-def log_seats(
-    sizes: Mapping[Cell, Sequence[int]], discounts, concentrations, base: Mapping
-) -> float:
-    """Return log p(events, seats), customer by customer; `sizes` are those of a cell's tables."""
-    total = sum(len(of) * log(base[w]) for (u, w), of in sizes.items() if not u)
+def log_seats(sizes: Mapping[Cell, Sequence[int]], discounts, concentrations) -> float:
+    """Return log p(events, seats) without the base's factors, customer by customer.
+
+    `sizes` are those of a cell's tables.
+    """
+    total = 0.0
     restaurants = defaultdict(list)
     for (u, _), of in sizes.items():
         restaurants[u] += of

@@ -6,7 +6,7 @@ which Gauss's rule is exact, and smooth in log theta, where trapezoids are.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, prod
@@ -17,6 +17,7 @@ from exact.language.franchise import (
     Context,
     Counts,
     by_restaurant,
+    customers_of,
     events_of,
     joint,
     restaurant_weight,
@@ -42,8 +43,6 @@ class Model:
     base: Sequence[float] | None = None  # (n_outcomes,); None: uniform
     discount_prior: tuple[float, float] = (1.0, 1.0)
     concentration_prior: tuple[float, float] = (1.0, 0.1)  # shape, rate
-    n_nodes: int = 24  # of the quadrature over a discount
-    step: float = 0.2  # of the quadrature over log theta
     n_symbols: int | None = None  # of the longest context; None: n_laws - 1
 
     @property
@@ -82,9 +81,9 @@ class Model:
         of_d = np.array([d]), np.ones(1)
         of_theta = np.array([theta]), np.ones(1)
         if d is None:
-            of_d = beta_quadrature(*self.discount_prior, self.n_nodes)
+            of_d = beta_quadrature(*self.discount_prior)
         if theta is None:
-            of_theta = gamma_quadrature(*self.concentration_prior, self.step)
+            of_theta = gamma_quadrature(*self.concentration_prior)
         return of_d[0][:, None], of_theta[0][None], np.outer(of_d[1], of_theta[1])
 
 
@@ -93,13 +92,9 @@ def log_joint(
     concentrations: Sequence[float],
 ) -> float:  # fmt: skip
     """Return log p(words, tables | d, theta); tables {(context, word): t} of all cells."""
-    customers = Counter(model.events(corpus))
-    for (u, w), t in tables.items():
-        if u:
-            customers[u[1:], w] += t
-    base = model.base_probabilities
+    customers = customers_of(Counter(model.events(corpus)), tables)
     laws = model.by_depth(discounts), model.by_depth(concentrations)
-    return log(joint(dict(customers), tables, *laws, base))
+    return log(joint(customers, tables, *laws, model.base_probabilities))
 
 
 def log_prior(model: Model, discounts: Sequence[float], concentrations: Sequence[float]) -> float:
@@ -130,7 +125,6 @@ class Posterior:
     Attributes
     ----------
     configurations : list of Configuration
-    log_joints : (n_configurations,) log p(words, tables)
     probabilities : (n_configurations,) posterior of the tables
     log_evidence : log p(words)
     tables, customers : {(context, word): posterior mean}
@@ -146,14 +140,12 @@ class Posterior:
         self._of_law: dict = {}
         self.configurations = [self._configuration(*both) for both in table_counts(counts)]
         weights = np.array([of.weight for of in self.configurations])
-        self.log_joints = np.log(weights)
         self.log_evidence = float(np.log(weights.sum()))
         self.probabilities = weights / weights.sum()
         self.tables = self._mean_counts([of.tables for of in self.configurations])
         self.customers = self._mean_counts([of.customers for of in self.configurations])
-        laws = range(model.n_laws)
-        self.discounts = np.array([self.moment(m, lambda d, theta: d) for m in laws])
-        self.concentrations = np.array([self.moment(m, lambda d, theta: theta) for m in laws])
+        self.discounts = self._mean_nodes(0)
+        self.concentrations = self._mean_nodes(1)
 
     def _configuration(self, customers: Counts, tables: Counts) -> Configuration:
         restaurants = by_restaurant(customers, tables)
@@ -184,11 +176,12 @@ class Posterior:
         """Return the mean of values of the configurations."""
         return float(self.probabilities @ np.asarray(values, dtype=float))
 
-    def moment(self, law: int, function: Callable) -> float:
-        """Return E[function(d_m, theta_m)], a function of arrays."""
-        d, theta, _ = self.grids[law]
-        values = function(d, theta)
-        return self.mean([(of.shares[law] * values).sum() for of in self.configurations])
+    def _mean_nodes(self, kind: int) -> np.ndarray:
+        """Return the posterior mean of the discount (0) or concentration (1) of each law."""
+        return np.array([
+            self.mean([(of.shares[law] * grid[kind]).sum() for of in self.configurations])
+            for law, grid in enumerate(self.grids)
+        ])  # fmt: skip
 
     def predictive(self, context: Context) -> np.ndarray:
         """Return the distribution of the next outcome, (n_outcomes,).
@@ -220,56 +213,7 @@ class Posterior:
         old = c * share.sum() - t * (share * d).sum()
         return old + (share * (theta + d * t.sum())).sum() * above
 
-    def log_proba(self, words: Sequence[int]) -> np.ndarray:
-        """Return the log-probability of each event of a sentence, given the training alone."""
-        return np.log([self.predictive(u)[w] for u, w in self.model.events([words])])
-
-    def mean_log_joint(self) -> float:
-        """Return E[log p(words, tables | d, theta)], without the priors of d and theta.
-
-        A logarithm is no polynomial: where discounts are learned, 24 nodes leave an error of 1e-8.
-        """
-        values = []
-        for of in self.configurations:
-            value = sum(t * log(self.model.base_probabilities[w])
-                        for (u, w), t in of.tables.items() if not u)  # fmt: skip
-            for u, cells in by_restaurant(of.customers, of.tables).items():
-                law = self.model.law(len(u))
-                d, theta, _ = self.grids[law]
-                weight = restaurant_weight(cells, d, theta, self._numbers[law])
-                value += (of.shares[law] * np.log(weight)).sum()
-            values.append(value)
-        return self.mean(values)
-
 
 def enumerate_posterior(model: Model, corpus: Sequence[Sequence[int]]) -> Posterior:
     """Return the exact posterior of a corpus of a few words."""
     return Posterior(model, model.events(corpus))
-
-
-def evidence_by_chain_rule(model: Model, events: Sequence[Cell]) -> float:
-    """Return log p(words): each event given those before it."""
-    return sum(
-        log(Posterior(model, events[:i]).predictive(u)[w]) for i, (u, w) in enumerate(events)
-    )
-
-
-def moments_given_seats(
-    model: Model, depth: int, restaurants: Sequence[Sequence[Sequence[int]]], function: Callable
-) -> float:
-    """Return E[function(d, theta) | seats] of one depth.
-
-    `restaurants` holds the sizes of tables: restaurant, cell, table.
-    """
-    d, theta, weight = model.grid(depth)
-    logs = np.log(weight)
-    for cells in restaurants:
-        sizes = [size for cell in cells for size in cell]
-        for i in range(1, len(sizes)):
-            logs = logs + np.log(theta + i * d)
-        for i in range(1, sum(sizes)):
-            logs = logs - np.log(theta + i)
-        for size in sizes:
-            logs = logs + sum(np.log(j - d) for j in range(1, size))
-    share = np.exp(logs - logs.max())
-    return float((share * function(d, theta)).sum() / share.sum())

@@ -1,56 +1,67 @@
-"""HierarchicalPitmanYorLM against enumeration of all numbers of tables (see hpylm.py)."""
+"""HierarchicalPitmanYorLM against enumeration of all numbers of tables (see hpylm.py).
+
+With ``order=None`` contexts have any length. An order that no context reaches is the same model,
+with all contexts in the trie: with given discounts and concentrations even the draws are the same,
+as nothing is drawn in a context that one event alone follows.
+"""
+
+from collections import Counter
 
 import numpy as np
 import pytest
 from exact.language.arpa import read_arpa
+from exact.language.draws import check_states
 from exact.language.franchise import predictive
 from exact.language.hpylm import Model, enumerate_posterior, log_joint, log_prior
-from exact.oracles.batch_means import N_SWEEPS, assert_means
 from scipy.special import logsumexp
 
 from skdp.data import TokenSequences
 from skdp.language import HierarchicalPitmanYorLM
-from skdp.processes import sample_table_counts
 
-BURN_IN = 300
+N_WORDS = 3
 DISCOUNTS, CONCENTRATIONS = [0.3, 0.5, 0.6], [2.0, 0.4, 0.1]
+UNENDED = {"end_of_sequence": False}
 CASES = {
     "unigrams": ([[0, 0, 1], [0]], 1, {}),
     "bigrams": ([[0, 1, 0], [0]], 2, {}),
     "trigrams": ([[0, 1, 0, 1, 0], [1]], 3, {}),
-    "trigrams without ends": ([[0, 0, 0], [1, 0, 0]], 3, {"end_of_sequence": False}),
-    "one often": ([[0] * 9], 2, {"end_of_sequence": False}),
-    "an unlikely one, trigrams": (
-        [[0] * 7],
-        3,
-        {"end_of_sequence": False, "base": [0.01, 0.49, 0.5]},
-    ),
+    "trigrams without ends": ([[0, 0, 0], [1, 0, 0]], 3, UNENDED),
+    "one often": ([[0] * 9], 2, UNENDED),
+    "an unlikely one, trigrams": ([[0] * 7], 3, {**UNENDED, "base": [0.01, 0.49, 0.5]}),
     "a base": ([[0, 1, 0, 0]], 2, {"base": [0.7, 0.1, 0.15, 0.05]}),
 }
-LEARNT = {
-    "all": (None, None, {}),
-    "discounts": (None, CONCENTRATIONS, {"discount_prior": (2.0, 1.5)}),
-    "concentrations": (DISCOUNTS, None, {"concentration_prior": (2.0, 1.0)}),
+ANY_ORDER = {
+    "recurs": ([[0, 0, 1], [1, 0, 0]], 3, UNENDED),
+    "any sentences": ([[0, 0], [0]], 2, {}),
+    "twice": ([[0, 1], [0, 1]], 2, UNENDED),  # contexts of two symbols have two events
 }
-every_case = pytest.mark.parametrize("case", CASES)
-N_WORDS = 3
+"""Sentences, the number of discounts and of concentrations, and other parameters."""
+EVERY = CASES | ANY_ORDER
+PRIORS = {
+    "nothing": {},
+    "discounts": {"discount_prior": (2.0, 1.5)},
+    "concentrations": {"concentration_prior": (2.0, 1.0)},
+    "all": {},
+}
+"""Of what is learned."""
+NEW = [[0, 1, 2, 0, 0], [], [1, 1], [2], [0, 0, 0]]
 
 
-def problem(corpus, order, discounts, concentrations, **params):
-    """Return the oracle's model and skdp's."""
-    cut = [None] * order
-    oracle = Model(
-        N_WORDS,
-        cut if discounts is None else discounts[:order],
-        cut if concentrations is None else concentrations[:order],
-        **params,
+def problem(case, learned="nothing"):
+    """Return the oracle's model, skdp's, and X; one of any order must know the number of laws."""
+    corpus, n_laws, params = EVERY[case]
+    params = {**params, **PRIORS[learned]}
+    of_oracle = {"n_symbols": max(map(len, corpus)) + 1} if case in ANY_ORDER else {}
+    laws, given = [], []
+    for name, values in (("discounts", DISCOUNTS), ("concentrations", CONCENTRATIONS)):
+        is_free = learned in ("all", name)
+        laws.append([None] * n_laws if is_free else values[:n_laws])
+        given.append("auto" if is_free else values[:n_laws])
+    lm = HierarchicalPitmanYorLM(
+        None if case in ANY_ORDER else n_laws, discount=given[0], concentration=given[1], **params
     )
-    given = {
-        "discount": "auto" if discounts is None else discounts[:order],
-        "concentration": "auto" if concentrations is None else concentrations[:order],
-    }
-    lm = HierarchicalPitmanYorLM(order, **given, **params, random_state=0)
-    return oracle, lm, TokenSequences.from_sequences(corpus, N_WORDS)
+    oracle = Model(N_WORDS, *laws, **params, **of_oracle)
+    return oracle, lm.set_params(random_state=0), TokenSequences.from_sequences(corpus, N_WORDS)
 
 
 def cells_of(state):
@@ -62,170 +73,193 @@ def cells_of(state):
     ]
 
 
-def flat(arrays):
-    return np.concatenate(arrays)
+def counts_by_cell(state):
+    """Return the tables and the customers of each cell."""
+    cells, kinds = cells_of(state), (state.tables, state.customers)
+    return [dict(zip(cells, np.concatenate(of).tolist(), strict=True)) for of in kinds]
 
 
-@every_case
-def test_tables(case):
-    corpus, order, params = CASES[case]
-    oracle, lm, X = problem(corpus, order, DISCOUNTS, CONCENTRATIONS, **params)
-    posterior = enumerate_posterior(oracle, corpus)
-    sweeps = lm.set_params(max_iter=BURN_IN + N_SWEEPS).iter_sweeps(X)
-    draws = []
-    for state in sweeps:
-        draws.append(np.append(flat(state.tables), flat(state.customers)))
-    cells = cells_of(state)
-    assert set(cells) == set(posterior.tables)
-    tables = [posterior.tables[cell] for cell in cells]
-    customers = [posterior.customers[cell] for cell in cells]
-    assert_means(draws[BURN_IN:], tables + customers, "tables and customers")
+FAST = ("bigrams", "twice")
 
 
 @pytest.mark.parametrize(
+    "case", [case if case in FAST else pytest.param(case, marks=pytest.mark.slow) for case in EVERY]
+)
+def test_tables(case):
+    oracle, lm, X = problem(case)
+    posterior = enumerate_posterior(oracle, EVERY[case][0])
+    cells = cells_of(next(lm.iter_sweeps(X)))
+    others = set(posterior.tables) - set(cells)  # in the text, if contexts have any length
+    assert case in ANY_ORDER or not others
+    assert all(posterior.customers[cell] == pytest.approx(1.0, rel=1e-12) for cell in others)
+    expected = {
+        "tables": [posterior.tables[cell] for cell in cells],
+        "customers": [posterior.customers[cell] for cell in cells],
+    }
+
+    def record(state):
+        return np.concatenate(state.tables), np.concatenate(state.customers)
+
+    check_states(lm, (X,), record, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
     ("case", "learned"),
     [
-        ("one often", "all"),
-        ("trigrams without ends", "concentrations"),
-        *(
-            pytest.param(*each, marks=pytest.mark.slow)
-            for each in [
-                ("bigrams", "all"),
-                ("trigrams without ends", "all"),
-                ("bigrams", "discounts"),
-            ]
-        ),
+        *(("one often", "all"), ("bigrams", "all"), ("trigrams without ends", "all")),
+        *(("bigrams", "discounts"), ("any sentences", "discounts"), ("twice", "discounts")),
+        *(("trigrams without ends", "concentrations"), ("recurs", "concentrations")),
+        ("twice", "concentrations"),
     ],
 )
 def test_discounts_and_concentrations(case, learned):
-    corpus, order, params = CASES[case]
-    discounts, concentrations, priors = LEARNT[learned]
-    oracle, lm, X = problem(corpus, order, discounts, concentrations, **params, **priors)
-    posterior = enumerate_posterior(oracle, corpus)
-    draws = []
-    for state in lm.set_params(max_iter=BURN_IN + N_SWEEPS).iter_sweeps(X):
-        draws.append(np.concatenate([state.discounts, state.concentrations, flat(state.tables)]))
-    tables = [posterior.tables[cell] for cell in cells_of(state)]
-    expected = np.concatenate([posterior.discounts, posterior.concentrations, tables])
-    assert_means(draws[BURN_IN:], expected, "discounts, concentrations, tables")
+    """With any order, all longer contexts share the last ones."""
+    oracle, lm, X = problem(case, learned)
+    posterior = enumerate_posterior(oracle, EVERY[case][0])
+    expected = {
+        "discounts": posterior.discounts,
+        "concentrations": posterior.concentrations,
+        "tables": [posterior.tables[cell] for cell in cells_of(next(lm.iter_sweeps(X)))],
+    }
+
+    def record(state):
+        return state.discounts.copy(), state.concentrations.copy(), np.concatenate(state.tables)
+
+    check_states(lm, (X,), record, expected)
 
 
-@every_case
-@pytest.mark.parametrize("learned", [False, True])
-def test_log_joint(case, learned):
-    corpus, order, params = CASES[case]
-    given = (None, None) if learned else (DISCOUNTS, CONCENTRATIONS)
-    oracle, lm, X = problem(corpus, order, *given, **params)
-    for state in lm.set_params(max_iter=20).iter_sweeps(X):
-        tables = dict(zip(cells_of(state), flat(state.tables).tolist(), strict=True))
-        d, theta = state.discounts, state.concentrations
-        expected = log_joint(oracle, corpus, tables, d, theta) + log_prior(oracle, d, theta)
-        assert state.log_joint() == pytest.approx(expected, rel=1e-9)
+@pytest.mark.parametrize("case", EVERY)
+def test_log_joint(case):
+    for learned in ("nothing", "discounts"):
+        oracle, lm, X = problem(case, learned)
+        every = enumerate_posterior(oracle, EVERY[case][0]).tables
+        for state in lm.set_params(max_iter=20).iter_sweeps(X):
+            tables = {**dict.fromkeys(every, 1), **counts_by_cell(state)[0]}
+            laws = state.discounts, state.concentrations
+            expected = log_joint(oracle, EVERY[case][0], tables, *laws) + log_prior(oracle, *laws)
+            assert state.log_joint() == pytest.approx(expected, rel=1e-9)
 
 
-@every_case
+@pytest.mark.parametrize("case", CASES)
 def test_probabilities_given_samples(case):
     """Those of words, of ends and of contexts never seen, averaged over samples."""
-    corpus, order, params = CASES[case]
-    oracle, lm, X = problem(corpus, order, None, None, **params)
+    oracle, lm, X = problem(case, "all")
     lm.set_params(max_iter=12, burn_in=5).fit(X)
     states = [state.copy() for state in lm.iter_sweeps(X)][5:]
     assert len(states) == len(lm._models)
-    n_outcomes = N_WORDS + oracle.end_of_sequence
-    base = dict(enumerate(oracle.base or [1.0 / n_outcomes] * n_outcomes))
-    np.testing.assert_allclose(lm.base_, list(base.values()))
+    np.testing.assert_allclose(lm.base_, list(oracle.base_probabilities.values()))
 
-    def expected(context):
-        context = tuple(context)[max(len(context) - order + 1, 0) :]
+    def expected(words):
+        context = (-1, *words)[max(len(words) + 2 - oracle.order, 0) :]
         rows = []
         for state in states:
-            cells = cells_of(state)
-            tables = dict(zip(cells, flat(state.tables).tolist(), strict=True))
-            customers = dict(zip(cells, flat(state.customers).tolist(), strict=True))
-            laws = state.discounts, state.concentrations, base
-            rows.append(
-                [predictive(context, w, customers, tables, *laws) for w in range(n_outcomes)]
-            )
+            tables, customers = counts_by_cell(state)
+            laws = state.discounts, state.concentrations, oracle.base_probabilities
+            outcomes = range(oracle.n_outcomes)
+            rows.append([predictive(context, w, customers, tables, *laws) for w in outcomes])
         return np.mean(rows, axis=0)
 
-    sentences = [[0, 1, 2, 0, 0], [], [1, 1], [2], [0, 0, 0]]
-    found = lm.predict_proba(sentences)
-    for sentence, row in zip(sentences, found, strict=True):
-        np.testing.assert_allclose(row, expected([-1, *sentence]), rtol=1e-12)
+    found = lm.predict_proba(NEW)
+    np.testing.assert_allclose(found, [expected(words) for words in NEW], rtol=1e-12)
     np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
-    assert_log_probabilities(lm, sentences, lambda words: expected([-1, *words]))
-
-
-def assert_log_probabilities(lm, sentences, distribution):
-    """Assert that all scores follow from the distributions after the words before."""
-    values = lm.log_proba(sentences)
-    for sentence, found in zip(sentences, values, strict=True):
+    values = lm.log_proba(NEW)
+    for sentence, logs in zip(NEW, values, strict=True):
         events = [*sentence, N_WORDS] if lm.end_of_sequence else sentence
-        wanted = [np.log(distribution(sentence[:i])[w]) for i, w in enumerate(events)]
-        np.testing.assert_allclose(found, wanted, rtol=1e-10)
+        wanted = [np.log(expected(sentence[:i])[w]) for i, w in enumerate(events)]
+        np.testing.assert_allclose(logs, wanted, rtol=1e-10)
     sums = [value.sum() for value in values]
-    np.testing.assert_allclose(lm.score_samples(sentences), sums, rtol=1e-12)
-    n_events = sum(map(len, values))
-    assert lm.score(sentences) == pytest.approx(sum(sums) / n_events, rel=1e-12)
-    assert lm.perplexity(sentences) == pytest.approx(np.exp(-sum(sums) / n_events), rel=1e-12)
+    np.testing.assert_allclose(lm.score_samples(NEW), sums, rtol=1e-12)
+    mean = sum(sums) / sum(map(len, values))
+    assert lm.score(NEW) == pytest.approx(mean, rel=1e-12)
+    assert lm.perplexity(NEW) == pytest.approx(np.exp(-mean), rel=1e-12)
 
 
-@pytest.mark.parametrize("case", ["bigrams", pytest.param("trigrams", marks=pytest.mark.slow)])
-def test_predictive(case):
-    """The exact predictive distribution, with discounts and concentrations summed out."""
-    corpus, order, params = CASES[case]
-    oracle, lm, X = problem(corpus, order, None, None, **params)
-    posterior = enumerate_posterior(oracle, corpus)
-    lm.set_params(max_iter=BURN_IN + 8_000, burn_in=BURN_IN, n_samples=8_000).fit(X)
-    sentences = [[], [0], [0, 1], [1, 2], [2, 2]]
-    found = lm._trie.find_last(TokenSequences.from_sequences(sentences, N_WORDS))
-    draws = []
-    for model in lm._interpolated_models():
-        rows = np.zeros((len(sentences), N_WORDS + 1))
-        lm._trie.add_distributions(model, found, rows)
-        draws.append(rows)
-    expected = [posterior.predictive((-1, *sentence)) for sentence in sentences]
-    assert_means(draws, expected, "predictive")
-
-
-def test_one_word_is_a_restaurant():
-    """Of order 1 it is what `sample_table_counts` draws: two samplers, one distribution.
-
-    The difference of two means; a false alarm once in 80,000 comparisons, 3 of them.
-    """
-    counts, base = [7, 3, 1], [0.6, 0.3, 0.1]
-    X = [[0] * 7 + [1] * 3 + [2]]
-    lm = HierarchicalPitmanYorLM(
-        1, discount=0.4, concentration=1.5, base=base, end_of_sequence=False, random_state=0,
-        max_iter=BURN_IN + N_SWEEPS,
-    )  # fmt: skip
-    draws = np.array([state.tables[0].copy() for state in lm.iter_sweeps(X)])[BURN_IN:]
-    others = sample_table_counts(
-        counts, base, discount=0.4, concentration=1.5, n_sweeps=len(draws), random_state=1
-    )
-    assert_means(draws - others, np.zeros(3), "difference of tables")
-
-
-@every_case
+@pytest.mark.parametrize("case", CASES)
 def test_arpa(case, tmp_path):
     """A file says what a stored sample does, and its distributions sum to one."""
-    corpus, order, params = CASES[case]
-    _, lm, X = problem(corpus, order, None, None, **params)
+    _, lm, X = problem(case, "all")
     lm.set_params(max_iter=8).fit(X)
     names = ["a", "b", "c"]
     for sample in (0, -1):
         lm.to_arpa(tmp_path / "lm.arpa", names, sample=sample)
         arpa = read_arpa((tmp_path / "lm.arpa").read_text(encoding="utf-8"))
-        assert arpa.order == order
-        model = list(lm._interpolated_models())[sample]
-        sentences = [[0, 1, 2, 0, 0], [], [1, 1], [2], [0, 0, 0]]
-        found = lm._trie.find_last(TokenSequences.from_sequences(sentences, N_WORDS))
-        rows = np.zeros((len(sentences), lm._trie.n_outcomes))
-        lm._trie.add_distributions(model, found, rows)
+        assert arpa.order == lm.order
+        found = lm._trie.find_last(TokenSequences.from_sequences(NEW, N_WORDS))
+        rows = np.zeros((len(NEW), lm._trie.n_outcomes))
+        lm._trie.add_distributions(list(lm._interpolated_models())[sample], found, rows)
         outcomes = [*names, "</s>"] if lm.end_of_sequence else names
-        for sentence, row in zip(sentences, rows, strict=True):
+        for sentence, row in zip(NEW, rows, strict=True):
             context = ["<s>", *(names[w] for w in sentence)]
             values = [arpa.log10_probability(context, outcome) for outcome in outcomes]
             np.testing.assert_allclose(values, np.log10(row), atol=2e-8)
             total = logsumexp(np.multiply(values, np.log(10.0)))
             assert total == pytest.approx(0.0, abs=1e-7)
+
+
+# --- any order ------------------------------------------------------------------------------------
+
+
+def draw_corpora():
+    """Return sentences to learn from and others, which share stretches of many words."""
+    rng = np.random.default_rng(0)
+    stock = [rng.integers(0, 4, n).tolist() for n in (3, 8, 2, 5)]
+
+    def sentence():
+        parts = [word for i in rng.integers(0, 4, 3) for word in stock[i]]
+        return parts + rng.integers(0, 5, rng.integers(0, 3)).tolist()
+
+    return [sentence() for _ in range(12)] + [[], [4]], [sentence() for _ in range(6)] + [[], [5]]
+
+
+@pytest.mark.parametrize("ends", [False, True])
+@pytest.mark.parametrize("discounts", [[0.3, 0.5, 0.6, 0.8], [0.4, 0.0], [0.0]])
+def test_same_as_an_order_that_no_context_reaches(ends, discounts):
+    """The same draws, and so the same probabilities, in the trie or in the text."""
+    train, test = draw_corpora()
+    order = max(map(len, train)) + 2
+    X, new = (TokenSequences.from_sequences(part, 6) for part in (train, test))
+
+    def fit(order, n_laws):
+        laws = [
+            [*values, *[values[-1]] * (n_laws - len(values))]
+            for values in (discounts, np.linspace(2.0, 0.1, len(discounts)).tolist())
+        ]
+        lm = HierarchicalPitmanYorLM(order, discount=laws[0], concentration=laws[1])
+        lm.set_params(end_of_sequence=ends, max_iter=8, n_samples=3, random_state=0)
+        return lm.fit(X)
+
+    lm, full = fit(None, len(discounts)), fit(order, order)
+    assert lm._trie.order < order
+    assert len(lm._trie.outcome) < len(full._trie.outcome)
+    for sample, other in zip(lm._models, full._models, strict=True):
+        np.testing.assert_array_equal(sample.tables, other.tables)
+    np.testing.assert_allclose(lm.trace_["log_joint"], full.trace_["log_joint"], rtol=1e-12)
+    for sentences in (X, new):
+        np.testing.assert_allclose(
+            lm.score_samples(sentences), full.score_samples(sentences), rtol=1e-10
+        )
+        expected = full.predict_proba(sentences)
+        np.testing.assert_allclose(lm.predict_proba(sentences), expected, rtol=1e-9, atol=1e-15)
+        np.testing.assert_allclose(expected.sum(axis=1), 1.0, rtol=1e-12)
+
+
+@pytest.mark.slow
+def test_draws():
+    """Sequences come as often as their probabilities say.
+
+    30,000 draws of one stored sample, the 40 most common sequences, |z| < 5: a false alarm once in
+    40,000 runs.
+    """
+    lm = HierarchicalPitmanYorLM(
+        None, discount=[0.8], concentration=[0.1], max_iter=2, n_samples=1, random_state=0
+    )
+    lm.fit([[0, 1, 2, 3, 4], [1, 0, 3, 2], [4, 1]])
+    n = 30_000
+    sequences, found = zip(
+        *Counter(map(tuple, lm.sample(n, random_state=0))).most_common(40), strict=True
+    )
+    commonest = TokenSequences.from_sequences([list(words) for words in sequences])
+    assert lm._trie.find_last(commonest).tails.max() > 1
+    p = np.exp(lm.score_samples(commonest))
+    assert np.all(np.abs(np.array(found) - n * p) < 5.0 * np.sqrt(n * p * (1.0 - p)))

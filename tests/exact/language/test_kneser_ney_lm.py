@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,6 +52,7 @@ def fit(corpus, order, params):
 def test_probabilities(case, size):
     order, params = CASES[case]
     lm, oracle = fit(draw_corpus(size), order, params)
+    np.testing.assert_allclose(lm.discounts_, oracle.discounts)
     sentences = [*draw_corpus(30, seed=1), [7, 0, 7, 7], []]
     for sentence, found in zip(sentences, lm.log_proba(sentences), strict=True):
         np.testing.assert_allclose(found, oracle.log_proba(sentence), atol=1e-10)
@@ -59,13 +61,6 @@ def test_probabilities(case, size):
     for sentence, row in zip(sentences, rows, strict=True):
         expected = [oracle.probability((-1, *sentence), w) for w in range(rows.shape[1])]
         np.testing.assert_allclose(row, expected, rtol=1e-10)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_discounts(case):
-    order, params = CASES[case]
-    lm, oracle = fit(draw_corpus(60), order, params)
-    np.testing.assert_allclose(lm.discounts_, [oracle.discounts[m] for m in range(order)])
 
 
 def test_counts_without_discounts_are_named():
@@ -77,7 +72,7 @@ def test_counts_without_discounts_are_named():
     depths = {m for m, _ in oracle.fallbacks}
     named = re.search("contexts of (.*) words", str(warning.message))[1]
     assert set(map(int, named.split(", "))) == depths
-    np.testing.assert_allclose(lm.discounts_, [oracle.discounts[m] for m in range(3)])
+    np.testing.assert_allclose(lm.discounts_, oracle.discounts)
 
 
 @pytest.mark.parametrize("case", ["modified", "unigrams", "without ends"])
@@ -93,23 +88,16 @@ def test_arpa(case, tmp_path):
 
 
 @pytest.mark.parametrize("fails", ["names", "writing"])
-def test_arpa_leaves_what_was_there(fails, tmp_path, monkeypatch):
+def test_a_file_is_replaced_when_it_is_complete(fails, tmp_path, monkeypatch):
     lm, _ = fit(draw_corpus(20), 2, {"discount": 0.5})
-    path = tmp_path / "lm.arpa"
-    path.write_text("precious")
-    names = [f"w{i}" for i in range(N_WORDS)]
+    path, names = str(tmp_path / "lm.arpa"), np.arange(N_WORDS)
+    lm.to_arpa(path, names)
+    text = Path(path).read_text()
+    lm.to_arpa(path, [*map(str, names)])
     if fails == "names":
-        names[-1] = "w\ud800"
+        names = [*names[1:], "w\ud800"]
     else:
         monkeypatch.setattr("skdp.language._ngram._arpa._ngrams", lambda *args: 1 / 0)
     with pytest.raises((ValueError, ZeroDivisionError)):
         lm.to_arpa(path, names)
-    assert path.read_text() == "precious"
-    assert [each.name for each in tmp_path.iterdir()] == ["lm.arpa"]
-
-
-def test_arpa_names_may_be_integers(tmp_path):
-    lm, _ = fit(draw_corpus(20), 2, {"discount": 0.5})
-    lm.to_arpa(str(tmp_path / "integers"), np.arange(N_WORDS))
-    lm.to_arpa(tmp_path / "text", [str(i) for i in range(N_WORDS)])
-    assert (tmp_path / "integers").read_text() == (tmp_path / "text").read_text()
+    assert [each.read_text() for each in tmp_path.iterdir()] == [text]

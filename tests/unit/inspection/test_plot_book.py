@@ -20,17 +20,8 @@ def run(monkeypatch, tmp_path, text, *arguments):
     book = tmp_path / "book.txt"
     book.write_text(text, encoding="utf-8")
     output = tmp_path / "book.png"
-    argv = [
-        "plot_book.py",
-        str(book),
-        "--n-topics",
-        "3",
-        "--max-iter",
-        "6",
-        "--output",
-        str(output),
-    ]
-    monkeypatch.setattr(sys, "argv", [*argv, *arguments])
+    options = ["--n-topics", "3", "--max-iter", "6", "--output", str(output), *arguments]
+    monkeypatch.setattr(sys, "argv", ["plot_book.py", str(book), *options])
     monkeypatch.syspath_prepend(str(EXAMPLE.parent))
     found = runpy.run_path(str(EXAMPLE))
     assert output.stat().st_size > 10_000

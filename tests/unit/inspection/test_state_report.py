@@ -4,12 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from pages import Page, check_page
-from sklearn.exceptions import NotFittedError
 
 from skdp.data import SequencePanel
 from skdp.inspection import state_report
 from skdp.inspection._reports._state_data import ReportedColumn, choose_width, tabulate
-from skdp.sequence import HDPHMMLT, AutoregressiveEmission, FactorialHMM, StateDetector
+from skdp.sequence import HDPHMMLT, AutoregressiveEmission, StateDetector
 
 DAYS = pd.date_range("2024-01-01", periods=40)
 
@@ -145,8 +144,6 @@ def test_panels_and_detectors(tmp_path):
         np.testing.assert_allclose(found["q"], 1000 * changes, atol=0.51)
         assert found["f"] is None
         assert found["x"] is None
-    with pytest.raises(TypeError, match="StateDetector has no forecasts"):
-        state_report(detector, panel, tmp_path / "b.html", n_forecast=5)
 
 
 def test_categories_have_names(tmp_path):
@@ -183,26 +180,3 @@ def test_why_there_is_no_forecast(tmp_path):
     assert [each["f"] is None for each in page.data["sequences"]] == [False, True]
     with pytest.raises(ValueError, match="can be continued only from at least 2"):
         state_report(model, [values, values[:1]], tmp_path / "b.html", n_forecast=3)
-
-
-def test_faults_are_named(hmm, frames, tmp_path):
-    path = tmp_path / "a.html"
-    with pytest.raises(TypeError, match="model must be an HDPHMMLT or a StateDetector, got Fac"):
-        state_report(FactorialHMM(), frames, path)
-    with pytest.raises(NotFittedError):
-        state_report(HDPHMMLT(), frames, path)
-    with pytest.raises(TypeError, match="path must be a str"):
-        state_report(hmm, frames, None)
-    with pytest.raises(FileNotFoundError, match="path: there is no folder"):
-        state_report(hmm, frames, tmp_path / "b/a.html")
-    with pytest.raises(ValueError, match="titles must hold 3 names, one for each sequence of X"):
-        state_report(hmm, frames, path, titles=["a"])
-    with pytest.raises(ValueError, match=r"every state up to \d: at least \d names, got 1"):
-        state_report(hmm, frames, path, state_names=["a"])
-    with pytest.raises(ValueError, match="interval must be between 0 and 1"):
-        state_report(hmm, frames, path, interval=1)
-    with pytest.raises(ValueError, match="n_forecast must be"):
-        state_report(hmm, frames, path, n_forecast=-1)
-    with pytest.raises(ValueError, match="max_sequences must be"):
-        state_report(hmm, frames, path, max_sequences=0)
-    assert not path.exists()

@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 from scipy.special import softmax
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 
 from skdp.data import TokenSequences
-from skdp.feature_extraction import TokenVectorizer
 from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM, LanguageModelClassifier
-
-WORDS = ["lager", "kaser", "maler", "alter", "volta", "salsa", "palma", "ninja"]
-LABELS = ["r", "r", "r", "r", "a", "a", "a", "a"]
 
 
 def sentences():
@@ -55,26 +49,6 @@ def test_class_of_an_empty_sequence(estimator):
     rows = LanguageModelClassifier(estimator).fit(X, y).predict_proba([[], [0, 1]])
     np.testing.assert_allclose(rows.sum(axis=1), 1.0)
     assert np.all((rows > 0.0) & (rows < 1.0))
-
-
-def test_jobs():
-    X, y = sentences()
-    one, two = (
-        LanguageModelClassifier(HierarchicalPitmanYorLM(2, max_iter=6, random_state=0), n_jobs=n)
-        for n in (1, 2)
-    )
-    np.testing.assert_array_equal(one.fit(X, y).predict_proba(X), two.fit(X, y).predict_proba(X))
-
-
-def test_search_on_raw_text():
-    """A grid over the inner model, through a pipeline that begins with characters."""
-    model = make_pipeline(
-        TokenVectorizer(analyzer="char", min_count=1),
-        LanguageModelClassifier(KneserNeyLM(discount=0.5)),
-    )
-    grid = {"languagemodelclassifier__estimator__order": [1, 3]}
-    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(WORDS, LABELS)
-    assert search.predict(["walter", "zappa"]).tolist() == ["r", "a"]
 
 
 @pytest.mark.parametrize("prior", ["empirical", [0.2, 0.8]])

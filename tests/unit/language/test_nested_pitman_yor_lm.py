@@ -1,40 +1,65 @@
-"""Input, results and continuation of NestedPitmanYorLM."""
+"""NestedPitmanYorLM and CollocationPitmanYorLM: input, results and continuation."""
 
 import pickle
+import re
+import tracemalloc
 import warnings
+from functools import cache, partial
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
 from skdp.data import TokenSequences
 from skdp.feature_extraction import TokenVectorizer
-from skdp.language import HierarchicalPitmanYorLM, NestedPitmanYorLM, strip_spaces
+from skdp.language import (
+    CollocationPitmanYorLM,
+    HierarchicalPitmanYorLM,
+    NestedPitmanYorLM,
+    strip_spaces,
+)
 from skdp.language._nested import _layout
-from skdp.topics import GibbsLDA
+from skdp.language._nested._parameters import expected_word_length
+from skdp.metrics import segmentation_scores
 
 SPACED = ["the dog ran", "a dog sat", "the cat sat", "a cat ran", "the dog and a cat ran"] * 8
+CUT = [text.split() for text in SPACED]
 X, Y = strip_spaces(SPACED)
 ALPHABET = sorted(set("".join(X)))
 IDS = [[ALPHABET.index(c) for c in text] for text in X]
+ODD = ["", "z", "é", "\U00010000x", "\ud800"]
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:The log joint:sklearn.exceptions.ConvergenceWarning"
+    "ignore:.*(log joint|too few sweeps):sklearn.exceptions.ConvergenceWarning"
 )
 
+KINDS = {
+    "nested": NestedPitmanYorLM,
+    "triples": partial(NestedPitmanYorLM, 3),  # has kernels of its own
+    "collocations": CollocationPitmanYorLM,
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
 
-def model(*args, **params):
-    return NestedPitmanYorLM(
-        *args, **{"max_iter": 8, "anneal": (1.5, 4), "n_chains": 1, "random_state": 0, **params}
-    )
+
+def model(kind="nested", **params):
+    params = {"max_iter": 8, "anneal": (1.5, 4), "n_chains": 1, "random_state": 0, **params}
+    return KINDS[kind](**params)
 
 
-@pytest.fixture(scope="module")
-def fitted():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model(n_chains=2).fit(X)
+@cache
+def fitted(kind="nested"):
+    return model(kind, n_chains=2).fit(X)
+
+
+def is_share(values):
+    return bool(np.all((values >= 0.0) & (values <= 1.0)))
+
+
+def joined(words):
+    return ["".join(of) for of in words]
+
+
+# --- strings --------------------------------------------------------------------------------------
 
 
 def test_strip_spaces():
@@ -45,497 +70,272 @@ def test_strip_spaces():
     assert texts == ["", "ab", "x", ""]
     assert [c.tolist() for c in cuts] == [[], [1], [], []]
     assert strip_spaces(["\ufeffa b"])[0] == ["ab"]
-    for wrong in ("a b", ["a", 1], [["a"]]):
-        with pytest.raises(TypeError, match="texts must be a list of strings"):
-            strip_spaces(wrong)
 
 
-def test_byte_order_marks(fitted):
+def test_characters_are_code_points():
+    """A byte order mark is none."""
+    estimator = model(max_iter=2, anneal=None).fit(["e\u0301a", "\ufeff\U0001f600b"] * 3)
+    assert estimator.alphabet_ == ["a", "b", "e", "\u0301", "\U0001f600"]
     marked = ["\ufeff" + X[0], *X[1:]]
-    other = model(n_chains=2).fit(marked)
-    assert other.alphabet_ == fitted.alphabet_
-    assert other.predict(marked[:2]) == fitted.predict(X[:2])
-    np.testing.assert_array_equal(fitted.score_samples(marked), fitted.score_samples(X))
+    np.testing.assert_array_equal(fitted().score_samples(marked), fitted().score_samples(X))
+    assert fitted().predict(marked) == fitted().predict(X)
 
 
-def one_string(**params):
-    return model(max_iter=2, anneal=None, **params)
-
-
-@pytest.mark.parametrize("is_text", [True, False], ids=["text", "ids"])
-def test_a_text_that_nobody_cut(is_text):
-    """Its words would be learned from other strings, and there are none."""
-    text, ids = "".join(X * 5), [letter for _ in range(5) for sample in IDS for letter in sample]
-    with pytest.warns(UserWarning, match="one string, of 1920 characters.*cut it into lines"):
-        one_string().fit([text, ""] if is_text else [ids, []])
-
-
-@pytest.mark.parametrize("texts", [["".join(X)], ["".join(X * 5)] * 2], ids=["short", "two"])
-def test_other_texts_are_let_be(texts):
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", "one string")
-        one_string().fit(texts)
-
-
-def test_one_string_is_no_list():
-    with pytest.raises(ValueError, match=r"got one string, .*such as X\.splitlines\(\)"):
-        model().fit("thedog")
-
-
-def test_words_join_to_the_string(fitted):
-    for method in ("mbr", "viterbi"):
-        fitted.set_params(predict_method=method)
-        assert ["".join(words) for words in fitted.predict(X)] == X
-    fitted.set_params(predict_method="mbr")
-
-
-def test_kernels_get_strings_in_portions(fitted, monkeypatch):
-    """How many letters go through a kernel at a time does not matter."""
-    fit, words, scores = model().fit(X), fitted.predict(X), fitted.score_samples(X)
-    cuts = np.concatenate(fitted.predict_proba(X))
-    monkeypatch.setattr(_layout, "_LETTERS_A_CALL", 20)
-    assert len(list(_layout.portions(np.array([len(x) for x in X])))) > 10
-    assert fitted.predict(X) == words
-    np.testing.assert_array_equal(fitted.score_samples(X), scores)
-    np.testing.assert_array_equal(np.concatenate(fitted.predict_proba(X)), cuts)
-    again = model().fit(X)
-    assert again.trace_["log_joint"].tolist() == fit.trace_["log_joint"].tolist()
-
-
-@pytest.mark.parametrize("init", ["online", "whole"])
-def test_lengths_far_beyond_the_mean(init):
-    """Poisson probabilities of 100 letters underflow; a log joint does not."""
-    lm = model(word_length=0.001, max_word_length=100, init=init).fit(["abcabc" * 20] * 3)
-    assert np.isfinite(lm.trace_["log_joint"]).all()
-    assert "".join(lm.predict(["abcabc" * 20])[0]) == "abcabc" * 20
-
-
-def test_lexicon(fitted):
-    assert list(fitted.lexicon_counts_) == sorted(fitted.lexicon_counts_, reverse=True)
-    assert fitted.lexicon_counts_.min() > 0.0
-    letters = sum(
-        len(word) * n for word, n in zip(fitted.lexicon_, fitted.lexicon_counts_, strict=True)
-    )
-    assert letters == pytest.approx(sum(map(len, X)))
-
-
-def test_transform_and_back(fitted):
-    sequences = fitted.transform([*X, "zzz", ""])
-    assert isinstance(sequences, TokenSequences)
-    assert sequences.n_features == len(fitted.lexicon_) + 1
-    words = fitted.inverse_transform(sequences)
-    known = set(fitted.lexicon_)
-    expected = [[w if w in known else None for w in of] for of in fitted.predict([*X, "zzz", ""])]
-    assert words == expected
-    assert words[-1] == []
-    assert None in words[-2]
-    assert fitted.inverse_transform([[0]]) == [[fitted.lexicon_[0]]]
-    with pytest.raises(ValueError, match="X must hold ids of"):
-        fitted.inverse_transform(TokenSequences.from_sequences([[10**6]]))
-
-
-def test_scores(fitted):
-    samples = fitted.score_samples(X)
-    assert fitted.score(X) == pytest.approx(samples.sum() / sum(map(len, X)))
-    assert fitted.perplexity(X) == pytest.approx(np.exp(-fitted.score(X)))
-    assert np.isfinite(fitted.score_samples(["", "z", "é", "\U00010000x", "\ud800"])).all()
-    with pytest.raises(ValueError, match="no characters to score"):
-        fitted.score([""])
-
-
-def test_cut_probabilities(fitted):
-    found = fitted.predict_proba(["", "a", *X])
-    assert [len(p) for p in found] == [0, 0, *(len(text) - 1 for text in X)]
-    assert all(((p >= 0.0) & (p <= 1.0)).all() for p in found)
-
-
-def test_a_sample_does_not_depend_on_the_others(fitted):
-    alone = [fitted.score_samples([text])[0] for text in X[:5]]
-    np.testing.assert_allclose(fitted.score_samples(X[:5][::-1])[::-1], alone, rtol=1e-12)
-    assert [fitted.predict([text])[0] for text in X[:5]] == fitted.predict(X[:5])
-
-
-def test_ids_as_strings(fitted):
-    of_ids = model(n_chains=2).fit(IDS)
-    assert of_ids.alphabet_ is None
-    assert fitted.alphabet_ == ALPHABET
-    words = [["".join(ALPHABET[x] for x in w) for w in of] for of in of_ids.predict(IDS)]
-    assert words == fitted.predict(X)
-    assert of_ids.score(IDS) == fitted.score(X)
-    assert fitted.score(IDS) == fitted.score(X)
-    sequences = TokenSequences.from_sequences(IDS)
-    assert clone(of_ids).fit(sequences).score(sequences) == fitted.score(X)
-    with pytest.raises(ValueError, match="was fitted on ids of characters"):
-        of_ids.predict(X)
-    with pytest.raises(ValueError, match="word id"):
-        of_ids.predict([[len(ALPHABET)]])
-
-
-def test_rows_of_an_array():
-    rows = np.random.default_rng(0).integers(0, 3, (30, 6))
-    estimator = model().fit(rows)
-    assert estimator.n_features_in_ == 6
-    assert [len(p) for p in estimator.predict_proba(rows)] == [5] * 30
-    with pytest.raises(ValueError, match="expecting 6 features"):
-        estimator.predict([[0, 1]])
-
-
-def test_known_cuts():
-    estimator = model(warm_start=True).fit(X, Y)
-    assert estimator.segmentations_ == [text.split() for text in SPACED]
-    half = [y if i % 2 else None for i, y in enumerate(Y)]
-    estimator = model(warm_start=True).fit(X, half)
-    assert estimator.segmentations_[1::2] == [text.split() for text in SPACED[1::2]]
-    labels = np.arange(len(X)) % 2
-    expected = model().fit(X).score(X)
-    assert model().fit(X, labels).score(X) == expected
-    assert model().fit(X, ["a"] * len(X)).score(X) == expected
+LONG = "".join(X * 5)
 
 
 @pytest.mark.parametrize(
-    ("y", "message"),
+    ("texts", "is_warned"),
     [
-        (Y[:3], "known cuts of 40 samples, got 3"),
-        ([np.zeros(3), *Y[1:]], "sample 0 has 8 places"),
-        ([*Y[:-1], np.full(len(Y[-1]), 2)], "sample 39 has"),
+        ([LONG, ""], True),
+        ([[letter for sample in IDS * 5 for letter in sample], []], True),
+        ([LONG, LONG], False),
+        (["".join(X)], False),
     ],
+    ids=["text", "ids", "two", "short"],
 )
-def test_wrong_cuts(y, message):
-    with pytest.raises(ValueError, match=message):
-        model().fit(X, y)
+def test_a_text_that_nobody_cut(texts, is_warned):
+    """Its words would be learned from other strings, and there are none."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model(max_iter=2, anneal=None).fit(texts)
+    pattern = "one string, of 1920 characters.*cut it into lines"
+    assert any(re.search(pattern, str(each.message)) for each in caught) == is_warned
 
 
-def test_words_that_are_too_long():
-    """The message contains the longest requirement of all samples."""
-    y = [np.zeros(len(cuts)) for cuts in Y]
-    message = "in sample 4 so that a word would have 16 .*: raise max_word_length to 16"
-    with pytest.raises(ValueError, match=message):
-        model(max_word_length=7).fit(X, y)
-    estimator = model(max_word_length=16, max_iter=2, anneal=None).fit(X, y)
-    assert X[4] in estimator.lexicon_
+@every_kind
+def test_words_of_strings(kind):
+    lm, texts = fitted(kind), [*X, *ODD]
+    for method in ("viterbi", "mbr"):
+        words = lm.set_params(predict_method=method).predict(texts)
+        assert joined(words) == texts
+    sequences, known = lm.transform(texts), set(lm.lexicon_)
+    assert sequences.n_features == len(lm.lexicon_) + 1
+    expected = [[word if word in known else None for word in of] for of in words]
+    assert lm.inverse_transform(sequences) == expected
+    assert lm.inverse_transform([[0]]) == [[lm.lexicon_[0]]]
+    proba, samples = lm.predict_proba(texts), lm.score_samples(texts)
+    assert [len(p) for p in proba] == [max(len(text) - 1, 0) for text in texts]
+    assert is_share(np.concatenate(proba))
+    assert np.isfinite(samples).all()
+    assert lm.score(texts) == pytest.approx(samples.sum() / sum(map(len, texts)))
+    assert lm.perplexity(texts) == pytest.approx(np.exp(-lm.score(texts)))
+    assert len(pickle.dumps(lm)) < 200_000
 
 
-def test_long_words_by_default():
+@every_kind
+def test_lexicons(kind):
+    lm = fitted(kind)
+    lexicons = [(lm.lexicon_, lm.lexicon_counts_)]
+    if kind == "collocations":
+        lexicons.append((joined(lm.collocations_), lm.collocation_counts_))
+        assert {word for words in lm.collocations_ for word in words} == set(lm.lexicon_)
+    for found, counts in lexicons:
+        assert list(counts) == sorted(counts, reverse=True)
+        assert counts.min() > 0.0
+        letters = sum(len(word) * n for word, n in zip(found, counts, strict=True))
+        assert letters == pytest.approx(sum(map(len, X)))
+
+
+@every_kind
+def test_kernels_get_strings_in_portions(kind, monkeypatch):
+    """How many letters go through a kernel at a time does not matter."""
+    lm, short = fitted(kind), model(kind, max_iter=3, anneal=None)
+    joints = short.fit(X).trace_["log_joint"]
+
+    def results():
+        return lm.predict(X), lm.score_samples(X).tolist(), np.concatenate(lm.predict_proba(X))
+
+    words, scores, cuts = results()
+    monkeypatch.setattr(_layout, "_LETTERS_A_CALL", 20)
+    assert len(list(_layout.portions(np.array([len(x) for x in X])))) > 10
+    found = results()
+    assert found[:2] == (words, scores)
+    np.testing.assert_array_equal(found[2], cuts)
+    np.testing.assert_array_equal(short.fit(X).trace_["log_joint"], joints)
+
+
+@every_kind
+def test_ids_as_strings(kind):
+    lm, of_ids = fitted(kind), model(kind, n_chains=2).fit(IDS)
+    assert of_ids.alphabet_ is None
+    assert lm.alphabet_ == ALPHABET
+    words = [["".join(ALPHABET[x] for x in w) for w in of] for of in of_ids.predict(IDS)]
+    assert words == lm.predict(X)
+    sequences = TokenSequences.from_sequences(IDS)
+    assert of_ids.score(sequences) == lm.score(IDS) == lm.score(X)
+
+
+def test_characters_of_a_vectorizer():
+    """Without a class of unknown characters, ids are as in strings, and so is everything else."""
+    lm, vectorizer = fitted(), TokenVectorizer(analyzer="char", min_count=1, unknown_words="drop")
+    pipeline = make_pipeline(vectorizer, model(n_chains=2)).fit(X)
+    assert pipeline.score_samples(X).tolist() == lm.score_samples(X).tolist()
+    words = [pipeline[0].inverse_transform(words) for words in pipeline.predict(X)]
+    assert [joined(of) for of in words] == lm.predict(X)
+    assert pipeline.transform(X).tokens.tolist() == lm.transform(X).tokens.tolist()
+    known = pipeline.set_params(nestedpitmanyorlm__warm_start=True).fit(X, Y)[-1]
+    assert [len(words) for words in known.segmentations_] == [len(words) for words in CUT]
+    pipeline = make_pipeline(
+        TokenVectorizer(analyzer="char"), model(), HierarchicalPitmanYorLM(2, max_iter=4)
+    ).fit(X, Y)
+    assert pipeline[-1].n_features_in_ == len({word for words in CUT for word in words}) + 1
+    assert -5.0 < pipeline.score([*X, "thez"]) < 0.0
+
+
+# --- known cuts -----------------------------------------------------------------------------------
+
+
+@every_kind
+def test_known_cuts(kind):
+    lm = model(kind, warm_start=True).fit(pd.Series(X), pd.Series(Y, index=range(7, 47)))
+    assert lm.segmentations_ == CUT
+    if kind == "triples":  # a text of known words knows the word that two others ask for
+        assert lm.score_samples(["adogsat"]) > lm.score_samples(["adogran"])
+    *_, state = model(kind).iter_sweeps(X, Y)
+    assert state.cuts[: len(X[0]) - 1].tolist() == Y[0].tolist()
+    assert state.log_joint() == lm.trace_["log_joint"][0, -1]
+    half = [y if i % 2 else None for i, y in enumerate(Y)]
+    assert model(kind, warm_start=True).fit(X, half).segmentations_[1::2] == CUT[1::2]
+    expected = model(kind).fit(X).score(X)
+    for labels in (np.arange(len(X)) % 2, ["a"] * len(X)):
+        assert model(kind).fit(X, labels).score(X) == expected
+
+
+def test_tables_move_where_cuts_are_known():
+    """Tables of strings with and without known cuts keep to what is known of each of them."""
+    texts = ["abab"] * 30
+    y = [np.array([-1, 1, -1]) if i % 3 else np.array([0, -1, -1]) for i in range(30)]
+    for state in model("collocations", anneal=None).iter_sweeps(texts, y):
+        cuts = state.cuts.reshape(30, 4)
+        assert all(cuts[i, 1] if i % 3 else not cuts[i, 0] for i in range(30))
+
+
+def test_long_known_words():
+    """By default, words have at most 20 letters."""
     texts, y = strip_spaces(["a characteristically long word", "an internationalization"] * 3)
     lexicon = model(max_iter=2, anneal=None).fit(texts, y).lexicon_
     assert {"characteristically", "internationalization"} < set(lexicon)
 
 
 @pytest.mark.parametrize(
-    ("params", "message"),
+    ("longest", "expected"),
     [
-        ({"anneal": (1.5, 5)}, "anneal must not outlast the burn-in"),
-        ({"anneal": (0.5, 2)}, "anneal must be a temperature"),
-        ({"anneal": (1.5, 1.5)}, "anneal must be a temperature"),
-        ({"anneal": (1.5,)}, "anneal must be a temperature"),
-        ({"anneal": "always"}, "anneal"),
-        ({"length_correction": [1.0]}, "length_correction must hold max_word_length=20"),
-        ({"length_correction": [0.0] * 20}, "length_correction must hold"),
-        ({"length_correction": "gamma"}, "length_correction"),
-        ({"length_correction": "none", "word_length": 4}, "word_length has no effect without"),
-        ({"length_correction": [1.0] * 20, "word_length": "auto"}, "word_length has no effect"),
-        ({"length_correction": "none", "length_prior": (1, 1)}, "length_prior has no effect"),
-        ({"word_order": 4}, "word_order"),
-        ({"word_order": 0}, "word_order"),
-        ({"character_order": 0}, "character_order"),
-        ({"discount": 1.0}, "discount"),
-        ({"discount": (0.5, [0.1, 0.2])}, "discount must hold, for words and for characters"),
-        ({"discount": (0.5, 0.5, 0.5)}, "discount must be a number, 'auto' or a pair"),
-        ({"concentration": (0.0, 1.0)}, "concentration must hold"),
-        ({"end_probability": 1.0}, "end_probability"),
-        ({"end_probability": "learned"}, "end_probability"),
-        ({"end_probability": "auto", "end_probability_prior": (0.0, 1.0)}, "end_probability_prior"),
-        ({"word_length": "poisson"}, "word_length"),
-        ({"length_prior": (0.0, 1.0)}, "length_prior"),
-        ({"init": "random"}, "init"),
-        ({"word_price": 1.5}, "word_price"),
-        ({"type_moves": -1.0}, "type_moves"),
-        ({"burn_in": 8}, "burn_in must be smaller than max_iter"),
+        (12, [["abcdefgh"], ["ab"], ["abca", "bcab"], ["a"]]),
+        (3, [["abc", "def", "gh"], ["ab"], ["a", "bca", "bca", "b"], ["a"]]),
     ],
 )
-def test_wrong_parameters(params, message):
-    with pytest.raises(ValueError, match=message):
-        model(**params).fit(X)
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        ("thedog", "X must be a list of strings"),
-        ([""], "Found array with 0 feature"),
-        (["", ""], "Found array with 0 feature"),
-        (np.array([[0, -1]]), "Negative values"),
-        ([[0, -1]], "sentence 0: word id -1 is out of range"),
-        ([], "0 sample"),
-    ],
-)
-def test_wrong_data(data, message):
-    with pytest.raises(ValueError, match=message):
-        model().fit(data)
-
-
-def test_one_string_to_predict(fitted):
-    with pytest.raises(ValueError, match=r"got one string, 'thedog'. Pass \[X\]"):
-        fitted.predict("thedog")
-
-
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"word_order": 1},
-        {"character_order": 1},
-        {"character_order": 6, "max_word_length": 2},
-        {"max_word_length": 1},
-        {"length_correction": "none"},
-        {"length_correction": np.arange(1.0, 21.0)},
-        {"word_length": "auto"},
-        {"word_length": "auto", "length_prior": (20.0, 10.0)},
-        {"word_length": 3.0},
-        {"end_probability": "auto", "end_probability_prior": (2.0, 1.0)},
-        {"discount": 0.0, "concentration": 1.0},
-        {"discount": ("auto", 0.3), "concentration": ([1.0, 2.0], "auto")},
-        {"init": "whole", "anneal": None},
-        {"type_moves": 2.0, "max_word_length": 1},
-        {"type_moves": 2.0, "word_order": 1},
-    ],
-    ids=str,
-)
-def test_every_parameter(params):
-    estimator = model(**params).fit([*X, "", "t"])
-    assert ["".join(words) for words in estimator.predict(X)] == X
-    longest = max(len(word) for words in estimator.predict(X) for word in words)
-    assert longest <= estimator.max_word_length
-    assert len(estimator.word_discounts_) == estimator.word_order
-    assert len(estimator.character_concentrations_) == estimator.character_order
-    if "concentration" in params and not isinstance(params["concentration"], float):
-        assert estimator.word_concentrations_.tolist() == [1.0, 2.0]
-        assert estimator.character_discounts_.tolist() == [0.3] * 4
-    is_poisson = "length_correction" not in params
-    assert is_poisson == hasattr(estimator, "word_length_") == ("word_length" in estimator.trace_)
-    for name in ("word_length", "end_probability")[not is_poisson :]:
-        values = estimator.trace_[name]
-        if params.get(name) == "auto":
-            assert values.std() > 0.0
-            assert getattr(estimator, f"{name}_") == pytest.approx(values.mean())
-        else:
-            given = params.get(name, {"word_length": 7.0, "end_probability": 0.95}[name])
-            assert (values == given).all()
-            assert getattr(estimator, f"{name}_") == given
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("init", ["online", "whole"])
-def test_two_words_of_context(init):
-    """All methods and moves with ``word_order=3``, which has separate kernels."""
-    params = {"burn_in": 4, "warm_start": True, "type_moves": 1.0, "init": init}
-    texts = [*X, "", "t"]
-    estimator = model(word_order=3, **params).fit(texts)
-    assert ["".join(words) for words in estimator.predict(texts)] == texts
-    assert len(estimator.word_discounts_) == 3
-    assert estimator.trace_["acceptance"].min() > 0.5
-    for state in model(word_order=3, **params).iter_sweeps(texts):
-        assert state.word_tables[1] >= state.word_tables[0] > 0
-        assert state.word_tables[2] > 0
-    first = model(3, max_iter=5, **params).fit(texts)
-    second = pickle.loads(pickle.dumps(first)).set_params(max_iter=8).fit(texts)
-    assert second.segmentations_ == estimator.segmentations_
-    assert second.trace_["log_joint"].tolist() == estimator.trace_["log_joint"].tolist()
-    known = model(3, warm_start=True).fit(X, Y)
-    assert known.segmentations_ == [text.split() for text in SPACED]
-    # A text of known words knows the word that two others ask for.
-    assert known.score_samples(["adogsat"]) > known.score_samples(["adogran"])
-
-
-@pytest.mark.slow
-def test_two_words_of_context_in_long_strings():
-    """Each rescaling leaves the probability of the rest as it is; no underflow."""
-    rng = np.random.default_rng(0)
-    text = "".join(rng.choice(["the", "dog", "ran", "acat", "sat"], 4000))[:10_000]
-    estimator = model(word_order=3, max_iter=4, anneal=None).fit([text, "\u4e00" * 3])
-    assert ["".join(w) for w in estimator.predict([text])] == [text]
-    score = estimator.score_samples([text])[0]
-    assert -20_000 < score < -1000
-    halves = estimator.score_samples([text[:5000], text[5000:]]).sum()
-    assert abs(score - halves) < 50.0
-    assert 0.05 < estimator.predict_proba([text])[0].mean() < 0.9  # words have up to 20 letters
-    strange = "".join(chr(0x5000 + i % 3000) for i in range(10_000))
-    assert np.isfinite(estimator.score([strange]))
-
-
-@pytest.mark.parametrize("longest", [3, 12])
-def test_first_state_of_whole_strings(longest):
+def test_first_state_of_whole_strings(longest, expected):
     """No cut but those that are known, or that the longest word asks for."""
     texts = ["abcdefgh", "ab", "abcabcab", "a"]
-    cuts = [None, [0], [-1, 0, 0, 1, 0, -1, -1], None]
-    y = [cut if cut is None else np.array(cut) for cut in cuts]
+    y = [None, np.array([0]), np.array([-1, 0, 0, 1, 0, -1, -1]), None]
     estimator = model(init="whole", anneal=None, max_word_length=longest)
     strings = estimator._check_input(texts, y)
     sampler = estimator._start_sampler(strings, np.random.SeedSequence(0), 0)
     words = [["".join("abcdefgh"[x] for x in word) for word in of] for of in sampler.segmentation()]
-    if longest == 12:
-        assert words == [["abcdefgh"], ["ab"], ["abca", "bcab"], ["a"]]
-    else:
-        assert words == [["abc", "def", "gh"], ["ab"], ["a", "bca", "bca", "b"], ["a"]]
+    assert words == expected
     assert sampler.tables_of_levels()[-1] >= len({word for of in words for word in of})
 
 
-def test_jobs_do_not_matter():
-    one, two = (model(n_chains=2, n_jobs=n).fit(X) for n in (1, 2))
-    assert one.score(X) == two.score(X)
-    assert one.lexicon_ == two.lexicon_
+# --- parameters and states ------------------------------------------------------------------------
+
+LEVELS = {"discount": ("auto", 0.25, 0.5), "concentration": (7.0, "auto", [1.0, 2.0, 3.0, 4.0])}
+AUTO = {"end_probability": "auto", "stop_probability": "auto", "stop_prior": (2.0, 1.0)}
 
 
-@pytest.mark.parametrize("moves", [0.0, 1.0])
-def test_going_on(moves):
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        ("nested", {"word_order": 1, "type_moves": 2.0}),
+        ("nested", {"character_order": 6, "max_word_length": 2}),
+        ("nested", {"character_order": 1, "max_word_length": 1, "type_moves": 2.0}),
+        ("nested", {"length_correction": "none"}),
+        ("nested", {"length_correction": np.arange(1.0, 21.0)}),
+        ("nested", {"word_length": "auto", "length_prior": (20.0, 10.0)}),
+        ("nested", {"word_length": 3.0, "discount": 0.0, "concentration": 1.0}),
+        ("nested", {"end_probability": "auto", "end_probability_prior": (2.0, 1.0)}),
+        ("nested", {"discount": ("auto", 0.3), "concentration": ([1.0, 2.0], "auto")}),
+        ("nested", {"init": "whole", "anneal": None}),
+        ("triples", {"type_moves": 1.0}),
+        ("triples", {"init": "whole", "anneal": None}),
+        ("collocations", {"character_order": 1, "init": "whole", "anneal": None}),
+        ("collocations", {"max_word_length": 1, "max_collocation_length": 1}),
+        ("collocations", {"length_correction": "poisson", "word_length": "auto"}),
+        ("collocations", {"length_correction": np.arange(1.0, 13.0)}),
+        ("collocations", AUTO),
+        ("collocations", LEVELS),
+    ],
+    ids=str,
+)
+def test_every_parameter(kind, params):
+    lm = model(kind, **params).fit([*X, "", "t"])
+    assert joined(lm.predict(X)) == X
+    assert max(len(word) for words in lm.predict(X) for word in words) <= lm.max_word_length
+    assert len(lm.character_concentrations_) == lm.character_order
+    if kind == "collocations":
+        assert max(map(len, joined(lm.collocations_))) <= lm.max_collocation_length
+    else:
+        assert len(lm.word_discounts_) == lm.word_order
+        assert lm.trace_["acceptance"].min() > 0.5
+    if params is LEVELS:
+        assert lm.word_discounts_.tolist() == [0.25]
+        assert lm.character_discounts_.tolist() == [0.5] * 4
+        assert lm.collocation_concentration_ == 7.0
+        assert lm.character_concentrations_.tolist() == [1.0, 2.0, 3.0, 4.0]
+    elif isinstance(lm.discount, tuple):
+        assert lm.word_concentrations_.tolist() == [1.0, 2.0]
+        assert lm.character_discounts_.tolist() == [0.3] * 4
+    is_poisson = isinstance(lm.length_correction, str) and lm.length_correction == "poisson"
+    assert is_poisson == hasattr(lm, "word_length_") == ("word_length" in lm.trace_)
+    for name in ("word_length", "end_probability", "stop_probability")[not is_poisson :]:
+        if name not in lm.trace_:
+            assert (kind, name) != ("collocations", "stop_probability")
+            continue
+        values, given = lm.trace_[name], getattr(lm, name)
+        assert getattr(lm, f"{name}_") == pytest.approx(values.mean())
+        if given == "auto":
+            assert values.std() > 0.0
+        else:
+            assert (values == (7.0 if given == "entropy" else given)).all()
+
+
+@every_kind
+def test_states(kind):
+    states = [state.copy() for state in model(kind).iter_sweeps(X)]
+    *_, live = model(kind).iter_sweeps(X)
+    last, n_levels = states[-1], {"nested": 2, "triples": 3, "collocations": 1}[kind]
+    assert len(states) == 8
+    assert np.array_equal(last.cuts, live.cuts)
+    assert not live.cuts.flags.writeable
+    assert states[0].log_joint() != last.log_joint() == live.log_joint()
+    for of_words in (last.word_tables, last.word_discounts, last.word_concentrations):
+        assert of_words.shape == (n_levels,)
+    for of_letters in (last.character_tables, last.character_discounts):
+        assert of_letters.shape == last.character_concentrations.shape == (4,)
+    assert last.word_tables.min() > 0
+    if kind == "collocations":
+        assert np.array_equal(last.ends, live.ends)
+        assert not live.ends.flags.writeable
+        assert last.cuts[last.ends].all()
+        assert last.collocation_tables > 1
+        assert last.stop_probability == 0.5
+        assert 0.0 < last.collocation_discount < 1.0 < last.collocation_concentration + 1.0
+    else:
+        assert last.word_tables[1] >= last.word_tables[0]
+        assert (last.word_length, last.end_probability) == (7.0, 0.95)
+
+
+@every_kind
+def test_going_on(kind):
     """A fit in two parts, pickled between them, is one in a whole, bit for bit."""
-    params = {"burn_in": 4, "warm_start": True, "type_moves": moves}
-    straight = model(**params).fit(X)
-    first = model(max_iter=5, **params).fit(X)
+    params = {} if kind == "collocations" else {"type_moves": 1.0}
+    params |= {"burn_in": 4, "warm_start": True}
+    straight = model(kind, **params).fit(X)
+    first = model(kind, max_iter=5, **params).fit(X)
     second = pickle.loads(pickle.dumps(first)).set_params(max_iter=8).fit(X)
     assert second.segmentations_ == straight.segmentations_
     assert second.score(X) == straight.score(X)
     assert second.trace_["log_joint"].tolist() == straight.trace_["log_joint"].tolist()
-    with pytest.raises(ValueError, match="needs the same X"):
-        second.fit(X[1:])
-
-
-def test_state():
-    states = [state.copy() for state in model().iter_sweeps(X)]
-    *_, live = model().iter_sweeps(X)
-    assert len(states) == 8
-    last = states[-1]
-    assert np.array_equal(last.cuts, live.cuts)
-    assert last.log_joint() == live.log_joint()
-    assert not live.cuts.flags.writeable
-    assert last.word_tables.shape == last.word_discounts.shape == (2,)
-    assert last.character_tables.shape == last.character_concentrations.shape == (4,)
-    assert last.word_tables[1] >= last.word_tables[0] > 0
-    assert last.character_discounts.shape == last.word_concentrations[:1].repeat(4).shape
-    assert last.word_length == 7.0
-    assert last.end_probability == 0.95
-    assert states[0].log_joint() != last.log_joint()
-
-
-def test_pickle_is_small(fitted):
-    other = pickle.loads(pickle.dumps(fitted))
-    assert other.score(X) == fitted.score(X)
-    assert len(pickle.dumps(fitted)) < 200_000
-
-
-def test_words_feed_a_topic_model():
-    words = model().fit_transform(X)
-    documents = [[sequence.tolist()] for sequence in words]
-    assert GibbsLDA(2, max_iter=4).fit(documents).components_.shape[0] == 2
-    lengths = make_pipeline(model()).fit_transform(X)
-    assert lengths.tokens.tolist() == words.tokens.tolist()
-
-
-@pytest.mark.parametrize("kind", [tuple, np.array, lambda X: np.array(X, dtype=object)])
-def test_kinds_of_strings(fitted, kind):
-    assert fitted.predict(kind(X)) == fitted.predict(X)
-    assert model(n_chains=2).fit(kind(X)).score(kind(X[:3])) == fitted.score(X[:3])
-
-
-def test_columns_of_strings(fitted):
-    pd = pytest.importorskip("pandas")
-    column = pd.Series(X, index=range(7, 7 + len(X)))
-    assert fitted.predict(column) == fitted.predict(X)
-    known = model(warm_start=True).fit(column, pd.Series(Y, index=column.index))
-    assert known.segmentations_ == [text.split() for text in SPACED]
-    with pytest.raises(ValueError, match=r"one column of strings.*X\['text'\]"):
-        fitted.predict(pd.DataFrame({"id": range(len(X)), "text": X}))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ([["the", "dog"], ["a", "cat"]], r"characters: sample 0 is a list of words, \['the'.*join"),
-        ([[], np.array(["the", "dog"])], "sample 1 is a list of words"),
-        (["thedog", None], "sample 1 is None"),
-        (["thedog", [0, 1]], r"sample 1 is \[0, 1\]"),
-        ([b"thedog", b"acat"], "sample 0 is b'thedog'.*Decode"),
-    ],
-)
-def test_text_of_another_kind(fitted, wrong, message):
-    for use in (model().fit, fitted.predict, fitted.score):
-        with pytest.raises(ValueError, match=message):
-            use(wrong)
-
-
-def test_characters_of_a_vectorizer(fitted):
-    """Without a class of unknown characters, ids are as in strings, and so is everything else."""
-    pipeline = make_pipeline(
-        TokenVectorizer(analyzer="char", min_count=1, unknown_words="drop"), model(n_chains=2)
-    ).fit(X)
-    assert pipeline.score(X) == fitted.score(X)
-    assert pipeline.score_samples(X).tolist() == fitted.score_samples(X).tolist()
-    for found, expected in zip(pipeline.predict_proba(X), fitted.predict_proba(X), strict=True):
-        assert found.tolist() == expected.tolist()
-    words = [pipeline[0].inverse_transform(words) for words in pipeline.predict(X)]
-    assert [["".join(word) for word in of] for of in words] == fitted.predict(X)
-    assert pipeline.transform(X).tokens.tolist() == fitted.transform(X).tokens.tolist()
-    known = pipeline.set_params(nestedpitmanyorlm__warm_start=True).fit(X, Y)[-1]
-    assert [len(words) for words in known.segmentations_] == [len(t.split()) for t in SPACED]
-
-
-def test_characters_to_words_to_a_language_model():
-    pipeline = make_pipeline(
-        TokenVectorizer(analyzer="char"), model(), HierarchicalPitmanYorLM(2, max_iter=4)
-    ).fit(X, Y)
-    assert pipeline[-1].n_features_in_ == len({w for text in SPACED for w in text.split()}) + 1
-    assert -5.0 < pipeline.score([*X, "thez"]) < 0.0
-
-
-def test_language_model_of_characters():
-    pipeline = make_pipeline(
-        TokenVectorizer(analyzer="char"), HierarchicalPitmanYorLM(4, max_iter=8, random_state=0)
-    ).fit(SPACED)
-    assert pipeline.score(["the dog ran"]) > pipeline.score(["nar god eht"])
-    drawn = pipeline[-1].sample(5, random_state=0)
-    texts = ["".join(text) for text in pipeline[0].inverse_transform(drawn)]
-    assert {letter for text in texts for letter in text} <= {" ", *ALPHABET}
-
-
-def test_sweeps_with_known_cuts():
-    """`iter_sweeps` takes what is known of the cuts, and runs the chain that `fit` runs."""
-    *_, live = model().iter_sweeps(X, Y)
-    assert live.cuts[: len(X[0]) - 1].tolist() == Y[0].tolist()
-    with_y = model(warm_start=True).fit(X, Y)
-    assert live.log_joint() == with_y.trace_["log_joint"][0, -1]
-    with pytest.raises(ValueError, match="y must hold known cuts of 40 samples, got 2"):
-        model().iter_sweeps(X, Y[:2])
-
-
-def test_long_strings():
-    """No underflow, and time in proportion to the length."""
-    rng = np.random.default_rng(0)
-    words = ["the", "dog", "ran", "acat", "sat"]
-    text = "".join(rng.choice(words, 4000))[:10_000]
-    estimator = model(max_iter=4, anneal=None).fit([text, "\u4e00" * 3])
-    assert ["".join(w) for w in estimator.predict([text])] == [text]
-    score = estimator.score_samples([text])[0]
-    assert -20_000 < score < -1000
-    halves = estimator.score_samples([text[:5000], text[5000:]]).sum()
-    assert abs(score - halves) < 50.0
-    cuts = estimator.predict_proba([text])[0]
-    assert 0.05 < cuts.mean() < 0.9
-    # 10,000 characters that were never seen: tiny probabilities, none of them 0.
-    strange = "".join(chr(0x5000 + i % 3000) for i in range(10_000))
-    assert np.isfinite(estimator.score([strange]))
-
-
-def test_large_alphabets():
-    rng = np.random.default_rng(0)
-    texts = ["".join(chr(0x4E00 + c) for c in rng.integers(0, 5000, 12)) for _ in range(300)]
-    estimator = model(max_iter=2, anneal=None).fit(texts)
-    assert estimator.n_features_in_ == len(set("".join(texts)))
-    assert ["".join(w) for w in estimator.predict(texts)] == texts
-
-
-def test_characters_are_code_points():
-    texts = ["e\u0301a", "\U0001f600b"] * 3
-    estimator = model(max_iter=2, anneal=None).fit(texts)
-    assert estimator.alphabet_ == ["a", "b", "e", "\u0301", "\U0001f600"]
 
 
 @pytest.mark.parametrize(
@@ -551,13 +351,132 @@ def test_characters_are_code_points():
     ids=str,
 )
 def test_annealing_ends_with_the_burn_in(params, same):
-    """By default a fit of any number of sweeps works."""
-    cuts = [
+    """By default, with any number of sweeps."""
+    default = NestedPitmanYorLM(n_chains=1, random_state=0, **params)
+    found, expected = (
         [state.cuts.copy() for state in estimator.iter_sweeps(X[:5])]
-        for estimator in (
-            NestedPitmanYorLM(n_chains=1, random_state=0, **params),
-            model(anneal=(1.5, same), **params),
-        )
-    ]
-    assert np.array_equal(*cuts)
-    NestedPitmanYorLM(n_chains=1, random_state=0, **params).fit(X[:5])
+        for estimator in (default, model(anneal=(1.5, same), **params))
+    )
+    assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize(("word_order", "type_moves"), [(1, 0.5), (2, 0.0)])
+def test_spans_that_occur_once(monkeypatch, word_order, type_moves):
+    """The search for customers that they cannot have is skipped, which changes nothing."""
+    params = {"word_order": word_order, "type_moves": type_moves, "word_length": 3.0}
+    texts = [*X[:6], "whatever", "once", "thedogonce"] * 2
+    expected = model(**params).fit(texts)
+    monkeypatch.setattr(_layout, "find_shared", lambda spans: np.full(len(spans.ids), 20, np.int32))
+    found = model(**params).fit(texts)
+    np.testing.assert_allclose(found.trace_["log_joint"], expected.trace_["log_joint"], rtol=1e-12)
+    assert found.predict(texts) == expected.predict(texts)
+
+
+# --- long strings and large alphabets -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        ("nested", {}),
+        pytest.param("triples", {}, marks=pytest.mark.slow),
+        pytest.param(
+            "collocations",
+            {"max_word_length": 64, "max_collocation_length": 64},
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_long_strings(kind, params):
+    """No underflow of long strings, of long words, and of letters that were never seen."""
+    rng = np.random.default_rng(0)
+    text = "".join(rng.choice(["the", "dog", "ran", "acat", "sat"], 2000))[:4000]
+    strange = "".join(chr(0x5000 + i % 3000) for i in range(4000))
+    lm = model(kind, max_iter=4, anneal=None, **params)
+    word = "\u4e00" * lm.max_word_length
+    lm.fit([text, word, "\u4e00" * 3], [None, np.zeros(len(word) - 1), None])
+    assert joined(lm.predict([text, strange])) == [text, strange]
+    score, *halves = lm.score_samples([text, text[:2000], text[2000:]])
+    assert -8000 < score < -400
+    assert abs(score - sum(halves)) < 50.0
+    cuts, of_strange = lm.predict_proba([text, strange])
+    assert 1.0 / lm.max_word_length < cuts.mean() < 0.9
+    assert is_share(of_strange)
+    assert np.isfinite(lm.score([strange]))
+
+
+@pytest.mark.parametrize("init", ["online", "whole"])
+def test_lengths_far_beyond_the_mean(init):
+    """Poisson probabilities of 100 letters underflow; a log joint does not."""
+    lm = model(word_length=0.001, max_word_length=100, init=init).fit(["abcabc" * 20] * 3)
+    assert np.isfinite(lm.trace_["log_joint"]).all()
+    assert joined(lm.predict(["abcabc" * 20])) == ["abcabc" * 20]
+
+
+@pytest.mark.parametrize("make", [NestedPitmanYorLM, CollocationPitmanYorLM])
+def test_a_stray_character_takes_no_memory(make):
+    """Tables do not have a place for each character of the alphabet."""
+    lm = make(n_chains=1, max_iter=4, random_state=0).fit([[0, 1, 2, 1], [1, 2, 0], [0, 3]])
+    tracemalloc.start()
+    lm.fit([[0, 1, 2, 1], [1, 2, 0], [0, 10**7]])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5e6
+    assert lm.n_features_in_ == 10**7 + 1
+
+
+# --- lengths of words, from the entropy of characters ---------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_characters", "expected"),
+    [(1, 7.0), (2, 7.0), (16, 7.0), (32, 6.4), (512, 160.0 / 81.0), (16384, 1.0)],
+)
+def test_characters_as_frequent_as_each_other(n_characters, expected):
+    tokens = np.tile(np.arange(n_characters, dtype=np.int32), 3)
+    assert expected_word_length(tokens) == pytest.approx(expected)
+
+
+def test_unequal_characters():
+    tokens = np.repeat(np.arange(1000, dtype=np.int32), np.arange(1, 1001))
+    p = np.arange(1, 1001) / 500_500
+    entropy = -sum(x * np.log2(x) for x in p)
+    assert expected_word_length(tokens) == pytest.approx(160.0 / entropy**2)
+    assert expected_word_length(tokens + 7) == expected_word_length(tokens)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("word_length", ["entropy", "auto"])
+def test_words_of_many_different_characters(word_length):
+    """Such as Chinese: by default no more is wrong than with a cut behind every character."""
+    rng = np.random.default_rng(0)
+    lengths = rng.choice(3, size=700, p=[0.25, 0.6, 0.15]) + 1
+    lexicon = ["".join(chr(0x4E00 + c) for c in rng.integers(0, 1500, k)) for k in lengths]
+    p = 1.0 / np.arange(1, 701)
+    true = [rng.choice(lexicon, size=6, p=p / p.sum()).tolist() for _ in range(400)]
+    texts = joined(true)
+    lm = NestedPitmanYorLM(word_length=word_length, n_chains=1, random_state=0).fit(texts)
+    found = segmentation_scores(true, lm.predict(texts)).token_f
+    assert 1.0 <= lm.word_length_ < 3.5
+    assert found > segmentation_scores(true, [list(text) for text in texts]).token_f + 0.1
+    assert found > 0.85
+
+
+def test_letters_without_words():
+    """Random letters: words neither of one letter nor as long as is allowed."""
+    letters = np.random.default_rng(0).integers(97, 123, size=(150, 20))
+    texts = ["".join(map(chr, row)) for row in letters]
+    lm = model(anneal="auto").fit(texts)
+    assert lm.word_length_ == 7.0
+    words = [word for words in lm.predict(texts) for word in words]
+    assert 2.0 < np.mean([len(word) for word in words]) < 15.0
+
+
+def test_start_of_a_learned_length():
+    """It is the mean of the prior, and held while the sweeps are annealed."""
+    for prior, first in [((20.0, 10.0), 2.0), (None, 7.0)]:
+        estimator = model(word_length="auto", length_prior=prior)
+        states = estimator.iter_sweeps(["thedog", "adog", "thecat"])
+        lengths = [state.word_length for state in states]
+        assert lengths[:4] == [first] * 4
+        assert len(set(lengths)) == 5
