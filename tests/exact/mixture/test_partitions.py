@@ -59,7 +59,9 @@ def check(name, step, n_sweeps=8000, a=A, b=B, y=None):
 @pytest.mark.parametrize(
     ("name", "step"),
     [
-        *(("full", step) for step in ("gibbs", "split-merge", "stir", "large", "large-of-few")),
+        *(("full", step) for step in ("gibbs", "split-merge", "stir", "blocked", "large")),
+        ("full", "large-of-few"),
+        ("poisson", "blocked"),
         *(("multinomial", step) for step in ("gibbs", "blocked")),
         ("cells", "gibbs"),
         slow("cells", "blocked"),
