@@ -16,11 +16,13 @@ from refusals.samples import (
     log_obs,
     small_factors,
 )
-from skdp.data import TokenSequences
+from skdp.data import PartitionedPanel, SequencePanel, TokenSequences
+from skdp.preprocessing import WindowFeatures
 from skdp.sequence import (
     HDPHMMLT,
     AutoregressiveEmission,
     BinaryFactorEmission,
+    CategoricalEmission,
     EmissionSimilarity,
     FactorialHMM,
     FixedSimilarity,
@@ -31,11 +33,13 @@ from skdp.sequence import (
     NegativeBinomialDuration,
     PoissonDuration,
     PoissonEmission,
+    StateDetector,
     hmm_log_likelihood,
     hmm_posterior,
     hmm_sample_states,
     hmm_viterbi,
 )
+from skdp.sequence._similarities._emission import check_distances
 
 LONG = np.tile(SERIES, (2, 1))
 
@@ -57,6 +61,73 @@ def apart(n):
 
 
 WORDS = TokenSequences.from_sequences([[0, 1], [1]])
+
+
+class Complete(PoissonEmission):
+    """Counts without missing values."""
+
+    allows_nan = False
+
+
+def make(n_components=4, **params):
+    return HDPHMMLT(n_components, **{"max_iter": 2, **params})
+
+
+def factors(n_factors=2, **params):
+    return FactorialHMM(n_factors, **{"max_iter": 2, **params})
+
+
+def many_factors():
+    """Return a fit of more factors than can be summed over."""
+    emission = BinaryFactorEmission(21, weights=np.eye(22)[:, :2])
+    return factors(21, emission=emission, burn_in=0).fit(SERIES)
+
+
+def between(matrix):
+    """Return a model of two states of the given similarities."""
+    return HDPHMMLT(2, max_iter=2, similarity=FixedSimilarity(matrix))
+
+
+def row(*values):
+    """Return a sequence of one column."""
+    return np.array(values)
+
+
+def two_states(**changed):
+    """Return arguments of the functions."""
+    known = {"startprob": [0.5, 0.5], "transmat": HALF, "log_obs": np.zeros((3, 2))}
+    return {**known, "ptr": [0, 1, 3], **changed}
+
+
+def on_counts():
+    return hmm(np.array([[0], [2], [1]]), emission="poisson")
+
+
+PARTS = [SERIES[:2], SERIES]
+"""Sequences of two and of five steps."""
+
+SIX = [np.zeros(6), np.ones(6)]
+FREE = np.full(6, -1)
+ONCE = np.array([0, 1, 0, 1, 1, 0])
+UNKNOWN = np.full((5, 2), -1)
+WEIGHTS = np.array([[0.5, -0.2], [2.0, 0.0], [0.0, 2.0]])
+STEPS = np.arange(600.0).reshape(-1, 2) % 7
+HALF_SEEN = np.where(np.arange(300)[:, np.newaxis] % 2, STEPS, np.nan)
+
+
+def given(**params):
+    return BinaryFactorEmission(2, **{"weights": WEIGHTS, **params})
+
+
+def chain(X=(SIX[0], ONCE), y=None, **params):
+    """Fit symbols; their posterior draws can be compared."""
+    params = {"n_components": 2, "emission": "categorical", "max_iter": 6, **params}
+    return HDPHMMLT(**params).fit(list(X), y)
+
+
+def in_parts(X):
+    return PartitionedPanel.from_panel(SequencePanel.from_sequences(X), 2)
+
 
 TABLE = r"""
 hmm(emission=BinaryFactorEmission(2, activity_prior=TINY))
@@ -129,6 +200,7 @@ hmm(pd.DataFrame(LONG * [1, np.nan], columns=['a', 'b']))
     ValueError: X: column 1 ('b') holds nothing
 hmm([LONG * np.nan]) -> ValueError: X holds nothing but missing
 hmm().score(LONG * np.nan) -> ValueError: X holds nothing but
+hmm(emission='autoregressive').score(LONG * np.nan) -> ValueError: X holds nothing but
 hmm(WORDS)
     TypeError: word ids are for HDPHMMLT(emission="categorical"), not for HDPHMMLT with...Gaussian
 FactorialHMM(2).fit(WORDS) -> TypeError: not for FactorialHMM with emission=BinaryFactor
@@ -222,4 +294,298 @@ hmm(emission=AutoregressiveEmission([True, 2]))
 hmm().filter_update(3, SERIES[0]) -> ValueError: state must be a result of filter_update
 hmm().sample(3, given=[1]) -> ValueError: given: Expected 2D array, got 1D array
 hmm(emission=AutoregressiveEmission([[1], [1, 2]])) -> ValueError: The 'lags' parameter of
+
+# Observations
+make().fit([np.zeros((3, 2)), np.zeros((3, 1))]) -> ValueError: has 1 features, but sequence 0 has 2
+make().fit([row(1.0, 2.0), row(3.0, np.inf)]) -> ValueError: infinity: sequence 1
+make().iter_sweeps([row(1.0), row(-np.inf, 0.0)]) -> ValueError: infinity: sequence 1
+make().fit(row(np.inf, 0.0).reshape(-1, 1)) -> ValueError: Input X contains infinity
+make().iter_sweeps(np.empty((0, 2))) -> ValueError: 0 sample
+make().fit([np.zeros((2, 1)), np.zeros((0, 1))]) -> ValueError: 0 observation...sequence 1
+make().fit(SequencePanel(np.zeros((2, 1)), [0, 0, 2])) -> ValueError: 0 observation...sequence 0
+make().fit(row('a', 'b').reshape(-1, 1)) -> ValueError: X must hold numbers, got text
+make(emission='categorical').fit([row(np.nan), row(np.nan)]) -> ValueError: nothing but missing
+make(emission='poisson').fit(np.array([[0.0, np.nan]] * 2))
+    ValueError: column 1 holds nothing but
+make(emission=Complete()).fit([row(0.0, np.nan)]) -> ValueError: NaN: sequence 0
+make(emission='categorical').fit([row(0.0, 1.5)]) -> ValueError: integers from 0; got 1.5
+make(emission='categorical').iter_sweeps([row(0.0, -1.0)]) -> ValueError: integers from 0; got -1
+make(emission=CategoricalEmission(3)).fit([row(0.0, 3.0)]) -> ValueError: from 0 to 2; got 3
+make(emission='categorical').fit(np.zeros((3, 2))) -> ValueError: must have 1 feature
+make(emission='poisson').fit([row(0.0, -1.0)]) -> ValueError: -1
+make(emission='poisson').fit([row(0.0, 0.5)]) -> ValueError: 0.5
+counts().predict([row(0.0, 4.0)]) -> ValueError: integers from 0 to 2; got 4
+counts().predict_proba([row(0.0, 0.5)]) -> ValueError: integers from 0 to 2; got 0.5
+counts().transform([row(-1.0)]) -> ValueError: integers from 0 to 2; got -1
+counts().score([row(np.nan, -2.0)]) -> ValueError: integers from 0 to 2; got -2
+on_counts().predict([row(np.nan, 0.5)]) -> ValueError: or NaN for missing values; got 0.5
+on_counts().predict_proba([row(-1.0)]) -> ValueError: -1
+on_counts().transform([row(0.0), row(np.inf)])
+    ValueError: Input X contains infinity: sequence 1
+hmm().predict([]) -> ValueError: 0 sample
+hmm().predict_proba([SERIES, np.zeros((0, 2))]) -> ValueError: 0 observation...sequence 1
+hmm().transform(np.full((2, 2), np.inf)) -> ValueError: infinity
+hmm().sample(0) -> ValueError: must be an integer >= 1
+hmm().sample(True) -> ValueError: must be an integer >= 1
+hmm().sample(3, -1) -> ValueError: must be an integer >= 1
+make().sample(3) -> NotFittedError: HDPHMMLT
+make().predict(in_parts([SERIES, SERIES])) -> NotFittedError: HDPHMMLT
+hmm().forecast(SERIES, -1) -> ValueError: n_steps must be an integer >= 1
+hmm().forecast(SERIES, True) -> ValueError: n_steps must be an integer >= 1
+hmm().forecast(SERIES, 2, [-0.1]) -> ValueError: quantiles must be between 0 and 1
+hmm().forecast(SERIES, 2, [0.5, np.nan]) -> ValueError: quantiles must be between 0 and 1
+hmm().forecast(SERIES, 2, [[0.5]]) -> ValueError: quantiles must be between 0 and 1
+hmm().filter_update(None, SERIES[:2]) -> ValueError: x must be one observation, got 2
+hmm().filter_update(None, [0.0, 1.0, 2.0]) -> ValueError: X has 3 features
+hmm().filter_update(None, [0.0, np.inf]) -> ValueError: infinity
+hmm().filter_update(hmm(n_components=4).filter_update(None, SERIES[0]), SERIES[1])
+    ValueError: since its last fit
+hmm().filter_update(hmm(duration='poisson').filter_update(None, SERIES[0]), SERIES[1])
+    ValueError: since its last fit
+hmm(emission='autoregressive').filter_update(None, [np.nan, 0.0])
+    ValueError: filter_update takes no missing values of autoreg
+hmm(emission='autoregressive').filter_update(None, [np.inf, 0.0]) -> ValueError: infinity
+
+# Parts of a model
+make(burn_in=2).fit(SERIES) -> ValueError: burn_in must be smaller than max_iter
+make(stickiness=1.0, duration=PoissonDuration()).fit(SERIES)
+    ValueError: stickiness must be 0 with a duration...got stickiness=1.0
+make(stickiness='auto', duration='negative_binomial').iter_sweeps(SERIES)
+    ValueError: got stickiness='auto'
+make(state_sampler='beam', duration='poisson').fit(SERIES)
+    ValueError: state_sampler='beam' is for models without a duration
+make(similarity='gauss').fit(SERIES) -> ValueError: 'similarity'...'gaussian'
+make(duration='gaussian').fit(SERIES) -> ValueError: 'duration'...'negative_binomial'
+make(similarity=LaplacianSimilarity()).fit(SERIES) -> TypeError: use it with BinaryFactorEmission
+make(emission=GaussianEmission).fit(SERIES)
+    TypeError: emission must be an object, got the class Gauss
+make(similarity=GaussianSimilarity).fit(SERIES)
+    TypeError: write similarity=GaussianSimilarity(...)
+make(duration=PoissonDuration).iter_sweeps(SERIES)
+    TypeError: duration must be an object, got the class Poisson
+make(emission=LaplacianSimilarity()).fit(SERIES)
+    TypeError: emission must have a method make_sampler(values, n_states), unlike Laplacian
+make(emission=PoissonDuration()).fit(SERIES)
+    TypeError: emission must have ... unlike PoissonDuration
+make(similarity=PoissonEmission()).iter_sweeps(SERIES)
+    TypeError: similarity must have a method make_sampler(n_states), unlike PoissonEmission
+make(similarity=PoissonDuration()).fit(SERIES)
+    TypeError: similarity must make a SimilaritySampler, unlike PoissonDuration: ...write, coupl
+make(duration=GaussianEmission()).fit(SERIES)
+    TypeError: duration must have ... unlike GaussianEmission
+make(duration=GaussianSimilarity()).fit(SERIES)
+    TypeError: duration must make a DurationSampler, unlike GaussianSimilarity: ... tables
+HDPHMMLT().set_params(emission__foo=1)
+    ValueError: Invalid parameter 'foo' for estimator GaussianEm
+between(np.ones(4)).fit(SERIES) -> ValueError: must be square
+between(np.ones((2, 3))).fit(SERIES) -> ValueError: must be square
+between(np.ones((3, 3))).fit(SERIES) -> ValueError: must be (2, 2)...n_components=2
+between([[1.0, 0.5], [0.0, 0.0]]).fit(SERIES) -> ValueError: row 1 of matrix holds only zeros
+between([[1.0, 1.0], [1.5, 1.0]]).fit(SERIES) -> ValueError: got 1.5 in row 1, column 0
+between([[1.0, 1.0], [-0.5, 1.0]]).fit(SERIES)
+    ValueError: between 0 and 1; got -0.5 in row 1, column 0
+between([[1.0, 1.0], [1.0, np.nan]]).fit(SERIES) -> ValueError: got nan in row 1, column 1
+between([[1.0, np.inf], [1.0, 1.0]]).fit(SERIES) -> ValueError: got inf
+between(0.5).fit(SERIES) -> ValueError: matrix
+between([[1.0, 0.5], [1.0]]).fit(SERIES)
+    ValueError: matrix must hold real numbers, in rows of equal length
+between([['a', 'b']] * 2).fit(SERIES) -> ValueError: must hold real numbers
+between(np.ones((2, 2), complex)).fit(SERIES) -> ValueError: real numbers
+make(similarity='emission', emission='student_t').fit(SERIES)
+    TypeError: does not support: use it with GaussianEmission, Poisson
+make(similarity='emission', emission='autoregressive').fit(SERIES)
+    TypeError: does not support: use it with GaussianEmission, Poisson
+make(similarity=EmissionSimilarity(np.ndim), emission='student_t').fit(SERIES)
+    TypeError: does not support: use it with GaussianEmission, Poisson
+make(similarity='emission', emission=IndependentEmissions([('a', 'student_t', [0, 1])])).fit(SERIES)
+    TypeError: does not support: use it with GaussianEmission, Poisson
+make(similarity=EmissionSimilarity(lambda model: np.ones((3, 3)))).fit(SERIES)
+    ValueError: metric must return
+check_distances(np.zeros((2, 3)), 2) -> ValueError: shape (2, 2) for 2 states, got (2, 3)
+check_distances(1.0, 2) -> ValueError: got ()
+check_distances('far', 2) -> ValueError: must hold real numbers, got 'far'
+check_distances([[0.0, 1.0], [1.0]], 2)
+    ValueError: must hold real numbers, in rows of equal length
+check_distances([[0.0, -1.0], [-1.0, 0.0]], 2) -> ValueError: got -1 for states 0 and 1 of 2
+check_distances([[0.0, np.nan], [np.nan, 0.0]], 2) -> ValueError: got nan
+check_distances([[0.0, np.inf], [np.inf, 0.0]], 2) -> ValueError: got inf
+check_distances([[0.0, 1.0], [1.1, 0.0]], 2)
+    ValueError: symmetric; got 1 from state 0 to state 1, and 1.1
+check_distances([[1.0, 0.3], [0.3, 1.0]], 2)
+    ValueError: 0 from a state to itself; got 1 ...Return -log S
+
+# Functions
+hmm_posterior(**two_states(startprob=[1.0])) -> ValueError: startprob must be of shape (2,)
+hmm_viterbi(**two_states(startprob=[[0.5, 0.5]]))
+    ValueError: startprob must have 1 dimension(s), got 2
+hmm_sample_states(**two_states(startprob=[0.5, 0.4]))
+    ValueError: startprob must hold probabilities that sum to 1
+hmm_log_likelihood(**two_states(startprob=[1.5, -0.5]))
+    ValueError: startprob must hold probabilities
+hmm_posterior(**two_states(startprob=[np.nan, 1.0]))
+    ValueError: startprob must hold probabilities
+hmm_viterbi(**two_states(transmat=np.eye(3))) -> ValueError: transmat must be of shape (2, 2)
+hmm_sample_states(**two_states(transmat=np.zeros((2, 2))))
+    ValueError: transmat must hold probabilities
+hmm_log_likelihood(**two_states(log_obs=np.zeros(3)))
+    ValueError: log_obs must have 2 dimension(s), got 1
+hmm_posterior(**two_states(log_obs=np.zeros((3, 0)))) -> ValueError: a column for each state
+hmm_viterbi(**two_states(log_obs=[[0.0, np.nan]] * 3))
+    ValueError: log_obs must hold log probabilities, got NaN
+hmm_sample_states(**two_states(log_obs=[[0.0, np.inf]] * 3))
+    ValueError: log_obs must hold log probabilities
+hmm_log_likelihood(**two_states(ptr=[0, 2]))
+    ValueError: ptr must rise from 0 to the 3 rows of log_obs
+hmm_posterior(**two_states(ptr=[1, 3])) -> ValueError: ptr must rise from 0
+hmm_viterbi(**two_states(ptr=[0, 2, 1, 3])) -> ValueError: ptr must rise from 0
+hmm_sample_states(**two_states(ptr=[0.0, 3.0])) -> ValueError: ptr must rise from 0
+hmm_log_likelihood(**two_states(ptr=[])) -> ValueError: ptr must rise from 0
+
+# First and known states, possible transitions
+make(init=[row(0, 0)]).fit(PARTS) -> ValueError: states of 2 sequences...got 1
+make(init=[row(0, 0)] * 2).fit([SERIES, SERIES])
+    ValueError: for sequence 0, got an array of int64 of shape (2,)
+make(init=[np.zeros(2), np.zeros(5)]).fit(PARTS) -> ValueError: integers...of float64
+make(init=[np.full(2, 4), np.full(5, 4)]).fit(PARTS) -> ValueError: n_components - 1 = 3, got 4
+make(init=[np.full(2, -1), np.full(5, 0)]).fit(PARTS) -> ValueError: n_components - 1 = 3, got -1
+make(init=np.zeros((2, 3), int)).fit(SERIES) -> ValueError: for sequence 0...(2, 3)
+make(8).fit(SIX, [FREE, FREE, FREE])
+    ValueError: 2 arrays of states, one for each sequence of X; got 3
+make(8).fit(SIX, [FREE, FREE[:-1]]) -> ValueError: y[1] must have shape (6,), a state per step
+make(8).fit(SIX, [FREE, row(0, 0, 9, 0, 0, 0)]) -> ValueError: y[1] ... from 0 to 7...got y[1][2]=9
+make(8).fit(SIX, [FREE, FREE - 1]) -> ValueError: =-2
+make(8).fit(SIX, [FREE, FREE + 0.5]) -> ValueError: integers
+make(8).fit(SIX, [FREE, [None] * 5 + ['a']]) -> TypeError: y[1][5]='a'...LabelEncoder...use_y=False
+make(8).fit(SIX, [FREE, [FREE]]) -> ValueError: y[1] must have shape
+make(8).fit(SIX, 'abc') -> TypeError: an array, or a list
+make(8).fit(SIX[0].reshape(-1, 1), FREE[:-1]) -> ValueError: y
+make(8).fit(in_parts(SIX), [FREE, FREE, FREE]) -> ValueError: sequence of X
+make(8, transitions=np.ones((7, 7), dtype=bool)).fit(SIX) -> ValueError: transitions ... (8, 8)
+make(8, transitions=np.full((8, 8), 0.5)).fit(SIX) -> ValueError: bool
+make(8, transitions=np.triu(np.ones((8, 8), dtype=bool), 1)).fit(SIX)
+    ValueError: row 7 allows no state
+make(8, start=np.zeros(8, dtype=bool)).fit(SIX) -> ValueError: start allows no state
+make(8, start=[True, False]).fit(SIX) -> ValueError: start ... (8,)
+make(8, transitions='left-right', state_order='share').fit(SIX)
+    ValueError: state_order='share'
+make(8, transitions='left-right', duration='poisson').fit(SIX)
+    ValueError: state 7 without a successor other than itself
+make(2, transitions='left-right', similarity=FixedSimilarity(np.eye(2)[::-1])).fit(SIX)
+    ValueError: state 1 without a successor.
+make(state_order='mean', emission='categorical').fit(SIX) -> ValueError: state_order='mean'
+make(state_order='mean').fit(SIX, [FREE, np.maximum(FREE, 0)]) -> ValueError: known states in y
+
+chain(warm_start=True, emission=CategoricalEmission(prior=0.5)).set_params(emission__prior=0.7,
+        max_iter=8).fit([SIX[0], ONCE])
+    ValueError ~ emission=.*0\.5.*got emission=.*0\.7
+
+# What compares or leaves out sequences
+chain().to_arviz(np.ones((6, 1))) -> ValueError: X is one sequence
+chain().to_arviz([ONCE]) -> ValueError: X is one sequence
+chain().to_arviz([ONCE, SIX[0]]) -> ValueError: the data that the model was fitted to
+chain().to_arviz([np.append(SIX[0], ONCE[:3]), ONCE[3:]])
+    ValueError: the data that the model was fitted to
+chain(y=[FREE, ONCE]).to_arviz([SIX[0], ONCE]) -> TypeError: without known states in y
+chain(duration='poisson').to_arviz([SIX[0], ONCE]) -> TypeError: without a duration
+make().fit(in_parts(SIX)).to_arviz(SIX) -> TypeError: not to a PartitionedPanel
+hmm().decode(in_parts(PARTS)) -> TypeError: .compute()
+hmm().forecast(in_parts(PARTS), 3) -> TypeError: .compute()
+hmm().impute(in_parts(PARTS)) -> TypeError: .compute()
+hmm().predict(in_parts([np.ones((3, 4))] * 2)) -> ValueError: 4 features, but ... expecting 2
+factorial().predict(in_parts([np.ones((3, 4))] * 2))
+    ValueError: 4 features, but ... expecting 2
+hmm().score(in_parts([np.full((2, 2), np.nan)] * 2)) -> ValueError: nothing but missing values
+make(emission='student_t').fit(in_parts(PARTS))
+    TypeError: takes no PartitionedPanel...X.compute()
+make(emission=IndependentEmissions([('a', 'student_t', [0, 1])])).fit(in_parts(PARTS))
+    TypeError: takes no PartitionedPanel...X.compute()
+make(state_sampler='beam').fit(in_parts(PARTS))
+    TypeError: takes no PartitionedPanel...X.compute()
+make(similarity='emission').fit(in_parts(PARTS))
+    TypeError: takes no PartitionedPanel...X.compute()
+make(warm_start=True).fit(in_parts(PARTS)) -> TypeError: takes no PartitionedPanel...X.compute()
+make().fit(in_parts([SERIES, SERIES + np.inf])) -> ValueError: partition 1: ...infinity
+make().fit(in_parts([SERIES * [1.0, np.nan]] * 2))
+    ValueError: column 1 holds nothing but missing values
+make(emission='poisson').fit(in_parts([SIX[1], -SIX[1]]))
+    ValueError: partition 1: X must hold counts...-1
+make().fit(in_parts([SERIES, SERIES[:0]]))
+    ValueError: partition 1: Found sequence with 0 observation
+make(init=[row(0, 0)]).fit(in_parts(PARTS)) -> ValueError: init must hold the states of 2 sequences
+
+# Factors
+factors('auto', emission=given()).fit(SERIES) -> ValueError: the same... got 'auto' and 2
+factors('auto', emission=BinaryFactorEmission('auto', weights=WEIGHTS)).fit(SERIES)
+    ValueError: leave them at None
+factors('auto', start_prior=(1.0, 2.0)).fit(SERIES) -> ValueError: leave start_prior at
+factors('auto', switch_on_prior=(2.0, 1.0)).iter_sweeps(SERIES) -> ValueError: leave it at 1.0
+factors('auto', mass_prior=(0.0, 1.0)).fit(SERIES) -> ValueError: mass_prior must be two positive
+factors(emission=BinaryFactorEmission(3)).fit(SERIES) -> ValueError: must be the same... got 2 and 3
+factors(emission=given(activity_prior=(2.0, 1.0))).fit(SERIES)
+    ValueError: activity_prior of the emission
+factors(emission=given(mass_prior=(2.0, 1.0))).fit(SERIES)
+    ValueError: mass_prior of the emission is for states of HDPHMMLT
+factors(emission=given(amplitude_variance=0.1)).fit(SERIES)
+    ValueError: amplitude_variance of the emission
+factors(emission=given(weights=WEIGHTS[:2])).fit(SERIES)
+    ValueError ~ weights must be .* shape \(3, 2\)
+factors(emission=given(output=['normal'] * 3)).fit(SERIES) -> ValueError: list of 2
+factors(emission='probit').iter_sweeps(SERIES) -> ValueError: must hold 0, 1 or NaN in column 1
+factors().fit([np.zeros((2, 1)), np.zeros((0, 1))]) -> ValueError: 0 observation...sequence 1
+factors().fit([np.zeros((3, 2)), np.zeros((3, 1))])
+    ValueError: has 1 features, but sequence 0 has 2
+factors(emission=given(noise_variance=0.1)).fit([SERIES, np.full((2, 2), 1e160)])
+    ValueError: 1e+160 in column 0: scale the columns of X
+factors(emission=given()).fit([SERIES, np.full((2, 2), 1e160)])
+    ValueError: 1e+160 in column 0: scale the columns of X
+factors().fit([1e-151 * SERIES]) -> ValueError: vary by 1e-150 or more...in column 0: scale
+factors().sample(3) -> NotFittedError: FactorialHMM
+factorial().sample(0) -> ValueError: n_steps
+many_factors().predict(SERIES) -> ValueError: up to 20 factors, got 21
+many_factors().score(SERIES) -> ValueError: up to 20 factors, got 21
+many_factors().transform(SERIES) -> ValueError: up to 20 factors, got 21
+factors().fit([SERIES] * 2, [UNKNOWN] * 3)
+    ValueError: 10 rows of bits... 2 such arrays... got 3 entries
+factors().fit([SERIES] * 2, [UNKNOWN, UNKNOWN[:-1]])
+    ValueError: y[1][:, 0] must have shape (5,), a bit per step
+factors(3).fit([SERIES] * 2, [UNKNOWN, UNKNOWN])
+    ValueError: y[0] must have n_factors=3 columns...shape (5, 2)...use_y
+factors().fit([SERIES] * 2, [UNKNOWN, UNKNOWN + 3]) -> ValueError: y[1][:, 0] ... 0 to 1...[0]=2
+factors().fit([SERIES] * 2, [UNKNOWN, UNKNOWN - 1]) -> ValueError: =-2
+factors().fit([SERIES] * 2, [UNKNOWN, UNKNOWN + 0.5]) -> ValueError: integers
+factors().fit([SERIES] * 2, [UNKNOWN, [['a'] * 2] * 5]) -> TypeError: use_y=False
+factors().fit([SERIES] * 2, [UNKNOWN, UNKNOWN[:, 0]])
+    ValueError: y[1] must have a row for each step...(5,)
+factors().fit([SERIES] * 2, [UNKNOWN, [[0, 1], [0]]])
+    ValueError: y[1] must have a row for each step
+factors().fit([SERIES] * 2, np.full((9, 2), -1)) -> ValueError: 10 rows of bits
+factors().fit([SERIES] * 2, [np.zeros(5), np.zeros(4), np.zeros(5)])
+    ValueError: 10 rows of bits...got 3 entries
+factors().fit([SERIES] * 2, 'abc') -> TypeError: an array, or a list
+factors('auto').fit([SERIES], [UNKNOWN + [1, 2]]) -> ValueError: y[:, 0] holds no 1
+factors('auto').fit([SERIES] * 2, [UNKNOWN + 2, UNKNOWN[:, :1] + 2])
+    ValueError: the same number of columns
+factors('auto').fit([SERIES], [np.ones((5, 80))]) -> ValueError ~ at most \d+ columns
+
+# Detectors
+StateDetector(features='values', step=2).fit(HALF_SEEN)
+    ValueError: step=2 leaves no observed value
+StateDetector(features=WindowFeatures(4000)).fit(STEPS)
+    ValueError: window=4000 exceeds the longest sequence
+StateDetector().fit(STEPS * np.nan) -> ValueError: nothing but missing values
+StateDetector().fit(STEPS * 1e170)
+    ValueError: numbers up to 1e+120, because squares of larger ones overflow
+StateDetector(features='windows').fit(STEPS * 1e170)
+    ValueError: numbers up to 1e+120, because squares
+StateDetector().fit(STEPS * [1.0, np.nan]) -> ValueError: column 1 holds nothing but missing values
+StateDetector().fit(STEPS + 1j)
+    ValueError ~ Complex data not supported: X must hold real.*complex128.$
+StateDetector().fit(STEPS[:, 0]) -> ValueError: Expected 2D array, got 1D array
+StateDetector().fit(STEPS, [100, 200]) -> ValueError: what look like the lengths of sequences
+StateDetector().fit([STEPS[:200], STEPS[200:]], [100, 100, 100])
+    ValueError: what look like the lengths of sequences
+StateDetector().fit(STEPS, np.full(299, -1)) -> ValueError: y must hold
+StateDetector().fit(STEPS, np.full(300, 20)) -> ValueError: y
+StateDetector().fit(STEPS, np.full(300, 0.5)) -> ValueError: y
+StateDetector().fit(STEPS, np.full(300, -2)) -> ValueError: y
 """

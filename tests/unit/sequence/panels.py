@@ -1,12 +1,10 @@
 """Small panels of all kinds of observations, for fits to partitions."""
 
-from dataclasses import is_dataclass
-
 import numpy as np
-from numpy.testing import assert_array_equal
 
 from skdp.data import SequencePanel
 from skdp.emissions import IndependentEmissions
+from skdp.utils._checking import same_fit as assert_same  # noqa: F401
 
 LENGTHS = (40, 1, 70, 30, 55, 120, 9)
 N_STATES = 4
@@ -49,16 +47,10 @@ def draw_panel(kind, lengths=LENGTHS):
     return SequencePanel(values, np.cumsum([0, *lengths]))
 
 
-KINDS = (
-    "gaussian",
-    "missing",
-    "autoregressive",
-    "poisson",
-    "bernoulli",
-    "categorical",
-    "multinomial",
-    "mixed",
-)
+KINDS = [
+    *("gaussian", "missing", "autoregressive", "poisson"),
+    *("bernoulli", "categorical", "multinomial", "mixed"),
+]
 """The draws of `draw_panel`."""
 
 MIXED = IndependentEmissions(
@@ -73,26 +65,3 @@ MIXED = IndependentEmissions(
 
 EMISSIONS = {kind: kind for kind in KINDS} | {"missing": "gaussian", "mixed": MIXED}
 """Their possible sources."""
-
-
-def assert_same(found, expected):
-    """See that two fitted models have the same bits."""
-    assert found.trace_ == expected.trace_
-    assert len(found.samples_) == len(expected.samples_)
-    for mine, theirs in zip(found.samples_, expected.samples_, strict=True):
-        assert_same_values(mine, theirs, "sample")
-
-
-def assert_same_values(found, expected, name):
-    """See that arrays are equal, and those in tuples, dictionaries and dataclasses."""
-    if isinstance(expected, tuple):
-        for i, (mine, theirs) in enumerate(zip(found, expected, strict=True)):
-            assert_same_values(mine, theirs, f"{name}[{i}]")
-    elif isinstance(expected, dict):
-        assert found.keys() == expected.keys()
-        for key, value in expected.items():
-            assert_same_values(found[key], value, f"{name}.{key}")
-    elif is_dataclass(expected):
-        assert_same_values(vars(found), vars(expected), name)
-    else:
-        assert_array_equal(found, expected, err_msg=name)
