@@ -260,7 +260,7 @@ class Unpassed:
 
     def _unit_of(self, item: pytest.Item) -> str:
         """Return what a slow test belongs to: its file or its wrong patch."""
-        if not item.get_closest_marker("slow") or item.get_closest_marker("exhaustive"):
+        if not item.get_closest_marker("slow"):
             return ""
         patch = getattr(item, "callspec", None) and item.callspec.params.get("mutation")
         return patch.unit if patch else item.path.relative_to(self._root).as_posix()

@@ -135,7 +135,7 @@ for estimator in _all_estimators():
 
 
 @pytest.mark.slow
-@pytest.mark.exhaustive  # it compiles everything: some minutes
+@pytest.mark.skipif("SKDP_COMPILE_ALL" not in os.environ, reason="compiles everything: minutes")
 def test_every_estimator_finds_its_kernels(tmp_path):
     """Longer fits, in another process, find all that two sweeps on a few samples left behind."""
     run("from skdp.utils import compile_kernels; compile_kernels()", tmp_path)

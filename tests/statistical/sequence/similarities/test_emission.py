@@ -178,8 +178,7 @@ def draw_chain(metric, is_semi, is_scale_drawn, rng):
     [
         ("hellinger", True, False),
         ("bhattacharyya", False, True),
-        pytest.param("hellinger", False, False, marks=pytest.mark.exhaustive),
-        pytest.param("bhattacharyya", False, False, marks=pytest.mark.exhaustive),
+        ("hellinger", False, False),
     ],
 )
 def test_joint_distribution(metric, is_semi, is_scale_drawn):
