@@ -12,7 +12,11 @@ from registry import CASES, METHODS, arguments, fitted, results
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from skdp.context import LexicalizedEventModel
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
+from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
+from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM
+from skdp.preprocessing import WindowFeatures
 from skdp.utils._checking import interrupt, list_fitted, same_fit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -220,3 +224,25 @@ def test_set_output(name):
         found = twin.transform(case.data[0])
         assert list(found.columns) == list(model.get_feature_names_out())
         assert_array_equal(found.to_numpy(), model.transform(case.data[0]))
+
+
+IGNORING_Y = (
+    HierarchicalPitmanYorLM, KneserNeyLM, LexicalizedEventModel, WindowFeatures, SegmentVectorizer,
+    TokenVectorizer,
+)  # fmt: skip
+
+
+@every_case
+def test_y_without_entries(name):
+    """It is refused by name, or never read, but not taken for nothing known."""
+    case = CASES[name]
+    if isinstance(case.estimator, IGNORING_Y):
+        pytest.skip("ignores y, as transformers and language models do")
+    X = case.data[0]
+    once = (label for label in [0] * len(X))
+    for y in (dict.fromkeys(range(len(X)), 0), np.array(1), {0, 1}, "yes", 1, once):
+        model = clone(case.estimator)
+        with pytest.raises((ValueError, TypeError), match=r"\by\b") as raised:
+            model.fit(X, y)
+        assert type(raised.value).__module__ != "numpy"
+        assert list_fitted(model) == set()
