@@ -5,6 +5,7 @@ Sigma ~ IW(freedom, scale), A | Sigma ~ MN(coefs, Sigma, precision^-1).
 
 import math
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from scipy import special, stats
@@ -112,12 +113,10 @@ def log_evidence_with_gaps(sequences, states, n_lags, prior, starting, n_nodes=8
     volumes = volumes / np.cos(0.5 * np.pi * nodes) ** 2
     values = np.concatenate([np.array(s)[:, 0] for s in sequences])
     missing = np.flatnonzero(np.isnan(values))
-    grids = np.meshgrid(*[np.arange(n_nodes)] * len(missing), indexing="ij")
-    filled = np.repeat(values[np.newaxis], grids[0].size, axis=0)
-    logs = np.zeros(grids[0].size)
-    for t, grid in zip(missing, grids, strict=True):
-        filled[:, t] = line[grid.ravel()]
-        logs += np.log(volumes[grid.ravel()])
+    places = np.array(list(product(range(n_nodes), repeat=len(missing))), dtype=int)
+    filled = np.repeat(values[np.newaxis], len(places), axis=0)
+    filled[:, missing] = line[places]
+    logs = np.log(volumes[places]).sum(axis=1)
     known, begin = {}, 0
     for sequence in sequences:
         n = len(sequence)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement, pairwise, product
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,19 @@ class Problem:
 
 
 def log_likelihood(problem, bits):
-    """Return log p(y given bits (N, K)), with weights summed out."""
+    """Return log p(y given bits (..., N, K)), with weights summed out."""
     values = problem.values
-    rows = np.column_stack([np.ones(len(values)), bits])
-    covariance = problem.scale**2 * rows @ rows.T
-    result = 0.0
+    covariance = problem.scale**2 * (1.0 + bits @ bits.swapaxes(-1, -2))
+    result = np.zeros(bits.shape[:-2])
     for d, precision in enumerate(problem.precisions):
-        seen = ~np.isnan(values[:, d])
-        if seen.any():
-            own = covariance[np.ix_(seen, seen)] + np.eye(seen.sum()) / precision
-            result += stats.multivariate_normal.logpdf(values[seen, d], cov=own)
-    return float(result)
+        y, seen = np.nan_to_num(values[:, d]), ~np.isnan(values[:, d])
+        # What is missing is independent of all others and 0.
+        noise = np.diag(np.where(seen, 1.0 / precision, 1.0))
+        own = np.where(np.outer(seen, seen), covariance, 0.0) + noise
+        solved = np.linalg.solve(own, np.broadcast_to(y[:, np.newaxis], (*own.shape[:-1], 1)))
+        logs = np.linalg.slogdet(own)[1] + (y @ solved)[..., 0]
+        result -= 0.5 * (logs + seen.sum() * math.log(2.0 * math.pi))
+    return result
 
 
 def count(problem, path):
@@ -99,20 +101,26 @@ class Posterior:
 
 
 def features(bits, most, n_named=0):
-    """Return what the posterior means are of, of the paths of a draw."""
+    """Return what the posterior means are of, of paths (..., N, K)."""
     bits = np.asarray(bits, dtype=float)
-    numbers = np.zeros(most + 1)
-    numbers[min(int(bits.any(axis=0).sum()), most)] = 1.0
-    named = bits[:, :n_named].T.ravel()
-    return numbers, bits @ bits.T, bits.sum(axis=1) ** 2, np.outer(named, named)
+    numbers = np.eye(most + 1)[np.minimum(bits.any(axis=-2).sum(axis=-1), most)]
+    named = bits[..., :n_named].swapaxes(-1, -2)
+    named = named.reshape(*bits.shape[:-2], -1)
+    outer = named[..., :, np.newaxis] * named[..., np.newaxis, :]
+    return numbers, bits @ bits.swapaxes(-1, -2), bits.sum(axis=-1) ** 2, outer
 
 
-def _average(logs, parts, masses):
-    probs = special.softmax(logs)
-    numbers, pairs, squares, named = (
-        np.tensordot(probs, np.array(part), 1) for part in zip(*parts, strict=True)
-    )
-    return Posterior(numbers, pairs, squares, float(probs @ masses), named)
+def _average(problem, log_priors, sets, most, masses, *, with_data):
+    """Return means over arrays of paths (M, N, K) of several K."""
+    logs = [
+        np.array(log_prior) + (log_likelihood(problem, bits) if with_data else 0.0)
+        for log_prior, bits in zip(log_priors, sets, strict=True)
+    ]
+    parts = zip(*(features(bits, most, len(problem.known)) for bits in sets), strict=True)
+    probs = special.softmax(np.concatenate(logs))
+    means = (np.tensordot(probs, np.concatenate(part), 1) for part in parts)
+    numbers, pairs, squares, named = means
+    return Posterior(numbers, pairs, squares, float(probs @ np.concatenate(masses)), named)
 
 
 def _complete(known, n):
@@ -124,13 +132,11 @@ def _complete(known, n):
 def expect_finite(problem, n_factors, *, with_data=True):
     n, n_named = sum(problem.lengths), len(problem.known)
     every = [_complete(known, n) for known in [*problem.known, *[()] * (n_factors - n_named)]]
-    logs, parts = [], []
-    for paths in product(*every):
-        bits = np.array(paths).T
-        log_prior = sum(log_path(problem, path) for path in bits.T.tolist())
-        logs.append(log_prior + (log_likelihood(problem, bits) if with_data else 0.0))
-        parts.append(features(bits, n_factors, n_named))
-    return _average(logs, parts, np.zeros(len(logs)))
+    sets = list(product(*every))
+    priors = [sum(log_path(problem, path) for path in paths) for paths in sets]
+    bits = np.array(sets, dtype=float).swapaxes(1, 2)
+    nothing = np.zeros(len(sets))
+    return _average(problem, [priors], [bits], n_factors, [nothing], with_data=with_data)
 
 
 def expect_buffet(problem, most, *, mass=None, mass_prior=None, with_data=True):
@@ -139,25 +145,25 @@ def expect_buffet(problem, most, *, mass=None, mass_prior=None, with_data=True):
     q = problem.switch_on_prior[1]
     expected = sum(q / (q + i) for i in range(n))
     paths = [path for path in product((0, 1), repeat=n) if any(path)]
+    intensities = {path: log_intensity(problem, path) for path in paths}
     named = [list(_complete(known, n)) for known in problem.known]
-    logs, parts, masses, likelihoods = [], [], [], {}
+    priors, sets, masses = [], [], []
     for k in range(len(named), most + 1):
         others = combinations_with_replacement(paths, k - len(named))
-        for first, rest in product(product(*named), others):
-            chosen = (*first, *rest)
-            if mass is not None:
-                log_prior, mean = k * math.log(mass), mass
-            else:
-                shape, rate = mass_prior
-                log_prior = math.lgamma(shape + k) - (shape + k) * math.log(rate + expected)
-                mean = (shape + k) / (rate + expected)
-            log_prior += sum(log_intensity(problem, path) for path in chosen)
-            log_prior -= sum(math.lgamma(m + 1) for m in Counter(rest).values())
-            bits = np.array(chosen).T if chosen else np.zeros((n, 0))
-            same_set = tuple(sorted(chosen))  # names do not enter the likelihood
-            if with_data and same_set not in likelihoods:
-                likelihoods[same_set] = log_likelihood(problem, bits)
-            logs.append(log_prior + likelihoods.get(same_set, 0.0))
-            parts.append(features(bits, most, len(named)))
-            masses.append(mean)
-    return _average(logs, parts, np.array(masses))
+        choices = list(product(product(*named), others))
+        if mass is not None:
+            log_mass, mean = k * math.log(mass), mass
+        else:
+            shape, rate = mass_prior
+            log_mass = math.lgamma(shape + k) - (shape + k) * math.log(rate + expected)
+            mean = (shape + k) / (rate + expected)
+        priors.append([
+            log_mass
+            + sum(intensities[path] for path in (*first, *rest))
+            - sum(math.lgamma(m + 1) for m in Counter(rest).values())
+            for first, rest in choices
+        ])  # fmt: skip
+        bits = np.array([(*first, *rest) for first, rest in choices], dtype=float)
+        sets.append(bits.reshape(len(choices), k, n).swapaxes(1, 2))
+        masses.append(np.full(len(choices), mean))
+    return _average(problem, priors, sets, most, masses, with_data=with_data)

@@ -1,26 +1,88 @@
-"""The weak limit of the HDP-HMM with similarities: states enumerated, transitions by Monte Carlo.
+"""The weak limit of the HDP-HMM: states enumerated, rates integrated out, the rest averaged.
 
 beta ~ Dirichlet(gamma / J, ...), pi_jj' ~ Gamma(alpha beta_j' + kappa [j = j'], 1), first states
 from the rates pi_0j' ~ Gamma(alpha beta_j', 1); the probability of a transition is pi_jj' phi_jj'
-over its sum. States emit symbols with probabilities theta_j ~ Dirichlet(prior). Transitions are
-drawn from their prior, and the probability of every sequence of states is averaged over the draws.
-Some transitions may be impossible, with phi = 0, and some states may be known.
-The sum A of the parameters of theta_j may have a Gamma prior; it is integrated out by quadrature.
+over its sum. Transitions may be impossible, with phi = 0, and states may be known. With durations
+a state is left for another one, phi_jj = 0, and lasts D = min(1 + K, D_max) steps.
 
-Or states emit Gaussian vectors, with a normal-inverse-Wishart prior, such that depend on those
-before them, or anything whose evidence is given.
+Rates are integrated out through a time for each state. Concentrations, stickiness, beta and what
+similarities depend on, if they are not given, are points of a Sobol sequence under their prior.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
-from exact.oracles import autoregression
-from exact.oracles.quadrature import gamma_quadrature
+from exact.oracles.hmm import runs
 from scipy import special, stats
+from scipy.stats import qmc
+
+LOG_TIMES = np.arange(-40.0, 100.0, 0.5)
+
+
+class Durations(NamedTuple):
+    """D_max, a quadrature of the prior of a state's parameter, and P(K = k) at its points."""
+
+    longest: int
+    grid: np.ndarray
+    weights: np.ndarray
+    pmf: Callable[[int], np.ndarray]
+
+
+def poisson_pmf(k, omega):
+    return np.exp(k * np.log(omega) - omega - math.lgamma(k + 1.0))
+
+
+def negative_binomial_pmf(k, r, p):
+    return math.comb(k + r - 1, k) * (1.0 - p) ** r * p**k
+
+
+class Latent(NamedTuple):
+    """Parameters that are averaged over.
+
+    From points (n, n_dims) of the unit cube `draw` makes log phi, (n, J, J), or 0; log p(sequences
+    given states), (n,), as a function of them, or 0; and figures of parameters, (n, F).
+    """
+
+    n_dims: int
+    draw: Callable
+
+
+NOTHING = Latent(0, lambda points: (0.0, lambda states: 0.0, points))
+
+
+@dataclass(frozen=True)
+class Problem:
+    sequences: tuple[tuple, ...]  # of rows, which are tuples
+    evidence: Callable[[tuple, tuple], float] = lambda sequences, states: 0.0  # log p(x given z)
+    n_states: int = 2
+    alpha: float | None = 1.5  # None: drawn, or alpha + kappa is, from the prior below
+    gamma: float | None = 2.0
+    kappa: float | None = 0.0  # None: kappa / (alpha + kappa) is drawn
+    alpha_prior: tuple[float, float] = (2.0, 1.0)
+    gamma_prior: tuple[float, float] = (2.0, 1.0)
+    share_prior: tuple[float, float] = (1.0, 1.0)
+    phi: tuple[tuple[float, ...], ...] | None = None
+    allowed: tuple[tuple[int, ...], ...] | None = None  # 0: impossible; the last row: first states
+    known: tuple[tuple[int, ...], ...] | None = None  # the known states of the steps; -1: unknown
+    durations: Durations | None = None
+    latent: Latent = NOTHING
+
+
+def of_rows(log_density):
+    """Return the evidence of observations of which those of different states are independent."""
+    log_density = cache(log_density)
+
+    def evidence(sequences, states):
+        rows = [x for sequence in sequences for x in sequence]
+        own = [tuple(x for x, z in zip(rows, states, strict=True) if z == j) for j in set(states)]
+        return sum(map(log_density, own))
+
+    return evidence
 
 
 @dataclass(frozen=True)
@@ -31,34 +93,6 @@ class NormalInverseWishart:
     precision: float
     freedom: float
     scale: tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True)
-class Problem:
-    sequences: tuple[tuple, ...]  # of symbols or, with a Gaussian prior, vectors
-    n_states: int = 2
-    n_symbols: int = 2
-    prior: float = 0.5
-    base: tuple[float, ...] | None = None  # of the symbols; None: uniform
-    concentration_prior: tuple[float, float] | None = None  # None: A is n_symbols times the prior
-    alpha: float | None = 1.5  # None: drawn, or alpha + kappa is, from the prior below
-    gamma: float | None = 2.0
-    kappa: float | None = 0.0  # None: kappa / (alpha + kappa) is drawn
-    alpha_prior: tuple[float, float] = (2.0, 1.0)
-    gamma_prior: tuple[float, float] = (2.0, 1.0)
-    share_prior: tuple[float, float] = (1.0, 1.0)
-    phi: tuple[tuple[float, ...], ...] | None = None
-    allowed: tuple[tuple[int, ...], ...] | None = None  # 0: impossible; the last row: first states
-    known: tuple[tuple[int, ...], ...] | None = None  # the known states of the steps; -1: unknown
-    gaussian: NormalInverseWishart | None = None
-    regression: autoregression.MatrixNormalInverseWishart | None = None
-    starting: autoregression.Normal | None = None  # of the first values, if one is missing (NaN)
-    evidence: Callable[[tuple], float] | None = None  # log density of the observations of a state
-
-    @property
-    def n_lags(self):
-        """Number of earlier vectors on which one depends."""
-        return (len(self.regression.precision) - 1) // len(self.regression.scale)
 
 
 def predict(vectors, prior):
@@ -100,159 +134,175 @@ def log_gaussian_evidence(vectors, prior):
     return result
 
 
-def log_evidence(problem, states):
-    """Return log p(x | z): a Dirichlet-multinomial for each state, or what else is given."""
-    if problem.starting is not None:
-        return autoregression.log_evidence_with_gaps(
-            problem.sequences, states, problem.n_lags, problem.regression, problem.starting
-        )
-    if problem.regression is not None:
-        pairs = autoregression.pairs(problem.sequences, problem.n_lags)
-        known = [[] for _ in range(problem.n_states)]
-        for pair, j in zip(pairs, states, strict=True):
-            if pair is not None:
-                known[j].append(pair)
-        return sum(autoregression.log_evidence(own, problem.regression) for own in known)
-    evidence = problem.evidence
-    if problem.gaussian is not None:
-        evidence = partial(log_gaussian_evidence, prior=problem.gaussian)
-    if evidence is not None:
-        vectors = tuple(x for sequence in problem.sequences for x in sequence)
-        return sum(
-            evidence(tuple(x for x, z in zip(vectors, states, strict=True) if z == j))
-            for j in range(problem.n_states)
-        )
-    if problem.concentration_prior is not None:
-        return special.logsumexp(concentration_posterior(problem, states)[1])
-    return log_evidence_of_symbols(problem, states, problem.n_symbols * problem.prior)
+def log_probability_of_row(counts, shapes, log_phi):
+    """Return log E[prod_k P_k^n_k] with P_k = r_k phi_k / sum r phi, r_k ~ Gamma(a_k, 1).
 
+    1 / T^n is the integral of u^(n - 1) exp(-u T) / Gamma(n), and rates are independent given u:
+    a sum over all log u in steps of .5, the error of which is about 1e-10.
 
-def log_evidence_of_symbols(problem, states, concentration):
-    """Return log p(x | z, A), elementwise for an array of concentrations."""
-    symbols = [x for sequence in problem.sequences for x in sequence]
-    n_symbols = problem.n_symbols
-    base = np.full(n_symbols, 1.0 / n_symbols) if problem.base is None else np.array(problem.base)
-    result = 0.0
-    for j in range(problem.n_states):
-        n = 0
-        counts = [0] * n_symbols
-        for x, z in zip(symbols, states, strict=True):
-            if z == j:  # its probability given those before it
-                share = concentration * base[x] + counts[x]
-                result = result + np.log(share / (concentration + n))
-                counts[x] += 1
-                n += 1
+    Parameters
+    ----------
+    counts : (U, K) array
+    shapes : (n, K) array
+    log_phi : (K,) or (n, K) array
+
+    Returns
+    -------
+    (U, n) array
+    """
+    totals, possible = counts.sum(axis=1), np.isfinite(log_phi)
+    log_phi = np.where(possible, log_phi, 0.0)
+    logs = np.logaddexp(0.0, LOG_TIMES[:, np.newaxis] + log_phi[..., np.newaxis, :])
+    own = np.where(possible, shapes, 0.0)[:, np.newaxis]
+    base = np.exp(-(logs * own).sum(axis=-1))  # (n, V)
+    base[:, -1] /= -np.expm1(-0.5 * own.sum(axis=(1, 2)))  # later terms are a geometric series
+    each = np.exp(LOG_TIMES[:, np.newaxis] * totals - logs @ counts.T)  # (V, U) or (n, V, U)
+    integrals = 0.5 * base @ each if each.ndim == 2 else 0.5 * (base[:, np.newaxis] @ each)[:, 0]
+    result = np.log(integrals.T) - special.gammaln(np.maximum(totals, 1))[:, np.newaxis]
+    for k in range(counts.shape[1]):
+        n = counts[:, k, np.newaxis]
+        result += special.gammaln(shapes[:, k] + n) - special.gammaln(shapes[:, k])
+        result += n * log_phi[..., k]
+    result[counts @ ~possible.T > 0] = -np.inf
+    result[totals == 0] = 0.0
     return result
 
 
-def concentration_posterior(problem, states):
-    """Return concentrations, and log p(x, A | z) at each times the step of the quadrature."""
-    concentrations, weights = gamma_quadrature(*problem.concentration_prior, step=0.1)
-    logs = log_evidence_of_symbols(problem, states, concentrations)
-    return concentrations, logs + np.log(weights)
+def split(sequences, states):
+    """Return the states of each sequence."""
+    ends = np.cumsum([len(sequence) for sequence in sequences])[:-1]
+    return [part.tolist() for part in np.split(np.array(states), ends)]
 
 
-def mean_log_concentration(problem, states):
-    """Return E[log A given x and z], 0 where A is not drawn."""
-    if problem.concentration_prior is None:
-        return 0.0
-    concentrations, logs = concentration_posterior(problem, states)
-    return float(np.exp(logs - special.logsumexp(logs)) @ np.log(concentrations))
+def possible_states(problem):
+    """Return all sequences of states that agree with the known ones."""
+    length = sum(map(len, problem.sequences))
+    known = [-1] * length if problem.known is None else np.concatenate(problem.known).tolist()
+    return list(product(*(range(problem.n_states) if j < 0 else (j,) for j in known)))
 
 
 def count(problem, states):
-    """Return transitions by row, that of first states last."""
-    n_states = problem.n_states
-    counts = np.zeros((n_states + 1, n_states), dtype=int)
-    position = 0
-    for sequence in problem.sequences:
-        before = n_states
-        for _ in sequence:
-            counts[before, states[position]] += 1
-            before = states[position]
-            position += 1
+    """Return transitions by row, that of first states last; changes only, with durations."""
+    counts = np.zeros((problem.n_states + 1, problem.n_states), dtype=int)
+    for part in split(problem.sequences, states):
+        if problem.durations is not None:
+            part = [j for j, _ in runs(part)]
+        for before, after in zip([problem.n_states, *part[:-1]], part, strict=True):
+            counts[before, after] += 1
     return counts
 
 
-def draw_log_gamma(shape, rng):
-    """Return logs of Gamma(shape, 1) draws, for small shapes too."""
-    return np.log(rng.gamma(shape + 1.0)) + np.log(rng.random(shape.shape)) / shape
+def length_likelihood(sequences, durations, n_states):
+    """Return p(lengths of all segments of state j) for every j and point of the grid.
+
+    The mass beyond the longest duration is there.
+    """
+    longest, grid, _, pmf = durations
+    tables = [pmf(k) for k in range(longest)]
+    at_least = [1.0 - sum(tables[:k], np.zeros_like(grid)) for k in range(longest)]
+    result = np.ones((n_states, len(grid)))
+    for segments in map(runs, sequences):
+        for i, (j, d) in enumerate(segments):
+            if d > longest:
+                return np.zeros_like(result)
+            cut = i + 1 == len(segments) or d == longest
+            result[j] *= (at_least if cut else tables)[d - 1]
+    return result
 
 
-def draw_prior(problem, n_draws, rng):
-    """Return alpha, kappa, gamma and log P, (n_draws, J + 1, J), of draws from the prior."""
-    n_states = problem.n_states
+def weigh_lengths(problem, states):
+    """Return p(lengths given the states), and the mean parameter of durations given both."""
+    if problem.durations is None:
+        return 1.0, 0.0
+    _, grid, weights, _ = problem.durations
+    parts = split(problem.sequences, states)
+    likelihood = length_likelihood(parts, problem.durations, problem.n_states)
+    by_state = np.maximum(likelihood @ weights, 1e-300)
+    return by_state.prod(), (likelihood @ (weights * grid) / by_state).mean()
+
+
+def describe(problem, states):
+    """Return the numbers of used states and of segments, and which pairs of steps share a state."""
+    segments = sum(len(runs(part)) for part in split(problem.sequences, states))
+    pairs = np.equal.outer(states, states)[np.triu_indices(len(states), 1)]
+    return np.array([len(set(states)), segments, *pairs], dtype=float)
+
+
+def conditions(states):
+    """Return where figures of parameters are compared: everywhere, if z_0 = z_1, if z_0 = 0."""
+    return np.array([1.0, states[0] == states[1], states[0] == 0])
+
+
+def gamma_quantile(u, shape, rate):
+    return special.gammaincinv(shape, u) / rate
+
+
+def draw_prior(problem, points):
+    """Return alpha, kappa, gamma, (n,), and beta, (n, J), at points of the cube, (n, J + 2)."""
+    points = iter(points.T)
 
     def draw(value, prior):
-        shape, rate = prior
-        return np.full(n_draws, value) if value is not None else rng.gamma(shape, 1 / rate, n_draws)
+        u = next(points)
+        return np.full(len(u), value) if value is not None else gamma_quantile(u, *prior)
 
     gamma = draw(problem.gamma, problem.gamma_prior)
     alpha = draw(problem.alpha, problem.alpha_prior)
+    share = special.betaincinv(*problem.share_prior, next(points))
+    kappa = np.full(len(alpha), problem.kappa or 0.0)
     if problem.kappa is None:
-        share = rng.beta(*problem.share_prior, n_draws)
         alpha, kappa = alpha * (1.0 - share), alpha * share
-    else:
-        kappa = np.full(n_draws, problem.kappa)
-    log_beta = draw_log_gamma(np.repeat(gamma[:, None] / n_states, n_states, axis=1), rng)
-    log_beta -= special.logsumexp(log_beta, axis=1, keepdims=True)
-    shapes = np.repeat((alpha[:, None] * np.exp(log_beta))[:, None], n_states + 1, axis=1)
-    states = np.arange(n_states)
-    shapes[:, states, states] += kappa[:, None]
-    log_rates = draw_log_gamma(np.maximum(shapes, 1e-300), rng)
+    rest, beta, own = np.ones(len(gamma)), [], gamma / problem.n_states
+    for n_left in range(problem.n_states - 1, 0, -1):
+        v = special.betaincinv(own, n_left * own, next(points))
+        beta.append(rest * v)
+        rest = rest * (1.0 - v)
+    return alpha, kappa, gamma, np.maximum(np.column_stack([*beta, rest]), 1e-290)
+
+
+class Means(NamedTuple):
+    log_evidence: float
+    of_states: np.ndarray  # of `describe`
+    duration: float  # of the mean parameter of durations
+    parameters: np.ndarray  # (3, F): alpha, kappa, gamma, latent figures, times `conditions`
+
+
+def expect(problem, log2_points=12):
+    """Return log p(sequences), and posterior means."""
+    n_states, n_prior = problem.n_states, 2 + problem.n_states
+    n_latent, draw_latent = problem.latent
+    states = possible_states(problem)
+    counts = np.array([count(problem, z) for z in states])
+    kinds = [np.unique(counts[:, j], axis=0, return_inverse=True) for j in range(n_states + 1)]
+    lengths, durations = zip(*(weigh_lengths(problem, z) for z in states), strict=True)
+    log_phi = np.zeros((n_states + 1, n_states))
     with np.errstate(divide="ignore"):
-        if problem.phi is not None:
-            log_rates[:, :n_states] += np.log(problem.phi)
-        if problem.allowed is not None:
-            log_rates += np.log(problem.allowed)
-    return alpha, kappa, gamma, log_rates - special.logsumexp(log_rates, axis=2, keepdims=True)
-
-
-@dataclass
-class Expected:
-    """Posterior means of functions of states and parameters, and their Monte Carlo errors."""
-
-    mean: dict[str, np.ndarray]
-    error: dict[str, np.ndarray]
-
-
-def expect(problem, n_draws=2_000_000, chunk=20_000, seed=0):
-    """Return co-assignment probabilities, number of used states, alpha, kappa, gamma, log A."""
-    length = sum(map(len, problem.sequences))
-    all_states = np.array(list(product(range(problem.n_states), repeat=length)))
-    if problem.known is not None:
-        known = np.concatenate(problem.known)
-        all_states = all_states[np.all((known < 0) | (known == all_states), axis=1)]
-    evidence = np.exp([log_evidence(problem, states) for states in all_states])
-    counts = np.array([count(problem, states).ravel() for states in all_states])
-    kinds, kind = np.unique(counts, axis=0, return_inverse=True)
-    kind = kind.ravel()
-    together = (all_states[:, :, None] == all_states[:, None, :]).astype(float)
-    used = np.array([len(set(states)) for states in all_states.tolist()], dtype=float)
-    # By kind of counts: the evidence, and the evidence times what is asked for.
-    logs = [mean_log_concentration(problem, states) for states in all_states]
-    functions = np.column_stack([np.ones(len(used)), used, together.reshape(len(used), -1), logs])
-    weights = np.zeros((len(kinds), functions.shape[1]))
-    np.add.at(weights, kind, evidence[:, None] * functions)
-    rng = np.random.default_rng(seed)
-    sums = []
-    for _ in range(n_draws // chunk):
-        alpha, kappa, gamma, log_p = draw_prior(problem, chunk, rng)
-        log_p = np.maximum(log_p.reshape(chunk, -1), -700.0)
-        values = np.exp(log_p @ kinds.T) @ weights  # (chunk, functions)
-        more = values[:, :1] * np.column_stack([alpha, kappa, gamma])
-        sums.append(np.concatenate([values, more], axis=1).mean(axis=0))
-    sums = np.array(sums)
-    ratio = sums.mean(axis=0) / sums[:, 0].mean()
-    # Delta method for a ratio of means.
-    error = np.std(sums - ratio * sums[:, :1], axis=0) / sums[:, 0].mean() / math.sqrt(len(sums))
-
-    def split(x):
-        n = length * length
-        return {
-            "used": x[1], "together": x[2 : 2 + n].reshape(length, length),
-            "log_concentration": x[2 + n],
-            "alpha": x[3 + n], "kappa": x[4 + n], "gamma": x[5 + n],
-        }  # fmt: skip
-
-    return Expected(split(ratio), split(error))
+        fixed = np.log(lengths) + [problem.evidence(problem.sequences, z) for z in states]
+        log_phi[:-1] += 0.0 if problem.phi is None else np.log(problem.phi)
+        log_phi += 0.0 if problem.allowed is None else np.log(problem.allowed)
+    if problem.durations is not None:
+        np.fill_diagonal(log_phi[:-1], -np.inf)
+    points = qmc.Sobol(n_prior + n_latent, scramble=False).random_base2(log2_points)
+    points += 0.5 / len(points)
+    by_states, parameters = 0.0, 0.0
+    for some in np.array_split(points, max(1, len(points) // 1024)):
+        alpha, kappa, gamma, beta = draw_prior(problem, some[:, :n_prior])
+        log_similarity, log_density, figures = draw_latent(some[:, n_prior:])
+        logs = np.array(
+            [x + log_density(z) + 0.0 * alpha for x, z in zip(fixed, states, strict=True)]
+        )
+        for j, (each, kind) in enumerate(kinds):
+            shapes, own = alpha[:, np.newaxis] * beta, log_phi[j]
+            if j < n_states:
+                shapes[:, j] += kappa
+                own = own + (log_similarity[:, j] if np.ndim(log_similarity) else 0.0)
+            logs += log_probability_of_row(each, shapes, own)[kind.ravel()]
+        p = np.exp(logs)
+        by_states = by_states + p.sum(axis=1)
+        parameters = parameters + p @ np.column_stack([alpha, kappa, gamma, figures])
+    total = by_states.sum()
+    return Means(
+        np.log(total / len(points)),
+        by_states @ [describe(problem, z) for z in states] / total,
+        by_states @ durations / total,
+        np.array([conditions(z) for z in states]).T @ parameters / total,
+    )

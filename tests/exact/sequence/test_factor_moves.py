@@ -1,15 +1,12 @@
-"""Moves of runs and factors, and Indian buffets, against enumeration of all sets of paths.
-
-Runs of a chain in 40 batches; |z| < 5 fails a right sampler once in 80,000 comparisons (see
-`exact.oracles.batch_means`). There are about 300.
-"""
+"""Moves of runs and factors, and Indian buffets, against enumeration of all sets of paths."""
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
 from exact.oracles import factor_sets as oracle
-from exact.oracles.batch_means import assert_means
+from exact.oracles.batch_means import check_chain
 from exact.oracles.factor_sets import Problem, features
 from scipy import integrate
 
@@ -78,8 +75,8 @@ def make_priors(problem, n_factors):
     return estimator._priors(sum(problem.lengths))
 
 
-def run_moves(problem, priors, bits, n_draws=N_DRAWS):
-    """Return what moves alone make of paths, one draw after the other."""
+def moves_of(problem, priors, bits):
+    """Yield what moves alone make of paths."""
     known = np.array(problem.known, dtype=np.int8).T if problem.known else None
     panel = make_panel(problem)
     moves, rng = RunMoves(), stream(3)
@@ -87,46 +84,63 @@ def run_moves(problem, priors, bits, n_draws=N_DRAWS):
     seen = (~np.isnan(panel.values)).astype(float)
     totals = np.where(seen > 0.0, panel.values, 0.0)
     precisions, scales = np.array(problem.precisions), np.full(totals.shape[1], problem.scale)
-    draws = []
-    for _ in range(n_draws):
+    while True:
         bits = moves.draw(bits, known, seen, totals, precisions, scales, priors, rng)
-        draws.append(bits)
-    return draws
+        yield bits
 
 
-def compare(draws, expected, n_named=0):
-    parts = [features(bits, len(expected.numbers) - 1, n_named) for bits in draws]
+def check(chain, expected, n_named=0, more=()):
+    """Compare a chain of paths to what is expected.
+
+    `more` are a function of paths, what is expected of it, and a name.
+    """
     names = ("numbers", "pairs", "squares", "named")[: 4 if n_named else 3]
-    for i, name in enumerate(names):
-        assert_means([part[i] for part in parts], getattr(expected, name), name)
+
+    def step():
+        bits = next(chain)
+        parts = tuple(features(bits, len(expected.numbers) - 1, n_named))[: len(names)]
+        return (*parts, more[0](bits)) if more else parts
+
+    def compare(*draws):
+        for own, name in zip(draws, names, strict=False):
+            yield own, getattr(expected, name), name
+        if more:
+            yield draws[-1], *more[1:]
+
+    check_chain(step, compare, N_DRAWS)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_moves_of_given_numbers(case):
     problem = CASES[case]
     priors = make_priors(problem, 2)
-    draws = run_moves(problem, priors, np.zeros((4, 2), dtype=np.int8))
-    compare(draws, oracle.expect_finite(problem, 2))
-    # Neither of the two is preferred.
-    assert_means([bits[:, 0] - bits[:, 1] for bits in draws], np.zeros(4), "names")
+    chain = moves_of(problem, priors, np.zeros((4, 2), dtype=np.int8))
+    neither = lambda bits: bits[:, 0] - bits[:, 1], np.zeros(4), "neither factor is preferred"
+    check(chain, oracle.expect_finite(problem, 2), more=neither)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_moves_of_buffets(case):
     problem = replace(CASES[case], start_prior=(1.0, 1.0))
     priors = make_priors(problem, "auto")
     priors.mass = 0.4
-    draws = run_moves(problem, priors, np.zeros((4, 0), dtype=np.int8))
-    assert all(bits.any(axis=0).all() for bits in draws)
-    compare(draws, oracle.expect_buffet(problem, MOST, mass=0.4))
+
+    def chain():
+        for bits in moves_of(problem, priors, np.zeros((4, 0), dtype=np.int8)):
+            assert bits.any(axis=0).all()
+            yield bits
+
+    check(chain(), oracle.expect_buffet(problem, MOST, mass=0.4))
 
 
+@pytest.mark.slow
 def test_moves_of_a_small_mass():
     """Runs far apart: a factor more or less is often all that differs."""
     priors = make_priors(ALTERNATING, "auto")
     priors.mass = 0.1
-    draws = run_moves(ALTERNATING, priors, np.zeros((5, 0), dtype=np.int8))
-    compare(draws, oracle.expect_buffet(ALTERNATING, 4, mass=0.1))
+    chain = moves_of(ALTERNATING, priors, np.zeros((5, 0), dtype=np.int8))
+    check(chain, oracle.expect_buffet(ALTERNATING, 4, mass=0.1))
 
 
 @pytest.mark.parametrize("most", [1, 2])
@@ -134,8 +148,8 @@ def test_moves_of_bounded_buffets(most):
     """The posterior of a buffet given that no more factors are ever on."""
     priors = make_priors(BASE, "auto")
     priors.mass, priors.most = 1.5, most
-    draws = run_moves(BASE, priors, np.zeros((4, 0), dtype=np.int8))
-    compare(draws, oracle.expect_buffet(BASE, most, mass=1.5))
+    chain = moves_of(BASE, priors, np.zeros((4, 0), dtype=np.int8))
+    check(chain, oracle.expect_buffet(BASE, most, mass=1.5))
 
 
 @pytest.mark.parametrize("level", [0.02, 0.5])
@@ -178,8 +192,8 @@ def test_moves_keep_up_what_follows_from_paths(n_factors, monkeypatch):
     for problem in CASES.values():
         priors = make_priors(problem, n_factors)
         bits = np.zeros((4, 2 if n_factors == 2 else 0), dtype=np.int8)
-        draws = run_moves(problem, priors, bits, n_draws=300)
-        assert any(bits.sum() > 2 for bits in draws)
+        draws = islice(moves_of(problem, priors, bits), 300)
+        assert max(bits.sum() for bits in draws) > 2
 
 
 def make_chain_sampler(problem, n_factors, block_size):
@@ -202,45 +216,43 @@ def make_chain_sampler(problem, n_factors, block_size):
     )
 
 
+class NoMoves(RunMoves):
+    def draw(self, bits, *_):
+        return bits
+
+
+def check_sweeps(problem, expected, with_moves, most=None):
+    """Compare sweeps, of slices and moves or of slices alone, to what is expected."""
+    sampler = make_chain_sampler(problem, "auto", 2)
+    if most is not None:
+        sampler.priors.most = most
+    if not with_moves:
+        sampler.moves = NoMoves()
+
+    def chain():
+        while True:
+            sampler.sweep()
+            yield sampler.emission.factors
+
+    masses = lambda bits: sampler.priors.mass, expected.mass, "mass"
+    check(chain(), expected, len(problem.known), masses)
+
+
+SWEEPS = [(case, with_moves) for case in CASES for with_moves in (True, False)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("with_moves", [True, False])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("case", "with_moves"), SWEEPS)
 def test_sweeps_of_buffets(case, with_moves):
     """Without moves of runs slices alone let factors come and go."""
     problem = replace(CASES[case], start_prior=(1.0, 1.0))
-    sampler = make_chain_sampler(problem, "auto", 2)
-    if not with_moves:
-        sampler.moves = NoMoves()
-    draws, masses = [], []
-    for _ in range(N_DRAWS):
-        sampler.sweep()
-        draws.append(sampler.emission.factors)
-        masses.append(sampler.priors.mass)
-    expected = oracle.expect_buffet(problem, MOST, mass_prior=MASS_PRIOR)
-    compare(draws, expected)
-    assert_means(masses, expected.mass, "mass")
+    check_sweeps(problem, oracle.expect_buffet(problem, MOST, mass_prior=MASS_PRIOR), with_moves)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("with_moves", [True, False])
 def test_sweeps_of_bounded_buffets(with_moves):
-    sampler = make_chain_sampler(BASE, "auto", 2)
-    sampler.priors.most = 2
-    if not with_moves:
-        sampler.moves = NoMoves()
-    draws, masses = [], []
-    for _ in range(N_DRAWS):
-        sampler.sweep()
-        draws.append(sampler.emission.factors)
-        masses.append(sampler.priors.mass)
-    expected = oracle.expect_buffet(BASE, 2, mass_prior=MASS_PRIOR)
-    compare(draws, expected)
-    assert_means(masses, expected.mass, "mass")
-
-
-class NoMoves(RunMoves):
-    def draw(self, bits, *_):
-        return bits
+    check_sweeps(BASE, oracle.expect_buffet(BASE, 2, mass_prior=MASS_PRIOR), with_moves, 2)
 
 
 KNOWN = {
@@ -266,8 +278,8 @@ def start_from(known, n_factors):
 @pytest.mark.parametrize("case", [*KNOWN, "never"])
 def test_moves_with_known_bits(case):
     problem = replace(BASE, known=NEVER) if case == "never" else make_known(case)
-    draws = run_moves(problem, make_priors(problem, 2), start_from(problem.known, 2))
-    compare(draws, oracle.expect_finite(problem, 2), len(problem.known))
+    chain = moves_of(problem, make_priors(problem, 2), start_from(problem.known, 2))
+    check(chain, oracle.expect_finite(problem, 2), len(problem.known))
 
 
 @pytest.mark.slow
@@ -277,26 +289,18 @@ def test_moves_of_buffets_with_known_bits(case):
     priors = make_priors(problem, "auto")
     priors.mass, priors.most = 0.1, 4
     n_named = len(problem.known)
-    draws = run_moves(problem, priors, start_from(problem.known, n_named))
-    compare(draws, oracle.expect_buffet(problem, 4, mass=0.1), n_named)
+    chain = moves_of(problem, priors, start_from(problem.known, n_named))
+    check(chain, oracle.expect_buffet(problem, 4, mass=0.1), n_named)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("with_moves", [True, False])
-@pytest.mark.parametrize("case", KNOWN)
+@pytest.mark.parametrize(
+    ("case", "with_moves"), [("one path", True), ("two paths", False), ("two sequences", True)]
+)
 def test_sweeps_of_buffets_with_known_bits(case, with_moves):
     """The posterior given that at most four factors are ever on, named ones included."""
     problem = replace(make_known(case), start_prior=(1.0, 1.0))
-    sampler = make_chain_sampler(problem, "auto", 2)
-    sampler.priors.most = 4
-    if not with_moves:
-        sampler.moves = NoMoves()
-    draws = []
-    for _ in range(N_DRAWS):
-        sampler.sweep()
-        draws.append(sampler.emission.factors)
-    expected = oracle.expect_buffet(problem, 4, mass_prior=MASS_PRIOR)
-    compare(draws, expected, len(problem.known))
+    check_sweeps(problem, oracle.expect_buffet(problem, 4, mass_prior=MASS_PRIOR), with_moves, 4)
 
 
 @pytest.mark.slow
@@ -305,8 +309,8 @@ def test_draws_of_buffets(case):
     problem = replace(CASES[case], start_prior=(1.0, 1.0))
     priors, rng, ptr = make_priors(problem, "auto"), stream(4), make_panel(problem).ptr
     priors.mass = 0.6
-    draws = [priors.draw_bits(ptr, rng)[0] for _ in range(N_DRAWS)]
-    compare(draws, oracle.expect_buffet(problem, MOST + 1, mass=0.6, with_data=False))
+    chain = (priors.draw_bits(ptr, rng)[0] for _ in range(N_DRAWS))
+    check(chain, oracle.expect_buffet(problem, MOST + 1, mass=0.6, with_data=False))
 
 
 @pytest.mark.parametrize("case", CASES)

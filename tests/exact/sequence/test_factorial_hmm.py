@@ -1,14 +1,11 @@
-"""Activities of factorial hidden Markov models against enumeration of all paths.
-
-Runs of a chain in 40 batches; |z| < 5 fails a right sampler once in 80,000 comparisons (see
-`exact.oracles.batch_means`). There are 644: a false alarm for one choice of the seeds in 120.
-"""
+"""Activities of factorial hidden Markov models against enumeration of all paths."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
-from exact.oracles.batch_means import assert_means
+from exact.oracles.batch_means import check_chain
 from exact.oracles.factorial_hmm import (
     Problem,
     expect,
@@ -26,6 +23,8 @@ from skdp.sequence._factorial._sampler import FactorialSampler
 from skdp.sequence._factorial._step_factors import StepFactors
 from skdp.sequence._factorial_hmm import FactorialHMM
 from skdp.sequence._hmm._hints import LabeledPanel
+from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
+from skdp.sequence._similarities._fixed import FixedSimilarity
 
 NAN = np.nan
 N_DRAWS = 20_000
@@ -104,20 +103,23 @@ def test_activities_and_transitions(case, block_size):
     problem = CASES[case]
     expected = expect(problem)
     sampler = make_sampler(problem, block_size)
-    n_bits = sampler.emission.factors.size
-    bits = np.empty((N_DRAWS, n_bits))
-    on_probs = np.empty((N_DRAWS, problem.n_factors, 3))
-    for i in range(N_DRAWS):
+    upper = np.triu_indices(sampler.emission.factors.size)
+    for _ in range(20):
         sampler.sweep()
-        bits[i] = sampler.emission.factors.reshape(-1)
-        on_probs[i] = sampler.on_probs
-        if i % 1000 == 0:
-            found = sampler.log_joint()
-            assert found == pytest.approx(log_joint(problem, sampler.emission.factors), abs=1e-10)
-    upper = np.triu_indices(n_bits)
-    assert_means(bits[:, upper[0]] * bits[:, upper[1]], expected.pairs[upper], "bits")
-    assert_means(on_probs, expected.on_probs, "probabilities")
-    assert_means(on_probs**2, expected.squares, "their squares")
+        found = sampler.log_joint()
+        assert found == pytest.approx(log_joint(problem, sampler.emission.factors), abs=1e-10)
+
+    def step():
+        sampler.sweep()
+        bits = sampler.emission.factors.ravel()
+        return bits[upper[0]] * bits[upper[1]], sampler.on_probs.copy()
+
+    def compare(pairs, on_probs):
+        yield pairs, expected.pairs[upper], "bits"
+        yield on_probs, expected.on_probs, "probabilities"
+        yield on_probs**2, expected.squares, "their squares"
+
+    check_chain(step, compare, N_DRAWS)
 
 
 def make_model(problem, seed=0):
@@ -196,3 +198,45 @@ def test_long_sequences_as_a_plain_model():
     for most_kept in (1, 1 << 22):
         assert joint.activities(ptr, *model._joint(values), most_kept, found) == -1
         np.testing.assert_allclose(found, expected @ vectors, rtol=0, atol=1e-10)
+
+
+# --- large concentrations and similarities that are products over factors -------------------
+
+CHAINS = [
+    np.array([[0.9, 0.1], [0.4, 0.6]]),
+    np.array([[0.7, 0.3], [0.2, 0.8]]),
+    np.array([[0.95, 0.05], [0.5, 0.5]]),
+]
+
+
+def factorial_chain():
+    """Return P(b' | b) = prod_d A^d(b_d, b'_d), states in the order of binary numbers."""
+    states = list(product(range(2), repeat=len(CHAINS)))
+    return np.array(
+        [
+            [np.prod([A[i, j] for A, i, j in zip(CHAINS, b, c, strict=True)]) for c in states]
+            for b in states
+        ]
+    )
+
+
+@pytest.mark.parametrize("concentration", [1e4, 1e6, 1e8])
+def test_matrix(concentration):
+    """Rates have standard deviations of J^(1/2) / alpha^(1/2) of their mean, weights less."""
+    expected = factorial_chain()
+    assert not np.allclose(expected, expected.T)
+    n_states = len(expected)
+    similarity = FixedSimilarity(expected / expected.max()).make_sampler(n_states)
+    log_similarity = np.empty((n_states, n_states))
+    similarity.write(log_similarity, None)
+    assert np.count_nonzero(np.diag(log_similarity) < 0.0) == n_states - 1
+    priors = TransitionPriors(concentration, (1.0, 0.1), concentration, (1.0, 0.1), 0.0, (1.0, 1.0))
+    rng = stream()
+    transitions = Transitions(n_states, priors, rng)
+    transitions.take_similarity(similarity, None)
+    # No transition but that to the first state of one sequence, of length 1.
+    transitions.draw(np.array([0, 1]), np.array([0]), rng)
+    startprob, transmat = transitions.matrix()
+    rtol = 6.0 * np.sqrt(2.0 * n_states / concentration)
+    np.testing.assert_allclose(transmat, expected, rtol=rtol)
+    np.testing.assert_allclose(startprob, 1.0 / n_states, rtol=rtol)

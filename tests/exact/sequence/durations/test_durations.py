@@ -2,24 +2,22 @@
 
 import math
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from exact.oracles import hdp_hmm, hdp_hsmm
-from exact.oracles.batch_means import assert_means
-from exact.oracles.hsmm import length_likelihood, negative_binomial_pmf, poisson_pmf
+from exact.oracles.batch_means import check_chain
+from exact.oracles.hdp_hmm import (
+    Durations,
+    length_likelihood,
+    negative_binomial_pmf,
+    poisson_pmf,
+)
 from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
+from exact.sequence.chains import check, parameters_of, stream, symbols
 
 from skdp._numeric._numba import njit
-from skdp._numeric._random import make_seed_sequence, make_stream
-from skdp.data import SequencePanel
-from skdp.emissions._discrete._categorical import CategoricalSampler
-from skdp.sequence import FixedSimilarity, NegativeBinomialDuration, PoissonDuration
+from skdp.sequence import NegativeBinomialDuration, PoissonDuration
 from skdp.sequence._durations import _kernels as kernels
-from skdp.sequence._hmm._hints import KnownStates, LabeledPanel
-from skdp.sequence._hmm._sampler import HMMSampler
-from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
 # Four states: one with cut-off segments, one with long ones, one with short ones, one never used.
 SEQUENCES = ([0, 0, 1, 1, 1, 1, 2, 0, 0, 0], [2, 1, 1, 1, 1, 0], [1, 1, 1, 1], [2])
@@ -38,10 +36,6 @@ def draw_negative_binomials(smallest, n_phases, log_p, log_q, rng, out):
         out[i] = kernels.draw_negative_binomial_at_least(smallest, n_phases, log_p, log_q, rng)
 
 
-def stream(seed=0):
-    return make_stream(make_seed_sequence(seed))
-
-
 def as_panel(sequences):
     return np.cumsum([0, *map(len, sequences)]), np.concatenate(sequences).astype(np.int64)
 
@@ -58,26 +52,27 @@ def negative_binomial_case(longest, n_phases=2, prior=(1.5, 2.5)):
     return sampler, grid, weights, lambda k: negative_binomial_pmf(k, n_phases, grid)
 
 
-def parameters(sampler):
-    return np.exp(sampler.log_means if hasattr(sampler, "log_means") else sampler.log_p)
-
-
 @pytest.mark.parametrize("make", [poisson_case, negative_binomial_case])
 @pytest.mark.parametrize("longest", [4, 9])
 def test_parameters_given_states(make, longest):
-    """Draws of what is cut off and of the parameters alternate; |z| < 5 for 8 figures."""
+    """Draws of what is cut off and of the parameters alternate;"""
     sampler, grid, weights, pmf = make(longest)
     ptr, states = as_panel(SEQUENCES)
     rng = stream()
     sampler.start(rng)
-    draws = np.empty((24_000, N_STATES))
-    for i in range(len(draws)):
-        sampler.draw(ptr, states, rng)
-        draws[i] = parameters(sampler)
-    posterior = length_likelihood(SEQUENCES, longest, pmf, N_STATES) * weights
+    durations = Durations(longest, grid, weights, pmf)
+    posterior = length_likelihood(SEQUENCES, durations, N_STATES) * weights
     posterior /= posterior.sum(axis=1, keepdims=True)
-    assert_means(draws, posterior @ grid, "parameters")
-    assert_means(np.exp(-draws), posterior @ np.exp(-grid), "exp(-parameters)")
+
+    def step():
+        sampler.draw(ptr, states, rng)
+        return parameters_of(sampler)
+
+    def compare(draws):
+        yield draws, posterior @ grid, "parameters"
+        yield np.exp(-draws), posterior @ np.exp(-grid), "exp(-parameters)"
+
+    check_chain(step, compare)
 
 
 @pytest.mark.parametrize("make", [poisson_case, negative_binomial_case])
@@ -87,7 +82,7 @@ def test_tables(make, longest):
     sampler, *_ = make(longest)
     sampler.start(stream())
     log_pmf, log_survival = sampler.tables()
-    for j, parameter in enumerate(parameters(sampler)):
+    for j, parameter in enumerate(parameters_of(sampler)):
         pmf = [
             poisson_pmf(k, parameter)
             if make is poisson_case
@@ -110,7 +105,7 @@ def test_log_density(make):
     sampler.start(rng)
     sampler.draw(ptr, states, rng)
     expected = 0.0
-    for j, x in enumerate(parameters(sampler)):
+    for j, x in enumerate(parameters_of(sampler)):
         if make is poisson_case:
             prior = 0.7**2 * x * math.exp(-0.7 * x)  # of omega, Gamma(2)
             jacobian = x
@@ -120,9 +115,8 @@ def test_log_density(make):
             prior = normalizer * x**0.5 * (1.0 - x) ** 1.5
             jacobian = x * (1.0 - x)
             pmf = [negative_binomial_pmf(k, 2, x) for k in range(longest)]
-        likelihood = length_likelihood(
-            SEQUENCES, longest, lambda k, pmf=pmf: np.array([pmf[k]]), N_STATES
-        )
+        at_x = Durations(longest, np.ones(1), np.ones(1), lambda k, pmf=pmf: np.array([pmf[k]]))
+        likelihood = length_likelihood(SEQUENCES, at_x, N_STATES)
         expected += math.log(prior * jacobian * likelihood[j, 0])
     assert sampler.log_density() == pytest.approx(expected, rel=1e-12)
 
@@ -180,86 +174,42 @@ def test_durations_without_end(p):
 
 # Chains
 
-ONE, TWO = ((0, 0, 1, 1, 0, 1),), ((0, 0, 1, 0), (1, 1))
-RING = ((1, 1, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0))
+ONE, TWO = ("001101",), ("0010", "11")
+TWO_WAYS = ((1, 1, 1, 0), (0, 1, 1, 1), (1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0))
 KNOWN = ((0, -1, -1, -1), (-1, 1))
 PHI = ((1.0, 0.3, 0.05), (0.5, 1.0, 0.2), (0.01, 0.6, 1.0))
+DRAWN = {"alpha": None, "gamma": None}
+
+
+def poisson(sequences, shape, rate, longest, **more):
+    grid, weights = gamma_quadrature(shape, rate)
+    durations = Durations(longest, grid, weights, partial(poisson_pmf, omega=grid))
+    return symbols(sequences, durations=durations, **more), PoissonDuration(shape, rate, longest)
+
+
+def negative_binomial(sequences, r, prior, longest, **more):
+    grid, weights = beta_quadrature(*prior)
+    durations = Durations(longest, grid, weights, partial(negative_binomial_pmf, r=r, p=grid))
+    duration = NegativeBinomialDuration(r, prior, longest)
+    return symbols(sequences, durations=durations, **more), duration
+
+
 CHAINS = {
-    "three states": (hdp_hmm.Problem(ONE, n_states=3), PoissonDuration(2.0, 1.0, 4)),
-    "two states": (hdp_hmm.Problem(TWO), PoissonDuration(1.0, 0.5, 3)),
-    "two sequences": (
-        hdp_hmm.Problem(TWO, n_states=3, alpha=0.7, gamma=1.0), PoissonDuration(2.0, 1.0, 3)
+    "three states": poisson(ONE, 2.0, 1.0, 4, n_states=3),
+    "two states": poisson(TWO, 1.0, 0.5, 3),
+    "two sequences": poisson(TWO, 2.0, 1.0, 3, n_states=3, alpha=0.7, gamma=1.0),
+    "similar": poisson(TWO, 2.0, 1.0, 3, n_states=3, phi=PHI),
+    "concentrations": poisson(TWO, 2.0, 1.0, 4, n_states=3, **DRAWN),
+    "negative binomial": negative_binomial(TWO, 2, (2.0, 3.0), 3, n_states=3, phi=PHI, **DRAWN),
+    "two ways out, known": poisson(
+        TWO, 2.0, 1.0, 3, n_states=4, allowed=TWO_WAYS, known=KNOWN, gamma=None
     ),
-    "similar": (hdp_hmm.Problem(TWO, n_states=3, phi=PHI), PoissonDuration(2.0, 1.0, 3)),
-    "concentrations": (
-        hdp_hmm.Problem(TWO, n_states=3, alpha=None, gamma=None), PoissonDuration(2.0, 1.0, 4)
-    ),
-    "negative binomial": (
-        hdp_hmm.Problem(TWO, n_states=3, alpha=None, gamma=None, phi=PHI),
-        NegativeBinomialDuration(2, (2.0, 3.0), 3),
-    ),
-    "in a ring, known": (
-        hdp_hmm.Problem(TWO, n_states=3, allowed=RING, known=KNOWN, gamma=None),
-        PoissonDuration(2.0, 1.0, 3),
-    ),
-    "one step": (hdp_hmm.Problem(TWO, n_states=3, gamma=None), PoissonDuration(2.0, 1.0, 1)),
-}  # fmt: skip
-
-
-def run_chain(problem, duration, n_sweeps):
-    """Draw states, transitions, symbols' probabilities and durations in turns."""
-    n_states = problem.n_states
-    panel = SequencePanel.from_sequences([np.array(s, float) for s in problem.sequences])
-    ptr = panel.ptr
-    if problem.known is not None:
-        panel = LabeledPanel(panel, KnownStates(np.concatenate(problem.known), n_states))
-    allowed = None if problem.allowed is None else np.array(problem.allowed, dtype=bool)
-    priors = TransitionPriors(
-        problem.gamma, problem.gamma_prior, problem.alpha, problem.alpha_prior, 0.0, (1.0, 1.0)
-    )
-    similarity = None
-    if problem.phi is not None:
-        similarity = FixedSimilarity(problem.phi).make_sampler(n_states)
-    sampler = HMMSampler(
-        panel,
-        Transitions(n_states, priors, stream(), self_transitions=False, allowed=allowed),
-        CategoricalSampler(n_states, np.full(problem.n_symbols, problem.prior)),
-        stream(1),
-        stream(2),
-        similarity=similarity,
-        duration=duration.make_sampler(n_states),
-    )
-    names = "used", "segments", "parameter", "together", "alpha", "gamma"
-    draws = {name: [] for name in names}
-    for _ in range(n_sweeps):
-        sampler.sweep()
-        states, transitions = sampler.states, sampler.transitions
-        n_segments = sum(1 + np.count_nonzero(np.diff(states[a:b])) for a, b in pairwise(ptr))
-        values = (
-            len(set(states.tolist())), n_segments, parameters(sampler.duration).mean(),
-            states[:, None] == states, transitions.alpha, transitions.gamma,
-        )  # fmt: skip
-        for name, value in zip(names, values, strict=True):
-            draws[name].append(value)
-    return {name: np.array(values, dtype=float) for name, values in draws.items()}
+    "one step": poisson(TWO, 2.0, 1.0, 1, n_states=3, gamma=None),
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CHAINS)
-def test_chain(case):
-    """|z| < 5 for up to 25 figures a case: a false alarm in 1e-4 cases."""
-    problem, duration = CHAINS[case]
-    if isinstance(duration, PoissonDuration):
-        grid, weights = gamma_quadrature(duration.shape, duration.rate)
-        pmf = partial(poisson_pmf, omega=grid)
-    else:
-        grid, weights = beta_quadrature(*duration.prior)
-        pmf = partial(negative_binomial_pmf, r=duration.n_phases, p=grid)
-    mean, error = hdp_hsmm.expect(
-        problem, duration.max_duration, pmf, grid, weights, n_draws=200_000
-    )
-    for name, values in run_chain(problem, duration, 60_000).items():
-        batches = values.reshape(40, -1, *values.shape[1:]).mean(axis=1)
-        errors = np.hypot(batches.std(axis=0) / math.sqrt(39), error[name])
-        difference = np.abs(batches.mean(axis=0) - mean[name])
-        assert np.all(difference < 5.0 * errors + 1e-9), (name, difference / (errors + 1e-12))
+@pytest.mark.parametrize("name", CHAINS)
+def test_chain(name):
+    case, duration = CHAINS[name]
+    check(case, 60_000, duration=duration)

@@ -7,8 +7,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from exact.oracles.hmm import enumerate_states, posterior
-from exact.oracles.hsmm import enumerate_segments
+from exact.oracles.hmm import posterior
+from exact.sequence.hmm.problems import AHEAD, enumerate_longer, every_duration, make_model
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize, stats
 
@@ -21,57 +21,37 @@ from skdp.sequence._durations._poisson import PoissonDurationModel
 from skdp.sequence._hmm._forecast import Mixture
 from skdp.sequence._hmm._model import HMMModel
 
-START = np.array([0.2, 0.5, 0.3])
-TRANSMAT = np.array([[0.6, 0.3, 0.1], [0.1, 0.7, 0.2], [0.25, 0.25, 0.5]])
-CHANGES = np.array([[0.0, 0.3, 0.7], [0.4, 0.0, 0.6], [0.9, 0.1, 0.0]])
 PROBS = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]])
 VALUES = np.array([[0.0], [2], [1], [1], [0]])
 PTR = np.array([0, 1, 5])
-AHEAD = 3
-DURATION = PoissonDurationModel(np.array([0.5, 2.0, 3.0]), 4)
-every_duration = pytest.mark.parametrize("duration", [None, DURATION], ids=["none", "Poisson"])
+EMISSION = CategoricalModel(PROBS)
 
 
-def make_model(duration):
-    transmat = TRANSMAT if duration is None else CHANGES
-    return HMMModel(START, transmat, CategoricalModel(PROBS), np.full(3, 1 / 3), duration=duration)
-
-
-def pmf(duration):
-    """Return P(D = d), (J, D): the longest duration has the rest."""
-    k = np.arange(duration.max_duration)
-    table = stats.poisson.pmf(k, duration.means[:, np.newaxis])
-    table[:, -1] = 1.0 - table[:, :-1].sum(axis=1)
-    return table
-
-
-def enumerate_longer(duration, values):
+def paths_of(duration, values):
     """Return the probability of every path of the sequence and of what follows."""
-    log_obs = np.zeros((len(values) + AHEAD, 3))
-    log_obs[: len(values)] = np.log(PROBS[:, values[:, 0].astype(int)]).T
-    if duration is None:
-        return enumerate_states(START, TRANSMAT, log_obs)[1]
-    return enumerate_segments(START, CHANGES, log_obs, pmf(duration))[1]
+    log_obs = np.log(PROBS[:, values[:, 0].astype(int)]).T
+    return enumerate_longer(duration, log_obs)[1]
 
 
 @every_duration
 def test_next_states(duration):
-    found = make_model(duration).forecast(PTR, VALUES, AHEAD)
+    found = make_model(duration, EMISSION).forecast(PTR, VALUES, AHEAD)
     assert found.shape == (2, AHEAD, 3)
     for s, values in enumerate(np.split(VALUES, PTR[1:-1])):
-        expected = posterior(enumerate_longer(duration, values), 3)[-AHEAD:]
+        expected = posterior(paths_of(duration, values), 3)[-AHEAD:]
         assert_allclose(found[s], expected, rtol=1e-10)
 
 
+@pytest.mark.slow
 @every_duration
 def test_draws_of_next_states(duration):
     """Whole paths have the frequencies that enumeration gives."""
-    model, n_draws = make_model(duration), 40000
+    model, n_draws = make_model(duration, EMISSION), 40000
     rng = np.random.default_rng(0)
     ends = model.ends(PTR, VALUES)
     for s, values in enumerate(np.split(VALUES, PTR[1:-1])):
         probabilities = Counter()
-        for path, p in enumerate_longer(duration, values).items():
+        for path, p in paths_of(duration, values).items():
             probabilities[path[-AHEAD:]] += p
         draws = Counter(
             tuple(model.draw_next_states(ends[s], AHEAD, rng).tolist()) for _ in range(n_draws)

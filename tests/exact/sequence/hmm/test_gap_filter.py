@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from exact.sequence.hmm.test_lagged_forecast import DURATION, START, enumerate_longer, make_model
+from exact.sequence.hmm.problems import START, enumerate_longer, every_duration, make_model
 from numpy.testing import assert_allclose
 from scipy import special
 
@@ -125,21 +125,23 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(
-    "duration",
-    [None, pytest.param(DURATION, marks=pytest.mark.slow)],
-    ids=["none", "Poisson"],
-)
-@pytest.mark.parametrize("case", CASES)
-def test_unbiased_estimates(case, duration):
-    """Up to 10 figures a case, |z| < 5 with 399 degrees of freedom: false alarms in 1e-5 cases."""
+def make_case(case):
+    """Return lags, values, emission, and known states, in two forms."""
     n_dims, lags, has_trend, values, known = CASES[case]
-    values, emission = np.array(values), make_emission(n_dims, lags, has_trend)
     log_known = None
     if known is not None:
         known = np.array(known)
         is_possible = (known[:, np.newaxis] < 0) | (known[:, np.newaxis] == np.arange(3))
         log_known = np.where(is_possible, 0.0, -np.inf)
+    return lags, np.array(values), make_emission(n_dims, lags, has_trend), known, log_known
+
+
+@pytest.mark.slow
+@every_duration
+@pytest.mark.parametrize("case", CASES)
+def test_unbiased_estimates(case, duration):
+    """Up to 10 figures a case, |z| < 5 with 399 degrees of freedom: false alarms in 1e-5 cases."""
+    lags, values, emission, known, log_known = make_case(case)
     total, states, means, _ = expect(emission, lags, duration, values, known)
     model = make_model(duration, emission)
     moves = StateMoves(model.transmat, None if duration is None else duration.tables())
@@ -155,23 +157,18 @@ def test_unbiased_estimates(case, duration):
     last = values[::-1][: max(lags)].ravel() * total
     for (t, d), mean in zip(np.argwhere(hidden), means, strict=True):
         if len(values) - t <= max(lags):
-            last[(len(values) - 1 - t) * n_dims + d] = mean
+            last[(len(values) - 1 - t) * values.shape[1] + d] = mean
     expected = np.concatenate([[total], states[-1], means, last])
     error = np.std(found, axis=0) / np.sqrt(N_RUNS)
     away = np.abs(np.mean(found, axis=0) - expected)
     assert np.all(away < 5.0 * error + 1e-7 * np.abs(expected).max()), away / (error + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["two stretches", "both first", "last", "known"])
 def test_posteriors_and_changes_with_missing_values(case):
     """At most 30 figures a case, |z| < 5: a false alarm in 1e-4 of seeds."""
-    n_dims, lags, has_trend, values, known = CASES[case]
-    values, emission = np.array(values), make_emission(n_dims, lags, has_trend)
-    log_known = None
-    if known is not None:
-        known = np.array(known)
-        is_possible = (known[:, np.newaxis] < 0) | (known[:, np.newaxis] == np.arange(3))
-        log_known = np.where(is_possible, 0.0, -np.inf)
+    lags, values, emission, known, log_known = make_case(case)
     total, states, _, changes = expect(emission, lags, None, values, known)
     expected = np.column_stack([states, changes])
     model, found = make_model(None, emission), []
@@ -184,8 +181,7 @@ def test_posteriors_and_changes_with_missing_values(case):
 
 
 def test_posteriors_of_panels_with_missing_values():
-    n_dims, lags, has_trend, values, _ = CASES["two stretches"]
-    values, emission = np.array(values), make_emission(n_dims, lags, has_trend)
+    lags, values, emission, *_ = make_case("two stretches")
     total, states, _, _ = expect(emission, lags, None, values)
     model = make_model(None, emission)
     both = model.posteriors(np.array([0, 7, 9]), np.vstack([values, values[:2]]))
@@ -234,11 +230,10 @@ def test_smoothing_between_gaps(gaps, is_sticky, monkeypatch):
         assert_allclose(run(50).filtered[:first], before, rtol=1e-12)
 
 
-@pytest.mark.parametrize("duration", [None, DURATION], ids=["none", "Poisson"])
+@every_duration
 def test_changes_with_missing_values(duration, monkeypatch):
     """5 figures, means over 20 seeds of 50 draws: .05 is more than seven standard errors."""
-    n_dims, lags, has_trend, values, _ = CASES["two in a row"]
-    values, emission = np.array(values), make_emission(n_dims, lags, has_trend)
+    lags, values, emission, *_ = make_case("two in a row")
     total, _, _, changes = expect(emission, lags, duration, values)
     model, found = make_model(duration, emission), []
     ptr, both = np.array([0, 6, 9]), np.vstack([values, values[3:]])

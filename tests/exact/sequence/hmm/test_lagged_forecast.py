@@ -7,25 +7,25 @@ import math
 
 import numpy as np
 import pytest
-from exact.oracles.hmm import enumerate_states, log_joint, posterior
-from exact.oracles.hsmm import enumerate_segments
+from exact.oracles.hmm import log_joint, posterior
+from exact.sequence.hmm.problems import (
+    AHEAD,
+    START,
+    TRANSMAT,
+    enumerate_longer,
+    every_duration,
+    make_model,
+)
 from numpy.testing import assert_allclose
 from scipy import stats
 
 from skdp.data import SequencePanel
 from skdp.emissions._autoregressive._model import AutoregressiveModel, StartingLags
-from skdp.sequence._durations._poisson import PoissonDurationModel
 from skdp.sequence._hmm._gap_filter import Tail
 from skdp.sequence._hmm._lagged_forecast import Continuation, forecast_lagged
 from skdp.sequence._hmm._model import HMMModel
 
-START = np.array([0.2, 0.5, 0.3])
-TRANSMAT = np.array([[0.6, 0.3, 0.1], [0.1, 0.7, 0.2], [0.25, 0.25, 0.5]])
-CHANGES = np.array([[0.0, 0.3, 0.7], [0.4, 0.0, 0.6], [0.9, 0.1, 0.0]])
-DURATION = PoissonDurationModel(np.array([0.5, 2.0, 3.0]), 4)
 FREEDOMS = np.array([9.0, 3.5, 40.0])
-AHEAD = 3
-every_duration = pytest.mark.parametrize("duration", [None, DURATION], ids=["none", "Poisson"])
 every_size = pytest.mark.parametrize(("n_dims", "n_lags"), [(1, 1), (2, 1), (1, 3), (2, 2)])
 
 
@@ -44,11 +44,6 @@ def make_emission(n_dims, n_lags, freedoms=FREEDOMS, seed=0):
     )
 
 
-def make_model(duration, emission):
-    transmat = TRANSMAT if duration is None else CHANGES
-    return HMMModel(START, transmat, emission, np.full(3, 1 / 3), duration=duration)
-
-
 def observations(n_dims, n_steps=5, seed=3):
     return 2.0 * np.random.default_rng(seed).normal(size=(n_steps, n_dims)) + 1.0
 
@@ -65,17 +60,6 @@ def log_densities(emission, values):
             freedom = emission.degrees_of_freedom[j]
             out[t, j] = stats.multivariate_t(mean, scale, df=freedom).logpdf(values[t])
     return out
-
-
-def enumerate_longer(duration, log_obs, n_more=AHEAD):
-    """Return log p(x) and the probability of every path of the sequence and of what follows."""
-    log_obs = np.vstack([log_obs, np.zeros((n_more, 3))])
-    if duration is None:
-        return enumerate_states(START, TRANSMAT, log_obs)
-    k = np.arange(duration.max_duration)
-    pmf = stats.poisson.pmf(k, duration.means[:, np.newaxis])
-    pmf[:, -1] = 1.0 - pmf[:, :-1].sum(axis=1)
-    return enumerate_segments(START, CHANGES, log_obs, pmf)
 
 
 def moments_of_path(emission, states, before):
@@ -132,6 +116,7 @@ def test_moments(duration, n_dims, n_lags):
     assert quantiles.shape == (AHEAD, n_dims, 0)
 
 
+@pytest.mark.slow
 @every_duration
 def test_simulated_quantiles(duration):
     """10,000 paths agree with 6,000 single ones; the first step is exact. |z| < 5."""

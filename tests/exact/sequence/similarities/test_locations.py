@@ -5,7 +5,7 @@ The rates of transitions and their numbers are given; an oracle in plain numpy h
 
 import numpy as np
 import pytest
-from exact.oracles.batch_means import assert_means
+from exact.oracles.batch_means import check_chain
 from exact.oracles.quadrature import gamma_quadrature
 from scipy.special import logsumexp
 
@@ -176,13 +176,15 @@ def expect(counts, log_rates, prior, decay):
     ids=["two", "two, wide", "two, fixed", "three", "three, fixed"],
 )  # fmt: skip
 def test_posterior(problem, prior, decay):
-    """|z| < 5 of 40 batch means, up to 5 figures: a false alarm once in 16,000 cases."""
     sampler = GaussianSimilaritySampler(problem[0].shape[1], 1, decay, prior)
     rng = make_stream(make_seed_sequence(0))
     sampler.start(None, rng)
-    draws = []
-    for i in range(N_ADAPTING + 12_000):
+    expected = expect(*problem, prior, decay)
+    for _ in range(N_ADAPTING):
         sampler.draw(*problem, None, rng)
-        if i >= N_ADAPTING:
-            draws.append(functions(sampler.locations[0], sampler.decay))
-    assert_means(draws, expect(*problem, prior, decay))
+
+    def step():
+        sampler.draw(*problem, None, rng)
+        return functions(sampler.locations[0], sampler.decay)
+
+    check_chain(step, lambda draws: [(draws, expected, "locations and decay")], 12_000)
