@@ -117,7 +117,7 @@ class Contents:
         text = (self._root / "skdp" / patch.file).read_text(encoding="utf-8")
         around = find_definition(text, text.index(patch.old))
         names = {name for name in self._uses(patch.test.partition("::")[0]) if "tests/" in name}
-        return self._combine(names, patch.unit, around)
+        return self._combine(names, patch.unit + patch.test, around)
 
 
 class Record:
@@ -236,7 +236,9 @@ class Unpassed:
             files = [f"skdp/{patch.file}", patch.test.partition("::")[0]] if patch else [unit]
             cost = max(record[unit].values(), default=UNKNOWN_COST)
             # If there is time for all, the longest come first, so that no process waits at the end.
-            return (touched.isdisjoint(files), cost, unit) if limited else (-cost, unit)
+            if not limited:
+                return -cost, unit
+            return patch is not None, touched.isdisjoint(files), cost, unit
 
         waiting = sorted((unit for unit in hashes if hashes[unit] not in record[unit]), key=rank)
         return {"hashes": hashes, "places": {unit: place for place, unit in enumerate(waiting)}}
