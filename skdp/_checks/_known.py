@@ -22,7 +22,8 @@ def is_unknown(value: Any) -> bool:
 
 def check_entries(y: Any, name: str = "y") -> None:
     """Raise unless a value is None or has entries in an order, as lists, arrays and columns do."""
-    if y is None or is_list_like(y) or hasattr(y, "tocsr"):
+    is_array = hasattr(y, "__array__") and getattr(y, "ndim", 1) > 0
+    if y is None or is_array or is_list_like(y) or hasattr(y, "tocsr"):
         return
     kind = type(y).__name__
     if getattr(y, "ndim", 1) == 0:

@@ -259,7 +259,7 @@ windows(lambda w: 'a') -> ValueError: features must return a number...got 'a'
 windows(lambda w: [[1], [1, 2]]) -> ValueError: features must return a number
 windows(lambda w: 1j) -> ValueError: features must return a number...got 1j
 windows(lambda w: np.nan) -> ValueError: features returned NaN or infinity
-windows(lambda w: w[w > 1.0]) -> ValueError: equally many numbers for each window
+windows(lambda w: np.ones(1 + (w[0, 0] > 2.5))) -> ValueError: equally many numbers for each window
 WindowFeatures().fit(np.full((50, 1), np.nan)) -> ValueError: X holds nothing but missing values
 WindowFeatures().fit([]) -> ValueError: Found array with 0 sample
 windows('convolutions').inverse_states([0, 1], SERIES) -> ValueError: one entry per window of X

@@ -225,7 +225,7 @@ def test_parts_of_mixed_columns():
     frame.loc[3, "time"] = np.nan
     model = HDPHMMLT(3, emission=emission, **FEW).fit(frame)
     assert np.isfinite(model.score(frame))
-    assert np.isfinite(model.impute(frame)).all()
+    assert np.isfinite(model.impute(frame)).all(axis=None)
     frame.loc[5, "right"] = np.nan
     with pytest.raises(ValueError, match=r"emission 'time'.*NaN in column 0 \('right'\)"):
         model.score(frame)
