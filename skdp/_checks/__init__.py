@@ -2,6 +2,7 @@
 
 from skdp._checks._arguments import (
     LARGEST,
+    LARGEST_SQUARED,
     MAX_INTEGER,
     MAX_JOBS,
     SMALLEST,
@@ -16,6 +17,7 @@ from skdp._checks._arguments import (
     check_how_many,
     check_integers,
     check_jobs,
+    check_scale,
     check_unmasked,
     check_word_names,
     is_list_like,
@@ -30,6 +32,7 @@ from skdp._checks._memory import available_memory, check_memory, physical_memory
 
 __all__ = [
     "LARGEST",
+    "LARGEST_SQUARED",
     "MAX_INTEGER",
     "MAX_JOBS",
     "SMALLEST",
@@ -48,6 +51,7 @@ __all__ = [
     "check_jobs",
     "check_known",
     "check_memory",
+    "check_scale",
     "check_unmasked",
     "check_word_names",
     "is_list_like",

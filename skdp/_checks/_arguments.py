@@ -16,6 +16,9 @@ SMALLEST, LARGEST = 1e-8, 1e8
 them densities and their draws leave the range of numbers."""
 
 
+LARGEST_SQUARED = 1e120
+"""Largest observation: sums of squares of such numbers are finite."""
+
 _LARGEST_REAL = int(sys.float_info.max)
 
 
@@ -80,6 +83,17 @@ def check_unmasked(value: Any, name: str) -> Any:
             "allowed."
         )
     return value
+
+
+def check_scale(values: NDArray[np.float64]) -> None:
+    """Raise a ValueError if squares of observations would overflow."""
+    large = np.abs(values) > LARGEST_SQUARED
+    if large.any():
+        t, d = np.argwhere(large)[0]
+        raise ValueError(
+            f"X must hold numbers up to {LARGEST_SQUARED:g}, because squares of larger ones "
+            f"overflow; got {values[t, d]:g} in column {d}: scale the columns of X."
+        )
 
 
 def as_array(values: Any, name: str, dtype: Any = None) -> NDArray[Any]:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import as_floats, shorten
-from skdp.emissions._gaussian._model import LARGEST
+from skdp._checks import LARGEST_SQUARED, as_floats, shorten
 
 
 def is_symmetric(matrix: NDArray[np.float64]) -> bool:
@@ -34,6 +33,6 @@ def read_array(
         )
     if not np.isfinite(array).all():
         raise ValueError(f"{kind}: {name} must be finite.")
-    if (np.abs(array) > LARGEST).any():
-        raise ValueError(f"{kind}: {name} must hold numbers up to {LARGEST:g}.")
+    if (np.abs(array) > LARGEST_SQUARED).any():
+        raise ValueError(f"{kind}: {name} must hold numbers up to {LARGEST_SQUARED:g}.")
     return array

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_memory, is_list_like, shorten
+from skdp._checks import check_memory, check_scale, is_list_like, shorten
 from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.data import SequencePanel, check_panel
@@ -330,6 +330,8 @@ class WindowFeatures(
 
     def _read_steps(self, panel: SequencePanel) -> Steps:
         """Return the columns that varied in `fit`, or all of them for a callable."""
+        if not callable(self.features):
+            check_scale(panel.values)
         values = panel.values if self._columns is None else panel.values[:, self._columns]
         return Steps.of(values, panel.ptr)
 

@@ -17,7 +17,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_entries
+from skdp._checks import check_entries, check_scale
 from skdp._fit._input_warnings import warn_of_counter, warn_of_times
 from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import (
@@ -28,7 +28,6 @@ from skdp._sklearn_compat import (
 )
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import check_no_lengths, split
-from skdp.emissions._gaussian._model import check_scale
 from skdp.preprocessing._window_features import WindowFeatures
 from skdp.preprocessing._windows._columns import find_varying
 from skdp.preprocessing._windows._features import Steps

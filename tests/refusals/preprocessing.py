@@ -5,6 +5,7 @@ import numpy as np
 from skdp.context import HDPBackoffFeatures
 from skdp.mixture import DPMixture
 from skdp.preprocessing import WindowFeatures
+from skdp.sequence import FactorialHMM
 
 X = np.sin(np.arange(60) / 3)[:, np.newaxis]
 
@@ -17,6 +18,10 @@ def clusters():
     return DPMixture(max_iter=5, random_state=0).fit(X)
 
 
+def factors():
+    return FactorialHMM(2, max_iter=5, random_state=0).fit(X)
+
+
 def chains(chains):
     return HDPBackoffFeatures(chains, max_iter=2).fit([["a", "b"], ["a", "c"]] * 10, [0, 1] * 10)
 
@@ -25,6 +30,11 @@ TABLE = r"""
 windows(lambda w: [1e308, -1e308]) -> ValueError: features must return numbers from -1e+100 to 1e+
 windows(lambda w: -w[0, 0] * 1e200) -> ValueError: features must return numbers from
 windows(lambda w: []) -> ValueError: features must return a number...got shape (0,)
+windows(X=np.where(X == X[3], 1e300, X)) -> ValueError: X must hold numbers up to 1e+120
+windows("spectrum", X=1e200 * X) -> ValueError: X must hold numbers up to 1e+120
+windows().transform(1e200 * X) -> ValueError: X must hold numbers up to 1e+120
+factors().predict(1e200 * X) -> ValueError: X must hold numbers up to 1e+120
+factors().transform(np.where(X == X[3], -1e300, X)) -> ValueError: got -1e+300 in column 0
 windows().inverse_states(None, X) -> TypeError: states must be an array with an entry for each
 windows().inverse_states(3, X) -> TypeError: states must be an array with an entry for each
 windows().inverse_states([3, None], [X, X]) -> TypeError: states must be an array...or a list

@@ -9,14 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from skdp._checks import as_floats, check_beta_prior, check_gamma_prior, check_memory, shorten
+from skdp._checks import (
+    as_floats,
+    check_beta_prior,
+    check_gamma_prior,
+    check_memory,
+    check_scale,
+    shorten,
+)
 from skdp._numeric._spreads import find_noise_rates, find_spreads
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._binary_factors._amplitudes import FixedAmplitudes, VaryingAmplitudes
 from skdp.emissions._binary_factors._buffet import BuffetFactorSampler, find_most
 from skdp.emissions._binary_factors._model import OUTPUTS
 from skdp.emissions._binary_factors._part import BinaryFactorSampler, FactorPrior
-from skdp.emissions._gaussian._model import check_scale
 
 _REACH = 3.0
 """Prior standard deviations of a weight that can stand for any value."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from skdp._checks import check_scale
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._typing import Floats
 from skdp.emissions._gaussian import _kernels as kernels
@@ -19,8 +20,6 @@ from skdp.emissions._marginals import (
     fill_by_means,
     fill_by_regression,
 )
-
-LARGEST = 1e120  # of observations: sums of their squares are finite
 
 IMPOSSIBLE = (
     "The covariance of a state is not positive definite to rounding: scale the columns of X, or "
@@ -36,17 +35,6 @@ def check_numbers(values: NDArray[np.float64]) -> None:
             f"X must hold finite numbers, or NaN for missing values; got {values[t, d]:g}."
         )
     check_scale(values)
-
-
-def check_scale(values: NDArray[np.float64]) -> None:
-    """Raise a ValueError if squares of observations would overflow."""
-    large = np.abs(values) > LARGEST
-    if large.any():
-        t, d = np.argwhere(large)[0]
-        raise ValueError(
-            f"X must hold numbers up to {LARGEST:g}, because squares of larger ones overflow; got "
-            f"{values[t, d]:g} in column {d}: scale the columns of X."
-        )
 
 
 class Missing(NamedTuple):
