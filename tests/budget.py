@@ -24,7 +24,10 @@ SECONDS = 0.2
 LONGEST = 1.2
 """A function whose instances take longer, in the mean, has none in the fast run."""
 
-WHOLE = "test_scikit_learn", "test_ragged"
+CHEAP = 0.02
+"""Functions whose instances take at most this, in the mean, take all of them."""
+
+WHOLE = re.compile("test_scikit_learn|test_ragged|/test_battery.py")
 """Functions that take every third instance at least: checks of estimators."""
 
 
@@ -75,7 +78,9 @@ def make_table(durations: Iterable[str]) -> dict[str, int]:
     for function, instances in sorted(seconds.items()):
         mean = sum(instances.values()) / len(instances)
         n_chosen = max(1, int(SECONDS / max(mean, 1e-3))) if mean <= LONGEST else 0
-        if function.endswith(WHOLE):
+        if mean <= CHEAP:
+            continue
+        if WHOLE.search(function):
             n_chosen = max(n_chosen, -(-len(instances) // 3))
         if n_chosen < len(instances):
             table[function] = n_chosen
