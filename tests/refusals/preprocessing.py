@@ -5,7 +5,6 @@ import numpy as np
 from skdp.context import HDPBackoffFeatures
 from skdp.mixture import DPMixture
 from skdp.preprocessing import WindowFeatures
-from skdp.sequence import FactorialHMM
 
 X = np.sin(np.arange(60) / 3)[:, np.newaxis]
 
@@ -16,10 +15,6 @@ def windows(features="convolutions", X=X):
 
 def clusters():
     return DPMixture(max_iter=5, random_state=0).fit(X)
-
-
-def factors():
-    return FactorialHMM(2, max_iter=5, random_state=0).fit(X)
 
 
 def chains(chains):
@@ -33,8 +28,6 @@ windows(lambda w: []) -> ValueError: features must return a number...got shape (
 windows(X=np.where(X == X[3], 1e300, X)) -> ValueError: X must hold numbers up to 1e+120
 windows("spectrum", X=1e200 * X) -> ValueError: X must hold numbers up to 1e+120
 windows().transform(1e200 * X) -> ValueError: X must hold numbers up to 1e+120
-factors().predict(1e200 * X) -> ValueError: X must hold numbers up to 1e+120
-factors().transform(np.where(X == X[3], -1e300, X)) -> ValueError: got -1e+300 in column 0
 windows().inverse_states(None, X) -> TypeError: states must be an array with an entry for each
 windows().inverse_states(3, X) -> TypeError: states must be an array with an entry for each
 windows().inverse_states([3, None], [X, X]) -> TypeError: states must be an array...or a list

@@ -106,9 +106,10 @@ def observations(sequences, metric, decay, decay_prior, prior, concentration_pri
             roots = np.sqrt(theta)
             log_affinity = -0.5 * (roots[:, 0] - roots[:, 1]) ** 2
         else:
-            theta = special.betaincinv(p, q, points[:, :2])
-            logs = np.log(np.where(x == 1, theta[:, :, np.newaxis], 1.0 - theta[:, :, np.newaxis]))
-            log_affinity = np.log(np.sqrt(theta).prod(axis=1) + np.sqrt(1.0 - theta).prod(axis=1))
+            theta = np.maximum(special.betaincinv(p, q, points[:, :2]), 1e-300)
+            rest = np.maximum(special.betaincinv(q, p, 1.0 - points[:, :2]), 1e-300)
+            logs = np.log(np.where(x == 1, theta[:, :, np.newaxis], rest[:, :, np.newaxis]))
+            log_affinity = np.log(np.sqrt(theta).prod(axis=1) + np.sqrt(rest).prod(axis=1))
         log_phi = np.zeros((len(points), 2, 2))
         log_phi[:, 0, 1] = log_phi[:, 1, 0] = -lam * METRICS[metric](log_affinity)
         figures = figures_of(theta, lam, log_phi[:, 0, 1], log_a)

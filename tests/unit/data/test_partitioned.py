@@ -6,8 +6,6 @@ import pickle
 import re
 import shutil
 
-import dask
-import dask.bag
 import numpy as np
 import pandas as pd
 import pytest
@@ -250,7 +248,14 @@ def test_names_of_columns(tmp_path):
 # Dask
 
 
+@pytest.fixture(name="dask")
+def import_dask():
+    pytest.importorskip("dask.bag")
+    return pytest.importorskip("dask")
+
+
 def delayed(*parts):
+    dask = pytest.importorskip("dask")
     return [dask.delayed(lambda part=part: part)() for part in parts]
 
 
@@ -269,14 +274,14 @@ def test_delayed():
 
 
 @all_kinds
-def test_bags(split, whole):
+def test_bags(split, whole, dask):
     bag = dask.bag.from_sequence(list(whole), npartitions=2)
     X = type(split(whole, 1)).from_bag(bag, whole.n_features)
     assert X.n_partitions == 2
     assert X.compute() == whole
 
 
-def test_bad_bags():
+def test_bad_bags(dask):
     documents = dask.bag.from_sequence([[[0, 1]], [[2], [9]]], npartitions=2)
     with pytest.raises(ValueError, match="partition 1: document 0, segment 1: word id 9"):
         PartitionedCorpus.from_bag(documents, 5).compute()
@@ -300,7 +305,7 @@ class OddError(Exception):
      (KeyError("x"), "x"), (TimeoutError(), "partition 1"),
      (UnicodeDecodeError("codec", b"\xff", 0, 1, "odd"), "codec")],
 )  # fmt: skip
-def test_a_delayed_partition_that_raises_is_named(error, text):
+def test_a_delayed_partition_that_raises_is_named(error, text, dask):
     @dask.delayed
     def load(i):
         if i == 0:
