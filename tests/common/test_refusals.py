@@ -25,6 +25,8 @@ MODULES = {
     ],
 )
 def test_refusals(room, row):
+    if plt := sys.modules.get("matplotlib.pyplot"):
+        plt.close("all")  # of other tests
     refusals.check(row, MODULES[room])
     if plt := sys.modules.get("matplotlib.pyplot"):
         figures = plt.get_fignums()
