@@ -1,4 +1,4 @@
-"""Characters of copied text that nobody sees, and equal texts that are written differently."""
+"""Invisible characters of copied text, and one form for texts that look the same."""
 
 from __future__ import annotations
 

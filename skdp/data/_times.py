@@ -23,7 +23,7 @@ _IN_ORDER = re.compile(r"\d{4}-\d\d(-\d\d)?([T ]\d\d.*)?|\d\d:\d\d(:\d\d)?|\d+")
 
 
 def find_fault(index: Any) -> str | None:
-    """Return what is wrong with an index whose rows are steps, as the end of a sentence, or None.
+    """Describe the fault of an index of steps as the end of a sentence; None without a fault.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class SegmentVectorizer(TextVectorizer):
     chooses the vocabulary. All its parameters are available except `binary` and `dtype`, since a
     corpus holds words, not word counts.
 
-    Text is read as people see it: characters that nobody sees (soft hyphens, zero-width spaces,
+    Text is read as it looks: invisible characters (soft hyphens, zero-width spaces,
     marks of direction, byte order marks) are removed, composed and decomposed letters are equal,
     and all ends of lines are the same.
 

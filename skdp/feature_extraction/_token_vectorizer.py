@@ -44,7 +44,7 @@ class TokenVectorizer(TextVectorizer):
     By default, no word is dropped: words that are rare in the training data or do not occur there
     are replaced by classes of unknown words that depend on their spelling, such as "UNK:initial:-s"
     for a capitalized word that ends in -s. So a model sees unknown words in training, and sentences
-    keep their length. Text is read as people see it: invisible characters are removed, and composed
+    keep their length. Text is read as it looks: invisible characters are removed, and composed
     and decomposed letters are equal.
 
     Parameters

@@ -12,7 +12,13 @@ from scipy.special import logsumexp, softmax
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from skdp._checks import check_concentration, check_gamma_prior, check_jobs, check_memory
+from skdp._checks import (
+    check_concentration,
+    check_gamma_prior,
+    check_jobs,
+    check_memory,
+    check_scale,
+)
 from skdp._fit import ChainEstimator, FitState
 from skdp._fit._input_warnings import warn_of_counter
 from skdp._numeric._random import Role, derive_stream
@@ -29,9 +35,6 @@ from skdp.mixture._latent_features._sampler import LatentFeatureSampler
 from skdp.processes._indian_buffet import expected_features
 
 _FIRST_CONCENTRATION = 1.0
-_LARGEST = 1e120
-"""Squares of larger numbers overflow."""
-
 _LARGEST_RATE = 1e60
 """Bound on the rate of the prior of a variance, which is not unitless."""
 
@@ -297,27 +300,20 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
                 raise ValueError(f"{error} It may also be 'auto'.") from None
 
     def _check_input(self, X: Any, y: Any = None) -> Floats:
-        values = self._check_size(check_rows(self, X, reset=True, ensure_all_finite="allow-nan"))
+        values = check_rows(self, X, reset=True, ensure_all_finite="allow-nan")
+        check_scale(values)
         empty = np.isnan(values).all(axis=0)
         if empty.any():
             raise ValueError(f"Column {np.argmax(empty)} of X has no observed value: leave it out.")
         warn_of_counter(self, values)
         return values
 
-    def _check_size(self, values: Floats) -> Floats:
-        largest = float(np.nanmax(np.abs(values), initial=0.0))
-        if largest > _LARGEST:
-            raise ValueError(
-                f"X must hold numbers up to {_LARGEST:g}, because squares of larger ones overflow; "
-                f"got {largest:g}."
-            )
-        return values
-
     def _check_rows(self, X: Any) -> Floats:
         """Return validated and centered new rows."""
         check_is_fitted(self)
         values = check_rows(self, X, reset=False, ensure_all_finite="allow-nan")
-        return np.asarray(self._check_size(values) - self.mean_)
+        check_scale(values)
+        return np.asarray(values - self.mean_)
 
     # Chains
 

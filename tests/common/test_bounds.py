@@ -1,4 +1,4 @@
-"""A fit says so if its samples reach a bound that its user has set, and only then."""
+"""A fit warns if, and only if, its samples reach a bound that the user has set."""
 
 import numpy as np
 import pytest

@@ -120,7 +120,7 @@ class SeededMoves:
     def _log_ratio_of_seeds(
         self, k: int, kept: NDArray[np.int32], every: NDArray[np.int32], log_share: float
     ) -> float:
-        """Return what seeds add to the log ratio of a split of topic k.
+        """Return the term of the seeds in the log ratio of a split of topic k.
 
         Parameters
         ----------

@@ -297,7 +297,7 @@ def assert_close(found, expected, error):
 
 
 def unlimited(monkeypatch, function, *args):
-    """Return what a function does with all sentences taken for unsafe."""
+    """Return the result of a function that treats every sentence as unsafe."""
     with monkeypatch.context() as patch:
         taken_for_unsafe(patch)
         return function(*args)

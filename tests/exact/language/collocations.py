@@ -75,7 +75,7 @@ class Problem:
         )
 
     def _events(self, tables: Counter) -> tuple[tuple, tuple]:
-        """Return what is known of the probabilities of the end and of a stop, and their events."""
+        """Return the probability of an end, its prior and counts, and the same for stops."""
         n_ends = tables.get(END, 0)
         n = sum(tables.values()) - n_ends
         n_words = sum(len(a) * t for a, t in tables.items() if a != END)

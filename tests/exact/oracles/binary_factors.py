@@ -176,7 +176,7 @@ def log_set_joint(problem, matrix, numbers):
 
 
 def describe(numbers, highest=2):
-    """Return what a posterior is compared by: the numbers (n, C) of factors by column, and cut."""
+    """Return the statistics of a posterior: the numbers (n, C) of factors by column, and cut."""
     width = numbers.shape[1]
     cells = np.minimum(numbers, highest)[:, :3] @ (highest + 1) ** np.arange(min(width, 3))
     total = np.minimum(numbers.sum(axis=1), 6)

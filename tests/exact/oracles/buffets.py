@@ -44,9 +44,9 @@ def log_classes(every, concentration):
 
 
 def _each_column(rows, every, noise, weights):
-    """Yield what each column tells given each class.
+    """Yield the statistics of each column given each class.
 
-    That is the number of its observed entries, the log determinant of their covariance S, x^T
+    They are the number of its observed entries, the log determinant of their covariance S, x^T
     S^-1 x, and the means and variances of all entries given these, (number of classes, N).
     """
     rows = np.asarray(rows, dtype=float)
@@ -112,7 +112,7 @@ def log_posteriors(rows, every, concentration, noise, weights):
 
 
 def describe(features, most=4):
-    """Return what a posterior is compared by: numbers of features, Z Z^T, squares, single ones."""
+    """Return the statistics of a posterior: numbers of features, Z Z^T, squares, single ones."""
     features = np.asarray(features, dtype=float)
     n_rows = len(features)
     numbers = np.zeros(most + 1)

@@ -49,7 +49,7 @@ class Words:
     """What a problem with a given number of topics says of their words."""
 
     gamma: float | None = None  # of the Dirichlet prior
-    n_features: int | None = None  # by default those that occur
+    n_features: int | None = None  # None: the features that occur
     seeds: np.ndarray | None = None  # (K, V), pseudo-counts that are added to gamma
     fixed: np.ndarray | None = None  # (F, V), the word probabilities of the first topics
     phi: np.ndarray | None = None  # (K, V), those of all topics: nothing else is learned

@@ -101,7 +101,7 @@ class Posterior:
 
 
 def features(bits, most, n_named=0):
-    """Return what the posterior means are of, of paths (..., N, K)."""
+    """Return the statistics of paths (..., N, K) whose posterior means are compared."""
     bits = np.asarray(bits, dtype=float)
     numbers = np.eye(most + 1)[np.minimum(bits.any(axis=-2).sum(axis=-1), most)]
     named = bits[..., :n_named].swapaxes(-1, -2)

@@ -270,7 +270,7 @@ def move(sampler, n_moves=1):
 
 
 def check(case, n_sweeps, sweep=HMMSampler.sweep, *, n_first=0, log2_points=12, **parts):
-    """Compare the means over a chain to those that are expected.
+    """Compare the means over a chain with the expected ones.
 
     Parameters
     ----------

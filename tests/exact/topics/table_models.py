@@ -53,7 +53,7 @@ def each_with_every_model(cases) -> list[tuple[str, str, str]]:
 
 
 def mostly_slow(instances, fast) -> list:
-    """Return instances of a test, of which those that are `fast` have no mark."""
+    """Return instances of a test: all but the `fast` ones are marked slow."""
     return [
         each if each in fast else pytest.param(*each, marks=pytest.mark.slow) for each in instances
     ]

@@ -106,7 +106,7 @@ def test_tokens_follow_topics_and_topics_follow_shares():
 
 
 def test_components():
-    """They are drawn from their prior, or those that are given, in proportion."""
+    """They are drawn from their prior, or are the given ones, in proportion."""
     phi = make_segmented_corpus(
         1, n_components=4000, n_features=3, topic_word_prior=0.5, random_state=0
     ).components

@@ -186,7 +186,7 @@ def test_regressions_with_values_out_of_reach_warn():
     ids=["full", "diag", "Student t"],
 )
 def test_constant_columns_are_left_out_or_have_a_unit(emission):
-    """Also those that vary so little that squares underflow."""
+    """Also columns that vary so little that squares underflow."""
     rest = np.column_stack([np.zeros(9), np.full(9, 1e-200), np.full(9, 1e-130)])
     rest[3, 2] += 1e-144
     values = np.column_stack([NORMAL[:9], rest])

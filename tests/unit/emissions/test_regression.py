@@ -35,7 +35,7 @@ def make(output, n=4, **params):
 
 @cache
 def fitted(output):
-    """Return a fit that nobody changes."""
+    """Return a fit that no test changes."""
     return make(output).fit(DATA[output])
 
 

@@ -1,4 +1,4 @@
-"""Characters that nobody sees, ends of lines, and equal words that are written differently."""
+"""Invisible characters, line endings, and words that look the same."""
 
 import sys
 import unicodedata

@@ -42,5 +42,5 @@ def ticks_of(axis):
 
 
 def axes_of(*size):
-    """Return axes that fill a new figure of so many inches."""
+    """Return axes that fill a new figure of the given size in inches."""
     return plt.figure(figsize=size).add_axes((0, 0, 1, 1))

@@ -366,7 +366,7 @@ FEBRUARY = {2.0: "Feb", 6.0: "05", 10.0: "09"}
 
 
 def written(ax):
-    """Return what is written at the axis of steps, by step."""
+    """Return the tick labels of the axis of steps, by step."""
     ax.figure.draw_without_rendering()
     places = ax.xaxis.get_majorticklocs()
     return {

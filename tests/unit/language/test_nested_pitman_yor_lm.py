@@ -226,7 +226,7 @@ def test_long_known_words():
     ],
 )
 def test_first_state_of_whole_strings(longest, expected):
-    """No cut but those that are known, or that the longest word asks for."""
+    """The only cuts are the known ones and those that the longest word requires."""
     texts = ["abcdefgh", "ab", "abcabcab", "a"]
     y = [None, np.array([0]), np.array([-1, 0, 0, 1, 0, -1, -1]), None]
     estimator = model(init="whole", anneal=None, max_word_length=longest)

@@ -28,7 +28,7 @@ def fit(emission, X, **params):
 
 @pytest.mark.parametrize("emission", EMISSIONS.values(), ids=EMISSIONS)
 def test_clusters_are_found(emission):
-    """Also if rows and columns have no values; merged clusters are those that are asked for."""
+    """Also in rows and columns without values, and after merging."""
     rows, truth = make_rows()
     model = fit(emission, rows)
     assert rand_score(truth, model.labels_) > 0.93

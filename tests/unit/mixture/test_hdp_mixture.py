@@ -92,7 +92,7 @@ def test_data_frames():
 
 
 def test_rows_know_their_group(model):
-    """A row halfway between two components is of the one that its group has."""
+    """A row halfway between two components belongs to the component of its group."""
     groups = [[*np.tile(CENTERS[k], (20, 1)), [3.0, 0.0]] for k in (0, 1)]
     found = [model.predict([group])[0][[0, -1]] for group in groups]
     assert all(first == last for first, last in found)

@@ -192,7 +192,7 @@ def lists(monkeypatch):
 @pytest.mark.parametrize("n_partitions", [1, 3])
 @pytest.mark.parametrize("is_distributed", [True, False])
 def test_lists_go_on_in_their_order(n_partitions, is_distributed, lists):
-    """Also those of shards in this process: the order of a list tells on the draws."""
+    """Also shards in this process: the order of a list affects the draws."""
     X, n_shards = (split(n_partitions), 1) if is_distributed else (CORPUS, n_partitions)
     model = warm(GibbsLDA, max_iter=5, n_shards=n_shards).fit(X)
     expected = straight(GibbsLDA, max_iter=13, n_shards=n_partitions)

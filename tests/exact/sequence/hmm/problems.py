@@ -190,7 +190,7 @@ def log_likelihoods(model, ptr=None):
 
 
 def written(method, shape):
-    """Return what a method of messages writes, if no sequence is impossible."""
+    """Return the output of a method of messages, in which no sequence is impossible."""
     out = np.full(shape, np.nan)
     assert method(out) == -1
     return out

@@ -41,7 +41,7 @@ def test_rounding_of_a_metric_is_forgiven():
 
 
 def test_metric_of_ones_own():
-    """It sees drawn parameters of any number of states, at least those that may be replaced."""
+    """It receives drawn parameters of any number of states, including all that may be replaced."""
     seen = []
 
     def metric(model):

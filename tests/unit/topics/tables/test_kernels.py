@@ -260,7 +260,7 @@ def enter(j, corpus, assignments, prior, ratios, levels):
 
 
 def levels_above(j, corpus, chain, assignments, prior):
-    """Return what the left-to-right likelihood enters before segment `j` is swept."""
+    """Return the levels above segment `j`, as the left-to-right likelihood enters them."""
     levels = empty_levels(flat(make_corpus([[1] * 5])), chain.n_topics, chained=True)
     enter(np.int64(j), flat(corpus), assignments, prior, chain._weights, levels)
     return levels
