@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from skdp.topics._hdp import _kernels_moves as moves
 from skdp.topics._shared._kernels import WordCounts
@@ -29,9 +28,10 @@ from skdp.topics._shared._seeds import Seeds
 _TINY = float(np.finfo(np.float64).tiny)
 """A weight that is 0 by rounding counts as this."""
 
-N_EXCHANGES = 8
-"""Exchanges proposed for each topic with seed words in a sweep. A number that depends on the number
-of topics, which they change, would not leave the posterior as it is."""
+N_EXCHANGES, MOST_EXCHANGES = 8, 32
+"""Exchanges proposed in a sweep, for each topic with seed words and in all, because they take time.
+If the number depended on the number of topics, which they change, they would not leave the
+posterior as it is."""
 
 
 def _log(weight: float) -> float:
@@ -90,10 +90,11 @@ class SeededMoves:
         assert self.seeds is not None
         eta, weight = self.topic_word_prior, self.seeds.weight
         shift, mass = eta * self.seeds.n_words, weight * len(counts)
-        at_zero = len(counts) * (math.lgamma(eta) - math.lgamma(eta + weight))
-        of_seeds = gammaln(eta + weight + counts) - gammaln(eta + counts)
-        result = math.lgamma(shift + mass) - math.lgamma(shift) + at_zero + of_seeds.sum()
-        return float(result + math.lgamma(shift + total) - math.lgamma(shift + mass + total))
+        result = len(counts) * (math.lgamma(eta) - math.lgamma(eta + weight))
+        for count in counts.tolist():
+            result += math.lgamma(eta + weight + count) - math.lgamma(eta + count)
+        result += math.lgamma(shift + mass) - math.lgamma(shift)
+        return result + math.lgamma(shift + total) - math.lgamma(shift + mass + total)
 
     def _seed_words(self, k: int) -> NDArray[np.int64]:
         assert self.seeds is not None
@@ -135,9 +136,9 @@ class SeededMoves:
 
     def _propose_exchanges(self) -> None:
         """Propose to exchange topics with seed words and topics without."""
-        for k in self._free_topics():
-            for _ in range(N_EXCHANGES):
-                self._exchange(k)
+        free = self._free_topics()  # exchanges leave them as they are
+        for _ in range(min(N_EXCHANGES * len(free), MOST_EXCHANGES)):
+            self._exchange(free[moves.draw_number(len(free), self.streams[0])])
 
     def _exchange(self, k: int) -> None:
         """Propose to exchange topic k and one without seed words, or to release k's words."""
