@@ -104,9 +104,10 @@ def _cases():
         yield model.__name__, model(), few, "documents", (DOCUMENTS,)
     start = {**CHAIN, **FOLD_IN, "initial_components": 3}
     yield "HDPTopicModel", HDPTopicModel(), start, "counts", (COUNTS,)
-    seeded = {**start, "seed_words": {"first": [0], 1: [2]}}
-    yield "HDPTopicModel, seeds", HDPTopicModel(), seeded, "counts", (COUNTS,)
-    yield "AdaptiveTopicModel, seeds", AdaptiveTopicModel("auto"), seeded, "documents", (DOCUMENTS,)
+    seeds = {"seed_words": {"first": [0], 1: [2]}}
+    yield "HDPTopicModel, seeds", HDPTopicModel(**seeds), start, "counts", (COUNTS,)
+    seeded = AdaptiveTopicModel("auto", **seeds)
+    yield "AdaptiveTopicModel, seeds", seeded, start, "documents", (DOCUMENTS,)
     yield "HDPHMMLT", HDPHMMLT(), {**CHAIN, "n_components": 3}, "rows", (ROWS,)
     emissions = {
         "diag": (GaussianEmission("diag"), {}, ROWS),
