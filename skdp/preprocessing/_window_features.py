@@ -384,10 +384,11 @@ class WindowFeatures(
         self, raw: NDArray[np.float64], layout: WindowLayout
     ) -> NDArray[np.float64] | None:
         """Return the median window if all windows are as alike as those of a pure wave, or None."""
-        if not isinstance(self._features, Convolutions) or np.isnan(raw).any():
+        is_known = ~np.isnan(raw).any(axis=1)
+        if not isinstance(self._features, Convolutions) or not is_known.any():
             return None
-        typical: NDArray[np.float64] = np.median(raw, axis=0)
-        return typical if self._is_typical(raw, typical, layout).all() else None
+        typical: NDArray[np.float64] = np.median(raw[is_known], axis=0)
+        return typical if self._is_typical(raw, typical, layout)[is_known].all() else None
 
     def _is_typical(
         self, raw: NDArray[np.float64], typical: NDArray[np.float64], layout: WindowLayout

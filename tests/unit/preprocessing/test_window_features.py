@@ -360,6 +360,14 @@ def test_a_pure_wave_has_one_row(shape, period):
     assert np.ptp(model.transform(np.concatenate([wave, other])), axis=0).max() > 0.01
 
 
+def test_a_pure_wave_with_gaps_has_one_row():
+    wave = np.sin(2 * np.pi * np.arange(3000) / 24.3)[:, np.newaxis]
+    wave[1000:1200] = np.nan
+    rows = fitted(wave).transform(wave)
+    assert 0 < np.isnan(rows).any(axis=1).sum() < 20
+    assert np.nanmax(rows, axis=0) - np.nanmin(rows, axis=0) == pytest.approx(0.0, abs=1e-9)
+
+
 def test_nearest_inner_windows():
     layout = WindowLayout.of(np.array([0, 30, 41, 50, 80]), 10, 5)
     assert layout.nearest_inner(3).tolist() == [1, 1, 2, 3, 3, 5, 6, 8, 8, 9, 10, 10]
