@@ -233,7 +233,7 @@ class WindowFeatures(
         check_is_fitted(self)
         panel, is_single = check_panel(self, X, reset=False, ensure_all_finite="allow-nan")
         raw, layout = self._measure(panel)
-        rows = self._reduce(self._without_rounding(raw, layout))
+        rows = self._reduce(self._without_rounding(raw, self._nearest_inner(panel, layout)))
         return self._like(X, panel, is_single, rows, layout)
 
     def inverse_states(self, states: Any, X: Any) -> Any:
@@ -310,8 +310,9 @@ class WindowFeatures(
         reader._features = self._learn_features(steps, reader._lay(panel), reader.window_)
         raw, layout = reader._measure(panel, steps)
         is_observed = find_observed(steps, layout)
-        reader._typical = reader._find_typical(raw, layout)
-        raw = reader._without_rounding(raw, layout)
+        nearest = reader._nearest_inner(panel, layout)
+        reader._typical = reader._find_typical(raw, nearest)
+        raw = reader._without_rounding(raw, nearest)
         reader._learn_components(raw, is_observed)
         rows = reader._reduce(raw)
         n_known = np.count_nonzero(~np.isnan(rows[is_observed]).all(axis=1))
@@ -380,36 +381,45 @@ class WindowFeatures(
             )
         return raw, layout
 
+    def _nearest_inner(
+        self, panel: SequencePanel, layout: WindowLayout
+    ) -> NDArray[np.int64] | None:
+        """Return the nearest window at which filters read observed values only; None: no filters.
+
+        Other filters read the end values of a sequence again, or values of gaps.
+        """
+        if not isinstance(self._features, Convolutions):
+            return None
+        is_observed = np.asarray(~np.isnan(panel.values[:, self._columns]).any(axis=1))
+        return layout.nearest_inner(is_observed, self._features.reach)
+
     def _find_typical(
-        self, raw: NDArray[np.float64], layout: WindowLayout
+        self, raw: NDArray[np.float64], nearest: NDArray[np.int64] | None
     ) -> NDArray[np.float64] | None:
         """Return the median window if all windows are as alike as those of a pure wave, or None."""
         is_known = ~np.isnan(raw).any(axis=1)
-        if not isinstance(self._features, Convolutions) or not is_known.any():
+        if nearest is None or not is_known.any():
             return None
         typical: NDArray[np.float64] = np.median(raw[is_known], axis=0)
-        return typical if self._is_typical(raw, typical, layout)[is_known].all() else None
+        return typical if self._is_typical(raw, typical, nearest)[is_known].all() else None
 
     def _is_typical(
-        self, raw: NDArray[np.float64], typical: NDArray[np.float64], layout: WindowLayout
+        self,
+        raw: NDArray[np.float64],
+        typical: NDArray[np.float64],
+        nearest: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
-        """Return which windows differ from another by what counting steps of a wave may differ.
-
-        Filters that reach beyond the ends of a sequence read its end values again. So windows
-        there count as the nearest window whose filters do not.
-        """
-        differences = np.sqrt(np.mean((raw - typical) ** 2, axis=1))
-        is_typical = np.asarray(differences * self.window_ <= _STEPS_OF_ROUNDING)
-        assert isinstance(self._features, Convolutions)
-        return is_typical[layout.nearest_inner(self._features.reach)]
+        """Return which windows differ from another by what counting steps of a wave may differ."""
+        differences = np.sqrt(np.mean((raw - typical) ** 2, axis=1))[nearest]
+        return np.asarray(differences * self.window_ <= _STEPS_OF_ROUNDING)
 
     def _without_rounding(
-        self, raw: NDArray[np.float64], layout: WindowLayout
+        self, raw: NDArray[np.float64], nearest: NDArray[np.int64] | None
     ) -> NDArray[np.float64]:
         """Return windows, made equal to those of the pure wave in `fit` if they nearly are."""
-        if self._typical is None:
+        if self._typical is None or nearest is None:
             return raw
-        is_typical = self._is_typical(raw, self._typical, layout)
+        is_typical = self._is_typical(raw, self._typical, nearest) & ~np.isnan(raw).any(axis=1)
         return np.where(is_typical[:, np.newaxis], self._typical, raw)
 
     def _learn_components(self, raw: NDArray[np.float64], is_observed: NDArray[np.bool_]) -> None:

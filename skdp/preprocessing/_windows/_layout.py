@@ -44,14 +44,18 @@ class WindowLayout:
         ends = np.minimum(starts + width, np.repeat(step_ptr[1:], n_windows))
         return cls(starts, ends, ptr, step_ptr)
 
-    def nearest_inner(self, reach: int) -> NDArray[np.int64]:
-        """Return, for each window, the nearest one of its sequence with `reach` steps around it.
+    def nearest_inner(self, is_observed: NDArray[np.bool_], reach: int) -> NDArray[np.int64]:
+        """Return the nearest window of the same sequence with `reach` observed steps around it.
 
-        It is the window itself in sequences that are too short for any.
+        Sequences without such windows have the window itself.
         """
         n_windows, number = np.diff(self.ptr), np.arange(self.ptr[-1])
-        is_inner = self.starts >= np.repeat(self.step_ptr[:-1], n_windows) + reach
-        is_inner &= self.ends <= np.repeat(self.step_ptr[1:], n_windows) - reach
+        begin, end = self.starts - reach, self.ends + reach
+        is_inner = begin >= np.repeat(self.step_ptr[:-1], n_windows)
+        is_inner &= end <= np.repeat(self.step_ptr[1:], n_windows)
+        n_missing = np.concatenate([[0], np.cumsum(~is_observed)])
+        end = np.minimum(end, len(is_observed))
+        is_inner &= n_missing[end] == n_missing[np.maximum(begin, 0)]
         before = np.maximum.accumulate(np.where(is_inner, number, -1))
         after = np.minimum.accumulate(np.where(is_inner, number, self.ptr[-1])[::-1])[::-1]
         first, last = np.repeat(self.ptr[:-1], n_windows), np.repeat(self.ptr[1:], n_windows)

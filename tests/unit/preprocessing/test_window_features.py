@@ -370,5 +370,8 @@ def test_a_pure_wave_with_gaps_has_one_row():
 
 def test_nearest_inner_windows():
     layout = WindowLayout.of(np.array([0, 30, 41, 50, 80]), 10, 5)
-    assert layout.nearest_inner(3).tolist() == [1, 1, 2, 3, 3, 5, 6, 8, 8, 9, 10, 10]
-    assert layout.nearest_inner(0).tolist() == list(range(12))
+    observed = np.ones(80, bool)
+    assert layout.nearest_inner(observed, 3).tolist() == [1, 1, 2, 3, 3, 5, 6, 8, 8, 9, 10, 10]
+    assert layout.nearest_inner(observed, 0).tolist() == list(range(12))
+    observed[[2, 66]] = False
+    assert layout.nearest_inner(observed, 3).tolist() == [2, 2, 2, 3, 3, *range(5, 12)]
