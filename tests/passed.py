@@ -13,6 +13,7 @@ import hashlib
 import os
 import re
 import subprocess
+import textwrap
 import time
 import tomllib
 from collections import Counter, defaultdict
@@ -117,7 +118,7 @@ class Contents:
         text = (self._root / "skdp" / patch.file).read_text(encoding="utf-8")
         around = find_definition(text, text.index(patch.old))
         names = {name for name in self._uses(patch.test.partition("::")[0]) if "tests/" in name}
-        return self._combine(names, patch.unit + patch.test, around)
+        return self._combine(names, patch.unit + patch.test, normalize(textwrap.dedent(around)))
 
 
 class Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,29 @@ def read_array(folder: Folder, name: str, mmap_mode: str | None = None) -> NDArr
             return np.asarray(npy.read_array(file, allow_pickle=False))
     except Exception as error:  # damaged headers raise errors of many types
         raise _damage(path, error) from None
+
+
+def as_saved(names: Sequence[str] | NDArray[Any] | None) -> NDArray[np.str_] | None:
+    """Return names of columns or words as an array for a file."""
+    if names is None:
+        return None
+    written = np.array(names, dtype=np.str_)
+    if written.tolist() != list(names):
+        raise ValueError("feature_names: a name that ends with NUL cannot be saved.")
+    return written
+
+
+def read_names(folder: Folder, n_names: int, what: str) -> list[str] | None:
+    """Return the names in a folder, None if it has none; `what` says what they name."""
+    if not Path(folder, "feature_names.npy").exists():
+        return None
+    names = read_array(folder, "feature_names")
+    if names.shape != (n_names,) or names.dtype.kind != "U":
+        raise ValueError(
+            f"feature_names.npy must hold {n_names} strings, the names of {what}, got "
+            f"{names.dtype} of shape {names.shape}."
+        )
+    return list(map(str, names.tolist()))
 
 
 def read_shape(folder: Folder, name: str) -> tuple[int, ...]:

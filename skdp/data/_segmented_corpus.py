@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array
 
 from skdp._checks import check_integers, check_memory, check_unmasked, shorten
 from skdp._numeric._numba import as_readonly
-from skdp.data._files import Folder, read_array
+from skdp.data._files import Folder, as_saved, read_array, read_names
 from skdp.data._ragged import (
     Offsets,
     Selection,
@@ -352,14 +352,16 @@ class SegmentedCorpus(RaggedTokens):
         return np.unique(self.doc_ptr) if self._part_ptr is None else self._part_ptr
 
     def _arrays(self) -> dict[str, NDArray[Any] | None]:
-        return {**super()._arrays(), "part_ptr": self._part_ptr}
+        names = as_saved(self._names)
+        return {**super()._arrays(), "part_ptr": self._part_ptr, "feature_names": names}
 
     @classmethod
     def _read(cls, folder: Folder, n_features: int | None, mmap_mode: str | None) -> Self:
         corpus = super()._read(folder, n_features, mmap_mode)
         if Path(folder, "part_ptr.npy").exists():
             corpus._set_parts(corpus._check_parts(read_array(folder, "part_ptr", mmap_mode)))
-        return corpus
+        names = read_names(folder, corpus.n_features, "the words")
+        return corpus if names is None else corpus._with_names(tuple(names))
 
     def _sizes(self) -> list[str]:
         sizes = super()._sizes()

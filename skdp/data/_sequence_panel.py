@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array
 from skdp.data._columns import to_numbers
-from skdp.data._files import Folder, read_array, read_shape
+from skdp.data._files import Folder, as_saved, read_names, read_shape
 from skdp.data._frames import common_names, read_frame
 from skdp.data._ragged import Offsets, Ragged, offsets, read_parts
 
@@ -193,11 +192,7 @@ class SequencePanel(Ragged):
         return self
 
     def _arrays(self) -> dict[str, NDArray[Any] | None]:
-        names = self._feature_names
-        written = None if names is None else names.astype(np.str_)
-        if names is not None and written is not None and written.tolist() != names.tolist():
-            raise ValueError("feature_names: a name that ends with NUL cannot be saved.")
-        return {**super()._arrays(), "feature_names": written}
+        return {**super()._arrays(), "feature_names": as_saved(self._feature_names)}
 
     @classmethod
     def _read(cls, folder: Folder, n_features: int | None, mmap_mode: str | None) -> Self:
@@ -205,15 +200,8 @@ class SequencePanel(Ragged):
         panel = cls(values, ptr)
         if n_features is not None and panel.n_features != n_features:
             raise ValueError(f"has {panel.n_features} features, expected {n_features}.")
-        if not Path(folder, "feature_names.npy").exists():
-            return panel
-        names = read_array(folder, "feature_names")
-        if names.shape != (panel.n_features,) or names.dtype.kind != "U":
-            raise ValueError(
-                f"feature_names.npy must hold {panel.n_features} strings, the names of the columns "
-                f"of values.npy, got {names.dtype} of shape {names.shape}."
-            )
-        return panel._with_names(names.tolist())
+        names = read_names(folder, panel.n_features, "the columns of values.npy")
+        return panel._with_names(names)
 
     @classmethod
     def _read_n_features(cls, folder: Folder) -> int:

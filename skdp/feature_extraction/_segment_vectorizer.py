@@ -238,7 +238,16 @@ class SegmentVectorizer(TextVectorizer):
             return self.transform(X)
         numbers, sizes, listed = WordNumbers(), list[int](), list[int]()
         counter = _WordCounter(**{**self._chosen(_ANALYSIS), "vocabulary": given})
-        counter.fit(self._read(X, numbers, sizes, listed))
+        try:
+            counter.fit(self._read(X, numbers, sizes, listed))
+        except ValueError as error:
+            if not str(error).startswith("max_df"):
+                raise
+            raise ValueError(
+                f"No word can be in at least min_df={self.min_df} and at most "
+                f"max_df={self.max_df} of the documents, because X has {len(sizes)}. Both count "
+                "documents, not segments: leave them at their defaults, or pass more documents."
+            ) from None
         self.vocabulary_ = {word: int(i) for word, i in counter.vocabulary_.items()}
         are_many = 0 < len(listed) == len(sizes) and sum(sizes) >= 5 * len(sizes)
         if are_many and numbers.lengths().max() == 1:

@@ -41,6 +41,7 @@ def project(tmp_path):
         ("skdp/_numbers.py", 'def one():\n    """Return one."""\n    return 1  # !', False, False),
         ("skdp/_lda.py", FILES["skdp/_lda.py"].replace("f(self)", "f(self, a)"), True, True),
         ("skdp/_lda.py", FILES["skdp/_lda.py"] + "\nA = 1", True, False),
+        ("skdp/_lda.py", FILES["skdp/_lda.py"].replace("f(self):", "f(self):  # !"), False, False),
         ("skdp/_other.py", "A = 1", False, False),
         ("tests/unit/conftest.py", "A = 1", True, True),
         ("tests/data.py", "A = 1", True, True),

@@ -19,6 +19,8 @@ from skdp.data import (
     SequencePanel,
     TokenSequences,
 )
+from skdp.feature_extraction import SegmentVectorizer
+from skdp.topics import HDPTopicModel
 from skdp.topics._shared._arrays import split_documents
 
 CORPUS = SegmentedCorpus.from_documents(
@@ -243,6 +245,24 @@ def test_names_of_columns(tmp_path):
     odd = SequencePanel.from_sequences([pd.DataFrame({"x\0": [1.0]})])
     with pytest.raises(ValueError, match="ends with NUL"):
         odd.save(tmp_path)
+
+
+def test_names_of_words(tmp_path):
+    """Seeds that are words find them in a corpus from files, too."""
+    corpus = SegmentVectorizer().fit_transform([["court law", "law"], ["geld bank"]])
+    X = PartitionedCorpus.from_corpus(corpus, 2).to_files(tmp_path / "parts")
+    assert X.partitions[1]._names == ("bank", "court", "geld", "law")
+    corpus.save(tmp_path)
+    loaded = SegmentedCorpus.load(tmp_path)
+    assert loaded._names == corpus._names
+    options = {"max_iter": 1, "seed_words": {0: ["court"]}, "random_state": 0}
+    fits = [HDPTopicModel(**options).fit(each).components_ for each in (corpus, loaded)]
+    assert_array_equal(*fits)
+    np.save(tmp_path / "feature_names.npy", np.array(["court"]))
+    with pytest.raises(ValueError, match=r"feature_names.npy must hold 4 strings, .* of the words"):
+        SegmentedCorpus.load(tmp_path)
+    corpus._without_names().save(tmp_path)
+    assert SegmentedCorpus.load(tmp_path)._names is None
 
 
 # Dask
