@@ -10,6 +10,7 @@ of others.
 import ast
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ EVERYTHING = {"pyproject.toml", "tests/affected.py", "tests/conftest.py", "tests
 READ_ALL_SOURCES = {
     "tests/common/test_docs.py",
     "tests/common/test_layers.py",
+    "tests/common/test_lines.py",
     "tests/mutation/test_texts.py",
 }
 
@@ -51,7 +53,21 @@ def changed_files(root: Path, revision: str) -> set[str]:
             hint = "Write --affected=HEAD before the names of files."
             raise pytest.UsageError(f"--affected={revision}: {done.stderr.strip()} {hint}")
         found.update(done.stdout.split("\0"))
+    if "pyproject.toml" in found and _settings(root, revision) == _settings(root):
+        found = found - {"pyproject.toml"} | {"tests/lines.py"}
     return found - {""}
+
+
+def _settings(root: Path, revision: str | None = None) -> dict:
+    """Return what ``pyproject.toml`` says, or said, without the budgets of lines."""
+    if revision is None:
+        text = (root / "pyproject.toml").read_text(encoding="utf-8")
+    else:
+        command = ["git", "show", f"{revision}:./pyproject.toml"]
+        text = subprocess.run(command, cwd=root, capture_output=True, text=True).stdout
+    settings = tomllib.loads(text)
+    settings.get("tool", {}).pop("skdp", None)
+    return settings
 
 
 class ImportGraph:

@@ -81,6 +81,18 @@ def test_what_git_finds(project):
         changed_files(project, "nothing")
 
 
+def test_budgets_are_no_settings(project):
+    git = ["git", "-C", str(project), "-c", "user.name=a", "-c", "user.email=a@b"]
+    settings, path = '[tool.pytest]\naddopts = "%s"\n[tool.skdp.lines]\na = %d\n', "pyproject.toml"
+    (project / path).write_text(settings % ("-q", 1))
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
+        subprocess.run([*git, *command], check=True)
+    (project / path).write_text(settings % ("-q", 2))
+    assert changed_files(project, "HEAD") == {"tests/lines.py"}
+    (project / path).write_text(settings % ("-v", 1))
+    assert changed_files(project, "HEAD") == {path}
+
+
 def test_this_project():
     graph = ImportGraph(ROOT)
     topics, grammar = "tests/exact/topics/test_fold_in.py", "tests/exact/grammar/test_hdp_pcfg.py"
