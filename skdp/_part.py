@@ -8,10 +8,7 @@ import numpy as np
 
 
 class Part:
-    """A part of a chain's state, or all of it, which sweeps change.
-
-    A subclass lists the attributes that depend only on the data in `_data_attributes`.
-    """
+    """A part of a chain's state, or all of it, which sweeps change."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ()
     """Attributes that copies share and `detach` drops. They are large and never modified."""

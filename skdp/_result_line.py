@@ -15,18 +15,7 @@ Fact = Callable[[Any], str]
 
 
 def describe_result(estimator: Any) -> str:
-    """Return a line such as "20 topics · mean log joint -1,234.5 · 200 sweeps".
-
-    Parameters
-    ----------
-    estimator : estimator
-
-    Returns
-    -------
-    str
-        Empty if the estimator is not fitted, if its class has no entry, or if its attributes are
-        not those of a fit: a display must not fail.
-    """
+    """Return a line such as "20 topics · mean log joint -1,234.5 · 200 sweeps", or ""."""
     found = []
     for fact in _find_facts(type(estimator)):
         try:

@@ -46,13 +46,7 @@ __all__ = [
 
 class Interval(_Interval):
     """scikit-learn's interval of numbers; a boolean is none, and all numbers have an end.
-
-    Parameters
-    ----------
-    type : {numbers.Integral, numbers.Real}
-    left, right : number or None
-        Without `right`, integers end at 2^31 - 1, and real numbers in double precision.
-    closed : {"left", "right", "both", "neither"}
+    Without `right`, integers end at 2^31 - 1, and real numbers in double precision.
     """
 
     def __init__(self, type: Any, left: Any, right: Any, *, closed: str):
@@ -87,18 +81,7 @@ class _Shortened:
 
 
 def validate_parameters(estimator: Any) -> None:
-    """Raise if a parameter of `estimator` breaks its `_parameter_constraints`.
-
-    Parameters
-    ----------
-    estimator : estimator with `_parameter_constraints`
-
-    Raises
-    ------
-    ValueError
-        Names the parameter, its constraints and its value (scikit-learn's
-        ``InvalidParameterError``).
-    """
+    """Raise InvalidParameterError if a parameter breaks the `_parameter_constraints`."""
     if get_config()["skip_parameter_validation"]:
         return
     owner, parameters = type(estimator).__name__, estimator.get_params(deep=False)
@@ -162,22 +145,7 @@ class _SilentTask:
 
 
 def begin_fit_task(estimator: Any, n_subtasks: int, X: Any) -> Any:
-    """Tell the callbacks of `estimator` that its fit begins.
-
-    Parameters
-    ----------
-    estimator : estimator with `CallbackSupportMixin`
-        Its fit method is decorated by `with_callbacks`.
-    n_subtasks : int
-        Steps that the fit will have if nothing stops it.
-    X : training data
-
-    Returns
-    -------
-    CallbackContext or its silent stand-in
-        With ``subcontext(task_name=...)``, ``call_on_fit_task_begin`` and
-        ``call_on_fit_task_end``, which returns True if a callback requests a stop.
-    """
+    """Tell callbacks that the fit of `estimator` begins; return their context or a stand-in."""
     if not hasattr(estimator, "_init_callback_context"):
         return _SilentTask()
     # scikit-learn reads it at the end, even if an interrupt comes before it sets it.
@@ -225,18 +193,9 @@ def _as_python(value: Any) -> Any:
 
 
 def rebuild(cls: type, version: str) -> Any:
-    """Return an empty estimator for pickle to fill; warn if another version wrote it.
-
-    pickle calls this before it reads the state: where that fails, because a class has moved since,
-    the warning has already said why.
-
-    Parameters
-    ----------
-    cls : type
-        The class of the estimator.
-    version : str
-        The version of skdp that wrote the pickle.
-    """
+    """Return an empty estimator for pickle to fill; warn if another version wrote it."""
+    # pickle calls this before it reads the state: where that fails, because a class has moved
+    # since, the warning has already said why.
     if version != skdp.__version__:
         warnings.warn(
             f"This {cls.__name__} was pickled by skdp {version}, and this is skdp "
@@ -255,25 +214,15 @@ _RESULT = (
 
 class EstimatorMixin:
     """Mixin of all estimators: versions in pickles, HTML displays with a line of result and a link.
-
-    The HTML display of a fitted estimator ends in a line such as "20 topics". `_result_line`
-    returns it; estimators of other packages may override the method.
-
-    The address of the reference is ``Documentation`` in the package's ``project.urls``, or the
-    environment variable ``SKDP_DOCUMENTATION_URL``, for your own build of the documentation.
-    Without either there is no link. The mixin stands before scikit-learn's ``BaseEstimator`` among
-    the bases of a class.
+    It comes before ``BaseEstimator`` among the bases. Classes may override `_result_line`.
     """
 
     _doc_link_module: ClassVar[str] = "skdp"
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute; a parameter that is a scalar of NumPy becomes one of Python.
-
-        A grid from ``np.arange`` or a value of an array means the same as the number of Python. But
-        an int32 would have kernels compiled for it, an uint8 overflows, and neither has the methods
-        of an int.
-        """
+        """Set an attribute; a parameter that is a scalar of NumPy becomes one of Python."""
+        # Kernels would be compiled anew for an int32, an uint8 overflows, and neither has the
+        # methods of an int.
         is_parameter = not (name.startswith("_") or name.endswith("_"))
         super().__setattr__(name, _as_python(value) if is_parameter else value)
 

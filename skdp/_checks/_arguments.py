@@ -33,13 +33,10 @@ _LONGEST = 200
 
 
 def shorten(value: Any) -> str:
-    """Return a value as messages show it: not all of a long one, and of some no more than a type.
-
-    Python refuses to write integers of more than 4300 digits.
-    """
+    """Return a value as messages show it: not all of a long one, of some no more than a type."""
     try:
         text = repr(value)
-    except ValueError:
+    except ValueError:  # an integer of more than 4300 digits
         return f"an object of type {type(value).__name__} that is too long to write"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
@@ -174,10 +171,8 @@ def check_concentrations(concentrations: float | ArrayLike, size: int) -> NDArra
 def check_gamma_prior(
     prior: tuple[float, float], name: str, largest: float = LARGEST
 ) -> tuple[float, float]:
-    """Return shape and rate of a Gamma prior, in range.
-
-    The rate may be from 1 / `largest` to `largest`, because it has the inverse unit of the draw.
-    """
+    """Return shape and rate of a Gamma prior, in range."""
+    # The rate may be from 1 / `largest` to `largest`, because it has the inverse unit of the draw.
     shape, rate = _check_positive_pair(prior, name, "(shape, rate)", largest)
     if not SMALLEST <= shape <= LARGEST:
         raise ValueError(

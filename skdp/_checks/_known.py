@@ -37,24 +37,8 @@ def check_entries(y: Any, name: str = "y") -> None:
 def check_known(
     y: Any, n: int, name: str, *, what: str, place: str, largest: int
 ) -> NDArray[np.int64]:
-    """Return known integers from 0, or -1 if unknown, (n,).
-
-    Parameters
-    ----------
-    y : (n,) or (n, 1) array-like
-        Integers; -1, None, NaN and pandas.NA are unknown.
-    n : int
-    name : str
-        Name of `y` in messages.
-    what, place : str
-        Names of a number and of its owner, such as "label" and "row of X".
-    largest : int
-        The largest number that is allowed.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If `y` is not of this form.
+    """Return known integers from 0 to `largest`, or -1 if unknown, (n,); raise if y has others.
+    `what` and `place` name a number and its owner, such as "label" and "row of X".
     """
     array = as_array(y.to_numpy() if hasattr(y, "to_numpy") else y, name)
     if array.shape == (n, 1):

@@ -89,19 +89,8 @@ def available_memory() -> int | None:
 
 
 def check_memory(n_bytes: float, what: str, cure: str = "") -> None:
-    """Raise if arrays would be larger than the memory that this process may use.
-
-    Parameters
-    ----------
-    n_bytes : float
-    what : str
-        The object that needs this memory; the message begins with it.
-    cure : str
-        Sentences at its end.
-
-    Raises
-    ------
-    ValueError
+    """Raise ValueError if arrays would be larger than the memory that this process may use.
+    The message begins with `what` and ends with `cure`.
     """
     if n_bytes < _SMALL:
         return

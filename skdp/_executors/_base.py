@@ -14,6 +14,7 @@ _FAN = 8
 Change = tuple[Any, ...]
 """A tuple of numbers and arrays, which is summed elementwise."""
 
+# Other processes find callables by name: each has to be a module-level function or class.
 Make = Callable[[Any], Any] | Sequence[Callable[[Any], Any]]
 """The callable that turns an opened partition into its state, or one for each partition."""
 
@@ -24,10 +25,7 @@ class LostWorkerError(RuntimeError):
 
 class Executor(ABC):
     """Base class of executors: they build the state of each partition once and keep it in place.
-
-    A state is an actor: an object whose methods are called where it is. Use an executor in a
-    ``with`` block, which calls `drop` at its end, or give it a finalizer that does. Other processes
-    find callables by name, so each has to be a module-level function or class.
+    A state is an actor: its methods are called where it is. After use, `drop` has to be called.
     """
 
     @property
@@ -37,17 +35,11 @@ class Executor(ABC):
 
     @abstractmethod
     def place(self, parts: Sequence[Partition], make: Make) -> None:
-        """Open each partition in its final location, and keep the result of `make` as its state.
-
-        Previously placed partitions are dropped.
-        """
+        """Open each partition where it stays, and keep its state from `make`; drop earlier ones."""
 
     @abstractmethod
     def call(self, partition: int, method: str, *args: Any) -> Any:
-        """Start ``state.method(*args)`` in the process of a state; return a handle of the call.
-
-        Arguments that come from `share` are sent to each worker only once.
-        """
+        """Start ``state.method(*args)`` in the process of a state; return a handle of the call."""
 
     def sum(self, changes: Sequence[Any]) -> Change:
         """Return the elementwise sum of the changes that calls return."""
@@ -55,11 +47,9 @@ class Executor(ABC):
         return total
 
     def total(self, changes: Sequence[Any]) -> Any:
-        """Return a handle of that sum for further calls; the sum may stay in another process.
-
-        The summation tree depends only on the number of changes, so the result is the same to the
-        bit for any workers and any order in which calls finish.
-        """
+        """Return a handle of that sum for further calls; the sum may stay in another process."""
+        # The tree depends only on the number of changes, so results are the same to the bit for
+        # any workers and any order in which calls finish.
         level = list(changes)
         while len(level) > 1:
             level = [self._add(group) for group in _groups(level)]
@@ -71,21 +61,13 @@ class Executor(ABC):
 
     @abstractmethod
     def keep(self, method: str, *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
-        """Concatenate the arrays that a method returns for all partitions, of these shapes.
-
-        On a cluster the result is a dask array, whose chunks stay on their workers as long as it is
-        in use.
+        """Concatenate the arrays of these shapes that a method returns for all partitions.
+        On a cluster this is a dask array, whose chunks stay on their workers while it is in use.
         """
 
     @abstractmethod
     def go_on(self, n_jobs: int | None) -> None:
-        """Prepare for another fit to the placed partitions, with `n_jobs` threads if local.
-
-        Raises
-        ------
-        LostWorkerError
-            If placed partitions are lost.
-        """
+        """Prepare for another fit, with `n_jobs` threads if local, or raise LostWorkerError."""
 
     @abstractmethod
     def drop(self) -> None:
@@ -93,7 +75,7 @@ class Executor(ABC):
 
     @abstractmethod
     def share(self, value: Any) -> Any:
-        """Return a handle of a value, to be an argument of calls for several partitions."""
+        """Return a handle of a value, an argument of calls, that is sent to a worker only once."""
 
     @abstractmethod
     def _add(self, changes: Sequence[Any]) -> Any:

@@ -18,24 +18,14 @@ def call_all(
     tasks: Sequence[Callable[[], T]], n_jobs: int | None, *, require: str | None = None
 ) -> list[T]:
     """Return the results of tasks, which run in threads unless another joblib backend is active.
-
-    Joblib polls its threads every hundredth of a second, which is long compared to a sweep, so a
-    thread pool that waits for them replaces them.
-
-    Parameters
-    ----------
-    tasks : sequence of callables
-        Functions without arguments. A backend of processes pickles them.
-    n_jobs : int or None
-        Number of threads, in joblib's convention.
-    require : "sharedmem" or None
-        "sharedmem" if tasks write to memory of this process.
+    `require` is "sharedmem" if tasks write to memory of this process.
     """
     n_jobs = check_jobs(n_jobs)
     n_threads = min(effective_n_jobs(n_jobs), len(tasks))
     if n_threads <= 1:
         return [task() for task in tasks]
     backend, _ = get_active_backend(prefer="threads", require=require)
+    # Joblib polls its threads every hundredth of a second, which is long compared to a sweep.
     if type(backend) is ThreadingBackend:
         with ThreadPoolExecutor(n_threads) as pool:
             return list(pool.map(lambda task: task(), tasks))

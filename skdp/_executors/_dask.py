@@ -35,12 +35,7 @@ _HEARSAY = 10
 
 
 class DaskExecutor(Executor):
-    """Executor on a cluster: partition s of P stays with worker floor(s W / P) of W.
-
-    Parameters
-    ----------
-    client : dask.distributed.Client
-    """
+    """Executor on a cluster: partition s of P stays with worker floor(s W / P) of W."""
 
     def __init__(self, client: Any):
         self._client = client
@@ -56,13 +51,7 @@ class DaskExecutor(Executor):
         return len(set(self._workers))
 
     def place(self, parts: Sequence[Partition], make: Make) -> None:
-        """Open all partitions and build their states in the current workers.
-
-        Raises
-        ------
-        RuntimeError
-            If there are no workers, or the versions of one differ from those of this process.
-        """
+        """Open all partitions and build their states; raise if the workers' versions differ."""
         self.drop()
         self._addresses = self._find_workers()
         n_workers, n = len(self._addresses), len(parts)
@@ -91,13 +80,7 @@ class DaskExecutor(Executor):
         return self._submit("place", worker, place_partition, self._store, sent, found, make)
 
     def _list_workers(self) -> list[str]:
-        """Return the addresses of all workers; there may be none.
-
-        Raises
-        ------
-        LostWorkerError
-            If the client is closed or its scheduler does not respond.
-        """
+        """Return the addresses of all workers, or raise LostWorkerError without a scheduler."""
         try:
             here = list(self._client.nthreads())
         except (AttributeError, OSError, RuntimeError) as error:
@@ -111,10 +94,7 @@ class DaskExecutor(Executor):
         return here
 
     def _versions(self, parts: Sequence[Partition], calls: Sequence[Any]) -> list[Any]:
-        """Return the versions that workers report after placing their partitions.
-
-        An error that Dask raises while computing a partition names that partition.
-        """
+        """Return the versions that workers report after placing; errors name their partition."""
         with self._telling_losses():
             self._await(calls)
             for part, call in zip(parts, calls, strict=True):
@@ -155,13 +135,7 @@ class DaskExecutor(Executor):
         return self._submit("sum", None, add_changes, *changes)
 
     def results(self, calls: Sequence[Any]) -> list[Any]:
-        """Return the results of calls.
-
-        Raises
-        ------
-        LostWorkerError
-            If a worker that holds partitions is lost.
-        """
+        """Return the results of calls, or raise LostWorkerError."""
         with self._telling_losses():
             self._await(calls)
             found = [call.result() for call in calls]
@@ -205,13 +179,7 @@ class DaskExecutor(Executor):
             )
 
     def keep(self, method: str, *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
-        """Return a dask array that survives `drop`.
-
-        Raises
-        ------
-        LostWorkerError
-            If a worker that holds partitions is lost.
-        """
+        """Return a dask array that survives `drop`, or raise LostWorkerError."""
         import dask
         import dask.array as da
 
@@ -242,10 +210,7 @@ class DaskExecutor(Executor):
 
     @contextlib.contextmanager
     def _telling_losses(self) -> Iterator[None]:
-        """Return a context that raises LostWorkerError for errors caused by a lost worker.
-
-        A connection breaks at once, but the scheduler notices the end of a worker a little later.
-        """
+        """Return a context that raises LostWorkerError for errors caused by a lost worker."""
         try:
             yield
         except NotHereError as error:
@@ -254,7 +219,7 @@ class DaskExecutor(Executor):
             raise
         except Exception as error:
             self._check_workers()
-            if _is_of_a_connection(error):
+            if _is_of_a_connection(error):  # which the scheduler notices a little later
                 end = time.monotonic() + _HEARSAY
                 while time.monotonic() < end:
                     time.sleep(0.05)
@@ -272,13 +237,7 @@ class DaskExecutor(Executor):
             )
 
     def share(self, value: Any) -> Any:
-        """Return the future of a value that is sent to each worker only once.
-
-        Raises
-        ------
-        LostWorkerError
-            If a worker that holds partitions is lost.
-        """
+        """Return the future of a value that is sent to each worker only once."""
         with self._telling_losses():
             key = f"skdp-shared-{uuid4().hex}"
             shared = self._client.scatter({key: value}, hash=False)[key]

@@ -12,36 +12,20 @@ from skdp.data._partitioned import Partitioned
 
 class Distributed:
     """Base class of data sets whose partitions an executor has distributed.
-
-    Parameters
-    ----------
-    X : Partitioned
-    executor : Executor
-    make : callable
-        Class of the states that are kept, or a function that returns them. It takes an opened
-        partition. The methods of states are called by name.
-
-    Attributes
-    ----------
-    n_features, n_partitions : int
-    n_moved : int
-        Number of bytes sent between processes in sweeps.
+    `make`, a class or a function, returns the state that is kept of an opened partition.
     """
 
     def __init__(self, X: Partitioned, executor: Executor, make: Callable[[Any], Any]):
         self.n_features = X.n_features
         self.n_partitions = X.n_partitions
-        self.n_moved = 0
+        self.n_moved = 0  # bytes sent between processes in sweeps
         self._executor = executor
         executor.place(X._parts, make)
 
     def count_moved(self, n_sent: int, n_summed: int) -> None:
-        """Count the bytes of a sweep's changes, and of their sum, that move between processes.
-
-        If the changes are spread evenly, a fraction 1 / n_processes is already where it is summed.
-        """
+        """Count the bytes of a sweep's changes, and of their sum, that move between processes."""
         if n_processes := self._executor.n_processes:
-            n_others = n_processes - 1
+            n_others = n_processes - 1  # a share 1 / n_processes is already where it is summed
             self.n_moved += n_others * (n_sent // n_processes + n_summed)
 
     def share(self, value: Any) -> Any:
@@ -54,14 +38,7 @@ class Distributed:
 
     def sum(self, method: str, *args: Any, each: list[Any] | None = None) -> tuple[Any, ...]:
         """Return the sum of a method's results over all partitions; lists are concatenated.
-
-        Parameters
-        ----------
-        method : str
-            Name of a method that returns a tuple.
-        *args
-        each : list or None, default=None
-            The last argument for each partition.
+        The method returns a tuple; `each` has its last argument for each partition.
         """
         return self._executor.sum(self._call_all(method, args, each))
 
@@ -84,17 +61,9 @@ class Distributed:
     # Files
 
     def write(self, folder: Path) -> None:
-        """Write the chains of each partition, without the data, to a file in `folder`.
-
-        The method ``write(path)`` of a state returns a tuple of a list with the file's size.
-
-        Raises
-        ------
-        OSError
-            If writing fails or this process does not find the files.
-        """
+        """Write the chains of each partition, without data, to a file in `folder`."""
         paths = self._paths(folder)
-        (sizes,) = self.sum("write", each=paths)
+        (sizes,) = self.sum("write", each=paths)  # a state returns a list with its file's size
         for path, size in zip(paths, sizes, strict=True):
             if not path.exists() or path.stat().st_size != size:
                 raise FileNotFoundError(f"{path} is not there for all workers and this process")

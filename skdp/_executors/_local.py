@@ -16,13 +16,7 @@ from skdp.data._parts import Partition
 
 
 class LocalExecutor(Executor):
-    """Executor of this process.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        Number of threads, in joblib's convention. It does not change results.
-    """
+    """Executor of this process; the number of threads, `n_jobs`, does not change results."""
 
     def __init__(self, n_jobs: int | None):
         self._pool = ThreadPoolExecutor(effective_n_jobs(check_jobs(n_jobs)))
@@ -44,14 +38,10 @@ class LocalExecutor(Executor):
         return self._pool.submit(getattr(self._states[partition], method), *known)
 
     def results(self, calls: Sequence[Future[Any]]) -> list[Any]:
-        """Return the results of calls.
-
-        After an error, calls that have not started are canceled and running calls are awaited, so
-        no thread is at work when the error is handled.
-        """
+        """Return the results of calls."""
         try:
             return [call.result() for call in calls]
-        except BaseException:
+        except BaseException:  # let no thread be at work when the error is handled
             wait([call for call in calls if not call.cancel()])
             raise
 

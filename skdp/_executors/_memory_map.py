@@ -18,19 +18,7 @@ _LEAST = 2**16
 
 
 def map_to_files(container: Any, where: str) -> Any:
-    """Return a container whose large arrays are in files.
-
-    Parameters
-    ----------
-    container : Ragged
-    where : str
-        Name of the container in error messages.
-
-    Raises
-    ------
-    OSError
-        If there is no room for the files.
-    """
+    """Return a container whose large arrays are in files; `where` names it in the OSError."""
     try:
         values, *ptrs = (_written(array) for array in (container._values, *container._ptrs))
     except OSError as error:
@@ -50,13 +38,7 @@ def _written(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def zeros(shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
-    """Return an array of zeros, in a file if it is large.
-
-    Raises
-    ------
-    OSError
-        If there is no room for the file.
-    """
+    """Return an array of zeros, in a file if it is large; OSError if there is no room."""
     n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     if n_bytes < _LEAST:
         return np.zeros(shape, dtype)

@@ -18,21 +18,8 @@ from skdp.data._parts import Partition
 def predict_parts(
     estimator: Any, method: str, X: Partitioned, shape: tuple[int, ...] | None = None
 ) -> Any:
-    """Return the predictions of a fitted estimator for all samples.
-
-    Parameters
-    ----------
-    estimator : estimator
-    method : str
-        Name of a method that takes a container and returns an array or a list, with an entry for
-        each sample.
-    X : Partitioned
-    shape : tuple of int or None, default=None
-        Shape of an entry if the method returns an array of floats; None if it returns a list.
-
-    Returns
-    -------
-    array or list; with joblib's backend of Dask dask.array.Array or dask.bag.Bag
+    """Return the predictions of a fitted estimator for all samples, lazily on a Dask cluster.
+    The method returns an array of floats with entries of a `shape`, or a list if that is None.
     """
     alone = copy(estimator)
     alone.n_jobs = 1  # the threads are shared among partitions

@@ -8,19 +8,9 @@ _MEGA = 1e6
 
 
 class Throughput:
-    """Throughput since the last line of `verbose` output.
+    """Throughput since the last line of `verbose` output."""
 
-    Parameters
-    ----------
-    n_partitions : int
-    n_units : int
-        Number of units that a step processes.
-    unit : str
-        Plural name of the units, such as "tokens".
-    step : str
-        Name of a step, such as "sweep".
-    """
-
+    # n_units is the number of units in a step; `unit` is a plural, such as "tokens".
     def __init__(self, n_partitions: int, n_units: int, unit: str, step: str):
         self._n_partitions = n_partitions
         self._n_units = n_units
@@ -35,15 +25,7 @@ class Throughput:
         self._time, self._n_steps, self._n_moved = time, n_steps, n_moved
 
     def describe(self, n_steps: int, n_left: int, n_moved: int) -> str:
-        """Return a description of the throughput since the last call.
-
-        Parameters
-        ----------
-        n_steps, n_left : int
-            Numbers of steps done and steps left.
-        n_moved : int
-            Number of bytes sent between processes since the fit began.
-        """
+        """Return a description of the throughput since the last call; n_moved are bytes."""
         now = perf_counter()
         seconds = now - self._time
         n_new = n_steps - self._n_steps

@@ -35,11 +35,7 @@ def checksum(*arrays: NDArray[Any]) -> int:
 
 
 class ChainEstimator(IterativeEstimator):
-    """Base class with the parameters of chains, their procedure, and common attributes.
-
-    A subclass implements `_check_input` (X as a container) and `_start_sampler` (the sampler of a
-    new chain), and extends `_fitted_attributes`.
-    """
+    """Base class of estimators with chains: their parameters, procedure and common attributes."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **IterativeEstimator._parameter_constraints,
@@ -160,13 +156,7 @@ class ChainEstimator(IterativeEstimator):
 
     def _to_arviz(self, logs: Sequence[NDArray[np.float64]], unit: str) -> Any:
         """Return the scalars and the log likelihoods of the stored samples for ArviZ.
-
-        Parameters
-        ----------
-        logs : list of (n,) arrays
-            Log likelihoods, in the order of `_models`.
-        unit : str
-            Name of the axis of the log likelihoods.
+        `logs` has an (n,) array for each of `_models`, whose axis is named by `unit`.
         """
         chains = range(self.trace_.n_chains)
         places = [[i for i, (own, _) in enumerate(self._stored) if own == c] for c in chains]

@@ -31,12 +31,7 @@ def list_checkpoints(estimator: Any) -> list[Checkpoint]:
 
 
 class Checkpoints:
-    """All checkpoints of a fit.
-
-    Parameters
-    ----------
-    estimator : IterativeEstimator
-    """
+    """All checkpoints of a fit."""
 
     def __init__(self, estimator: Any):
         self._estimator = estimator
@@ -59,15 +54,7 @@ class Checkpoints:
             yield
 
     def write_first(self, procedure: Procedure) -> None:
-        """Write the state before the first step if partitions hold parts of it.
-
-        If a worker is lost, so are its parts, and the fit returns to the checkpoint.
-
-        Raises
-        ------
-        OSError
-            If writing fails, because later checkpoints would fail, too.
-        """
+        """Write the state before the first step, in case a worker is lost with its parts of it."""
         if not procedure.is_distributed:
             return
         for each in self:
@@ -75,7 +62,7 @@ class Checkpoints:
                 continue
             try:
                 each._write(self._estimator)
-            except OSError as error:
+            except OSError as error:  # later checkpoints would fail, too
                 raise OSError(
                     f"The checkpoint {each.path} could not be written: {error}. A fit to "
                     "partitions needs a folder that this process and all workers can write to."
@@ -94,13 +81,7 @@ class Checkpoints:
         return CheckpointContent(settings, replace(state, runs=runs), parts)
 
     def restore(self, procedure: Procedure, data: Any) -> FitState | None:
-        """Return the state in a checkpoint, None if there is no file yet.
-
-        Raises
-        ------
-        ValueError
-            If the fit of the file had other settings or data, or more steps.
-        """
+        """Return the state in a checkpoint, None if there is no file, or raise if it differs."""
         for each in self:
             content = each._load(self._estimator)
             if content is not None:

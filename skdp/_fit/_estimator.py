@@ -15,11 +15,7 @@ from skdp._sklearn_compat import JOBS, CallbackSupportMixin, EstimatorMixin, Int
 
 
 class IterativeEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
-    """Base class with common parameters, and the steps of a fit in the order of `FitLoop`.
-
-    A subclass implements `_validate_parameters`, `_check_input`, `_make_procedure` and
-    `_fitted_attributes`.
-    """
+    """Base class with common parameters, and the steps of a fit in the order of `FitLoop`."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_iter": [Interval(Integral, 1, None, closed="left")],

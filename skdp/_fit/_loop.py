@@ -27,20 +27,7 @@ _ROUNDS = 50
 
 class FitLoop:
     """A fit from X to attributes: warm start, steps, interrupts, checkpoints, progress.
-
-    The estimator validates X (`_check_input`), makes the procedure (`_make_procedure`), and makes
-    the attributes (`_fitted_attributes`); the procedure does the steps. All attributes are set at
-    once at the end. Until then only the features of X are recorded, and reset if there is no
-    result. However the fit ends, the runs that it leaves are complete, or marked as torn.
-
-    Parameters
-    ----------
-    estimator : IterativeEstimator
-
-    Attributes
-    ----------
-    procedure : Procedure
-    state : FitState
+    All attributes are set at once at the end. However it ends, runs are complete or marked as torn.
     """
 
     procedure: Procedure
@@ -185,10 +172,7 @@ class FitLoop:
             self.state.digest = joblib.hash(self._data)
 
     def _keep_runs(self) -> None:
-        """Keep the runs for a later fit, without the data.
-
-        Parts of runs in partitions are kept only for a warm start.
-        """
+        """Keep the runs for a later fit, without data; over partitions only for a warm start."""
         if self.procedure.is_distributed and not self.estimator.warm_start:
             return
         self._sign()

@@ -20,21 +20,11 @@ _MOST_LOSSES = 3
 
 
 class PartitionedSampling(Sampling):
-    """Markov chains over partitions, which hold parts of the chains.
-
-    Parameters
-    ----------
-    data : Distributed
-        With `n_partitions`, `n_units`, `n_moved`, `write` and `read`.
-    unit : str
-        Plural of the things that `n_units` counts.
-    **params
-        The other parameters of `Sampling`.
-    """
+    """Markov chains over partitions, which hold parts of the chains."""
 
     is_distributed = True
 
-    def __init__(self, data: Any, *args: Any, unit: str, **params: Any):
+    def __init__(self, data: Any, *args: Any, unit: str, **params: Any):  # what n_units counts
         super().__init__(data, *args, **params)
         self._unit = unit
         self._throughput: Throughput | None = None
@@ -67,14 +57,8 @@ class PartitionedSampling(Sampling):
         return [self.advance(run, plan, n_steps) for run, plan in zip(runs, plans, strict=True)]
 
     def showing(self, state: FitState, *, final: bool = False) -> FitState:
-        """Return chains that have all kept and stored a sample.
-
-        Raises
-        ------
-        TypeError
-            Only between two rounds, because this would move the parts of the partitions.
-        """
-        if self._throughput is not None:
+        """Return chains that have all kept and stored a sample; TypeError between two rounds."""
+        if self._throughput is not None:  # this would move the parts of the partitions
             raise TypeError(
                 "A callback asks for the attributes of a fit in progress. A fit to partitions has "
                 "none before its end. Use X.compute(), or fit without the callback."
@@ -105,19 +89,7 @@ class PartitionedSampling(Sampling):
 
 def fit_partitions(estimator: Any, X: Any, y: Any = None) -> Any:
     """Fit partitions, and continue from checkpoints after losses of workers.
-
-    Parameters
-    ----------
-    estimator : ChainEstimator
-        An estimator whose `_check_input` takes an executor, and whose `_check_partitions` raises
-        for parameters that partitions do not allow.
-    X : PartitionedCorpus or PartitionedPanel
-    y : object, default=None
-        The argument y of `_check_input`.
-
-    Returns
-    -------
-    The estimator, fitted.
+    `_check_partitions` of the estimator raises for parameters that partitions do not allow.
     """
     estimator._validate_parameters()
     estimator._check_partitions(X)

@@ -12,30 +12,13 @@ from skdp.callback._part_files import PartFiles
 
 
 class Procedure:
-    """Base class of procedures, which define the start, the steps and the end of runs.
+    """The start, the steps and the end of runs: Markov chains, or ascents from one start each."""
 
-    A run is a Markov chain, or the ascent from one start to a local maximum. Subclasses implement
-    `start`, `plan`, `advance`, `n_steps`, `has_result`, `progress` and `warn_unless_converged`.
-
-    Attributes
-    ----------
-    step_name : str
-        The name of a step, such as "sweep".
-    max_steps : int
-        The largest number of steps of a run.
-    steps_in_place : bool
-        Whether `advance` changes the run that it is given: an error then leaves the run torn.
-    keeps_runs : bool
-        Whether an interrupted fit leaves its runs to a later fit.
-    n_jobs : int or None
-        Number of threads that share the runs.
-    """
-
-    step_name: str
-    max_steps: int
-    steps_in_place: bool = True
-    keeps_runs: ClassVar[bool] = True
-    n_jobs: int | None = None
+    step_name: str  # such as "sweep"
+    max_steps: int  # of a run
+    steps_in_place: bool = True  # `advance` changes its run, so that an error leaves the run torn
+    keeps_runs: ClassVar[bool] = True  # an interrupted fit leaves its runs to a later fit
+    n_jobs: int | None = None  # number of threads that share the runs
 
     def start(self) -> FitState:
         """Return the state before the first step."""

@@ -29,37 +29,20 @@ class SamplingSettings(NamedTuple):
 
 
 class Sampling(Procedure):
-    """Independent Markov chains; each keeps some of its sweeps.
-
-    Parameters
-    ----------
-    data : container
-    start_sampler : callable
-        ``start_sampler(data, root, c)`` returns the sampler of chain `c` with its own random
-        streams.
-    make_averages : callable
-        Function that returns the running means of a new chain.
-    settings : SamplingSettings
-    n_chains : int
-    n_jobs : int or None
-        Number of threads that share the chains.
-    n_jobs_of_chain : int or None
-        Number of threads of a sweep, for samplers that have an attribute `n_jobs`.
-    random_state : int, RandomState, Generator or None
-    """
+    """Independent Markov chains; each keeps some of its sweeps."""
 
     step_name = "sweep"
 
     def __init__(
         self,
         data: Any,
-        start_sampler: Callable[[Any, np.random.SeedSequence, int], Any],
+        start_sampler: Callable[[Any, np.random.SeedSequence, int], Any],  # (data, root, c)
         make_averages: Callable[[], Any],
         settings: SamplingSettings,
         *,
         n_chains: int,
-        n_jobs: int | None,
-        n_jobs_of_chain: int | None,
+        n_jobs: int | None,  # threads that share the chains
+        n_jobs_of_chain: int | None,  # threads of a sweep, if samplers have an attribute `n_jobs`
         random_state: Any,
     ):
         self._data = data
@@ -118,15 +101,13 @@ class Sampling(Procedure):
         return replace(state, runs=[chain.showing(final=final) for chain in state.runs])
 
     def may_show(self, estimator: Any, state: FitState) -> bool:
-        """Return whether an interrupted fit sets attributes; warn if they are from the burn-in.
-
-        The result of an earlier fit is worth more than a state of the burn-in, so it is kept.
-        """
+        """Return whether an interrupted fit sets attributes; warn if they are from the burn-in."""
         if not super().may_show(estimator, state):
             return False
         n_sweeps = [run.n_sweeps for run in state.runs if not run.kept]
         if not n_sweeps:
             return True
+        # An earlier result is worth more than a state of the burn-in.
         if estimator.__sklearn_is_fitted__():
             return False
         with suppress(UserWarning):  # if filters make it an error, the interrupt still counts

@@ -10,10 +10,8 @@ from skdp._numeric._simd import bits_of_double, double_of_bits
 
 @njit_forceinline
 def fast_exp(x):
-    """Return exp(x) for x <= 0 to 1e-14, and at least 1e-307; loops can be vectorized.
-
-    x = n log 2 + r with an integer n; exp(r) is computed by its Taylor series, |r| < .35.
-    """
+    """Return exp(x) for x <= 0 to 1e-14, and at least 1e-307; loops can be vectorized."""
+    # x = n log 2 + r with an integer n; exp(r) is computed by its Taylor series, |r| < .35.
     x = max(x, -707.0)
     n = np.floor(x * 1.4426950408889634 + 0.5)
     r = x - n * 6.93147180369123816490e-01 - n * 1.90821492927058770002e-10
@@ -34,10 +32,8 @@ def fast_exp(x):
 
 @njit_forceinline
 def fast_log(x):
-    """Return log(x) to 1e-15 if x is neither 0 nor subnormal; loops can be vectorized.
-
-    x = 2^n y with sqrt(1/2) <= y < sqrt(2), log(y) = 2 artanh(z), z = (y - 1) / (y + 1).
-    """
+    """Return log(x) to 1e-15 if x is neither 0 nor subnormal; loops can be vectorized."""
+    # x = 2^n y with sqrt(1/2) <= y < sqrt(2), log(y) = 2 artanh(z), z = (y - 1) / (y + 1).
     bits = bits_of_double(x)
     # The bits of 2^52 + i are those of 2^52, plus i: this converts i without an instruction for it.
     n = double_of_bits((bits >> 52) | 0x4330000000000000) - 4503599627371519.0

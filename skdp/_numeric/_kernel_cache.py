@@ -77,12 +77,7 @@ _Intrinsic: Any = type(intrinsic(lambda context: None))
 
 @contextlib.contextmanager
 def listening_for_compilation(tell: Callable[[], None]) -> Iterator[None]:
-    """Return a context that calls `tell` once, just before the first compilation of a kernel.
-
-    Parameters
-    ----------
-    tell : callable without arguments
-    """
+    """Return a context that calls `tell` once, just before the first compilation of a kernel."""
 
     def tell_once() -> None:
         try:
@@ -108,20 +103,11 @@ class UnknownIngredientError(Exception):
 
 
 class _Ingredients:
-    """A hash of functions and of everything that they refer to by name.
-
-    The global names of a function are looked up in its loaded module, so that the hash covers the
-    code and the constants that numba compiles, not files, which may have been edited since.
-
-    Attributes
-    ----------
-    functions : dict
-        The hashed functions, with their sequence numbers.
-    """
+    """A hash of functions and of everything that they refer to by name, from loaded modules."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
-        self.functions: dict[Any, int] = {}
+        self.functions: dict[Any, int] = {}  # the hashed functions, with sequence numbers
 
     def hexdigest(self) -> str:
         return self._hash.hexdigest()
@@ -130,12 +116,7 @@ class _Ingredients:
         self._hash.update(f"{kind} {len(text)} {text}\n".encode("utf-8", "surrogatepass"))
 
     def add(self, value: Any) -> None:
-        """Add a value that code refers to.
-
-        Raises
-        ------
-        UnknownIngredientError
-        """
+        """Add a value that code refers to, or raise UnknownIngredientError."""
         if isinstance(value, Dispatcher):
             self._write("kernel", repr(sorted(value.targetoptions.items())))
             self.add(value.py_func)
@@ -203,7 +184,7 @@ class _Ingredients:
         self.add([function.__defaults__, function.__kwdefaults__])
         for cell in function.__closure__ or ():
             self.add(cell.cell_contents)
-        for name in names:
+        for name in names:  # not from files, which may have been edited since they were loaded
             if name in function.__globals__:
                 self._add_global(name, function.__globals__[name], names)
 
@@ -248,17 +229,7 @@ def _may_have_docstring(code: python_types.CodeType) -> bool:
 
 
 def fingerprint(function: Any) -> str:
-    """Return a hash of a function's code and of all code and constants that it refers to.
-
-    Parameters
-    ----------
-    function : function or kernel
-
-    Raises
-    ------
-    UnknownIngredientError
-        If it refers to an object that is not code, a number, text or a collection of these.
-    """
+    """Return a hash of a function's code and of all code and constants that it refers to."""
     ingredients = _Ingredients()
     ingredients.add(function)
     return ingredients.hexdigest()
@@ -290,10 +261,7 @@ def describe_compiler() -> list[str]:
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of the files, or None if there is no place for a folder.
-
-    It is inside numba's cache folder: NUMBA_CACHE_DIR, else the user's cache folder.
-    """
+    """Return the folder of the files, inside numba's, or None if there is no place for it."""
     chosen = vars(config)["CACHE_DIR"]
     if chosen:
         return Path(chosen).absolute() / "skdp"
@@ -315,14 +283,7 @@ def largest_size() -> float:
 
 
 def prune(folder: Path, size: float) -> None:
-    """Delete the least recently used files until the others fit into a size.
-
-    Parameters
-    ----------
-    folder : Path
-    size : float
-        Size in bytes. Files that were used within the last hour stay, regardless of their size.
-    """
+    """Delete the least recently used files until the others fit into a size in bytes."""
     found = []
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -348,16 +309,7 @@ def _warn_once(subject: str, message: str) -> None:
 
 class KernelCache:
     """The cache of a kernel, through which all its machine code passes.
-
-    A fault costs only the time of another compilation. If a file is unreadable or damaged, the
-    kernel is recompiled and the file replaced; if no file can be written, code stays in memory.
-    Each of the two is reported once per process.
-
-    Parameters
-    ----------
-    kernel : numba's dispatcher
-    is_for_python : callable without arguments
-        Function that returns whether the code being compiled will be called from Python.
+    A fault of a file costs only the time of another compilation, and is reported once per process.
     """
 
     _n_written = 0
@@ -399,18 +351,9 @@ class KernelCache:
         return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
     def share(self, compiled: Any) -> None:
-        """Let other kernels call this machine code where it is, instead of copying it.
-
-        numba links the code of a function into each kernel that calls it, directly or not, and
-        optimizes it again. For a shared kernel it only writes a call of an external symbol, which
-        is named by the hash. The kernels that call it list it in their files, so that it is
-        loaded before them. Code that cannot be hashed, or found by its name, is not shared.
-
-        Parameters
-        ----------
-        compiled : numba's CompileResult
-            Newly compiled or loaded code of this kernel.
-        """
+        """Let other kernels call this code where it is, by a symbol named by its hash."""
+        # Without this, numba links the code into each kernel that calls it, directly or not, and
+        # optimizes it again.
         function, context = self._kernel.py_func, compiled.target_context
         module, name = function.__module__, function.__qualname__
         arguments = compiled.signature.args
@@ -469,11 +412,9 @@ def _arguments(signature: Any) -> tuple[Any, ...]:
 
 
 def _read(path: Path, target_context: Any) -> Any:
-    """Return the compiled function in a file, or None if a kernel that it calls has changed.
-
-    The file begins with a checksum, because damaged machine code would crash the interpreter. So
-    would a call of a shared kernel that is not in memory.
-    """
+    """Return the compiled function in a file, or None if a kernel that it calls has changed."""
+    # Damaged machine code would crash the interpreter, and so would a call of a shared kernel that
+    # is not in memory.
     content = path.read_bytes()
     checksum, content = content[:32], content[32:]
     if hashlib.sha256(content).digest() != checksum:

@@ -16,6 +16,7 @@ from numba.core.errors import TypingError
 
 from skdp._numeric._kernel_cache import KernelCache
 
+# The error model of numpy saves a branch in every division.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """No kernel is called from C, and wrappers for C would take a twenty-fifth of all compile time."""
 
@@ -32,10 +33,7 @@ _KNOWN_OPTIONS = _find_known_options()
 
 def as_readonly(array: Any) -> Any:
     """Return a read-only view of an array that a kernel only reads.
-
-    In numba read-only and writable arrays have different types, for which it would compile the
-    kernel, and everything that it calls, separately. Arrays from users, containers or files may be
-    either, so make them read-only before the call.
+    numba compiles kernels, and all that they call, separately for read-only and writable arrays.
     """
     view = np.asarray(array).view()
     view.flags.writeable = False
@@ -44,9 +42,7 @@ def as_readonly(array: Any) -> Any:
 
 def njit(function: Callable[..., Any], *, is_shared: bool = False, **options: Any) -> Any:
     """Compile `function` lazily, without the GIL, and cache the machine code on disk.
-
-    ``error_model="numpy"`` saves a branch in every division. Neither fast-math (results would
-    depend on choices of the compiler) nor ``prange`` (joblib manages the threads) is used.
+    No fast-math (results would depend on the compiler), no ``prange`` (joblib has the threads).
     """
     _name_by_constants(function)
     kernel = numba.njit(function, **_known({**_OPTIONS, **options}))
@@ -58,16 +54,9 @@ def njit(function: Callable[..., Any], *, is_shared: bool = False, **options: An
 
 
 def is_safe_in_python(result: Any) -> bool:
-    """Return whether a kernel may return values of a type to Python: numbers and tuples of numbers.
-
-    numba makes arrays and named tuples by running Python code (it unpickles their classes), and
-    does not check for errors. Signal handlers run as soon as Python code does, and if one raises
-    there, numba continues with a null pointer.
-
-    Parameters
-    ----------
-    result : numba type
-    """
+    """Return whether a kernel may return a type to Python: only numbers and tuples of numbers."""
+    # numba makes arrays and named tuples by running Python code, and does not check for errors: if
+    # a signal handler raises there, it continues with a null pointer.
     if isinstance(result, types.BaseNamedTuple):
         return False
     if isinstance(result, types.Tuple | types.UniTuple):
@@ -88,13 +77,10 @@ def _collecting_no_garbage() -> Iterator[None]:
 
 
 class _Flags(compiler.Flags):
-    """Options of a compilation, which numba compares tens of thousands of times in a first fit.
+    """Options of a compilation, which numba compares tens of thousands of times in a first fit."""
 
-    numba looks up all options for each comparison; only a few of them are ever set. Two kernels
-    that differ only in whether Python or C may call them share numba's compiled functions, such as
-    ``max``.
-    """
-
+    # numba looks up all options for each comparison; only a few of them are ever set. Two kernels
+    # that differ only in whether Python or C may call them share its functions, such as ``max``.
     __slots__ = ()
     _OF_ENTRIES = "no_cpython_wrapper", "no_cfunc_wrapper"
 
@@ -121,15 +107,9 @@ _HASH_OF_FLAGS = hash(compiler.Flags())
 
 
 class _Entry:
-    """The entry point of a kernel for Python, which is compiled when Python calls the kernel.
+    """The entry point of a kernel for Python, which is compiled when Python calls the kernel."""
 
-    Compiling it takes as long as many kernels themselves, and most calls come from kernels.
-
-    Parameters
-    ----------
-    kernel : numba's dispatcher
-    """
-
+    # Compiling it takes as long as many kernels themselves, and most calls come from kernels.
     _calls = threading.local()
 
     def __init__(self, kernel: Any):
@@ -172,13 +152,7 @@ class _Entry:
         return _Flags(self._set_flags(flags))
 
     def add_overload(self, compiled: Any) -> None:
-        """Register compiled code, which Python can call only if it has an entry point.
-
-        Raises
-        ------
-        TypeError
-            If the result cannot be returned to Python safely.
-        """
+        """Register compiled code, which Python can call only if it has an entry point."""
         if self.is_shared:
             self._kernel._cache.share(compiled)
         if self.is_needed():
@@ -197,12 +171,9 @@ class _Entry:
 
 
 def _name_by_constants(function: Callable[..., Any]) -> None:
-    """Give a unique name to a kernel that encloses constants or other kernels.
-
-    Kernels that one function makes with different constants have the same name and signature.
-    numba names their machine code by both, so a process that loads two of them, compiled by other
-    processes, could run one instead of the other.
-    """
+    """Give a unique name to a kernel that encloses constants or other kernels."""
+    # numba names machine code by the kernel's name and signature, so a process that loads two such
+    # kernels, compiled by other processes, could run one instead of the other.
     if function.__closure__:
         values = [cell.cell_contents for cell in function.__closure__]
         constants = repr([_name_of(value) if callable(value) else value for value in values])
@@ -233,20 +204,15 @@ def njit_internal(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def njit_loop(function: Callable[..., Any]) -> Any:
-    """Compile an inner loop that makes no arrays.
-
-    It owns none of its arrays, so it needs no reference counts. These would cost two atomic
-    instructions for every array that a step of the loop uses: half the time of a sweep.
-    """
+    """Compile an inner loop that makes no arrays."""
+    # Reference counts would cost two atomic instructions for every array that a step of the loop
+    # uses: half the time of a sweep.
     return njit(function, _nrt=False)
 
 
 def njit_outlined(function: Callable[..., Any], *, makes_arrays: bool = False) -> Any:
-    """Compile a long part of kernels once, instead of into each kernel that calls it.
-
-    Kernels call it at its address, which `KernelCache.share` gives them. A loop passes its compiler
-    options on to the functions that it calls, unless they override them.
-    """
+    """Compile a long part of kernels once, instead of into each kernel that calls it."""
+    # A loop passes its options on to the functions that it calls, unless they override them.
     return njit(function, is_shared=True, _nrt=makes_arrays, forceinline=False)
 
 
@@ -267,21 +233,14 @@ def njit_inlined(function: Callable[..., Any]) -> Any:
 
 def njit_inlined_source(function: Callable[..., Any]) -> Any:
     """Return a section of a long kernel, which is copied into the kernel before compilation.
-
-    A function that is compiled separately is optimized on its own, and then once more, with all
-    that it calls, in each kernel around it. Sections are not, so a section that is called at one
-    place takes half as long to compile. They are for the outer levels of a kernel, whose options
-    they share.
+    Compiled apart, it would be optimized twice. It is for outer levels and shares the options.
     """
     return numba.njit(function, **_known({**_OPTIONS, "inline": "always"}))
 
 
 def count_register_bits() -> int:
-    """Return the total number of bits of the vector registers for which numba compiles.
-
-    Like numba, this respects NUMBA_CPU_FEATURES and NUMBA_ENABLE_AVX; the name of the processor
-    does not suffice.
-    """
+    """Return the total number of bits of the vector registers for which numba compiles."""
+    # The name of the processor does not suffice: options of numba may switch AVX off.
     settings: Any = config  # numba makes its attributes during import
     if settings.CPU_FEATURES is None:
         features = {name for name, has in llvm.get_host_cpu_features().items() if has}
@@ -301,18 +260,7 @@ def count_register_bits() -> int:
 
 def check_arguments(name: str, arguments: Any, kinds: Any) -> None:
     """Raise TypingError for arguments of types that an intrinsic would misread.
-
-    Parameters
-    ----------
-    name : str
-        Name of the intrinsic.
-    arguments : sequence of numba types
-    kinds : sequence of numba types, or of classes of them
-        The required types. Arrays may be read-only.
-
-    Raises
-    ------
-    TypingError
+    `kinds` are types, or classes of them; arrays may be read-only.
     """
     for i, (argument, kind) in enumerate(zip(arguments, kinds, strict=True)):
         argument = types.unliteral(argument)

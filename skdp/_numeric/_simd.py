@@ -46,10 +46,7 @@ def padded(n: int) -> int:
 
 
 def aligned_zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
-    """Return an array of zeros that begins at a cache line.
-
-    A block of `LANES` floats is as long as a cache line, and then lies in one line, not across two.
-    """
+    """Return an array of zeros that begins at a cache line, so that no block lies across two."""
     sizes = shape if isinstance(shape, tuple) else (shape,)
     n_bytes = int(math.prod(sizes)) * np.dtype(dtype).itemsize
     room = np.zeros(n_bytes + _LINE, dtype=np.uint8)
@@ -126,7 +123,6 @@ def _sum_blocks(builder, n, weigh, out):
 
 def _products(context, builder, signature, arguments):
     """Return n and a function ``weigh(i)`` for the weights ``(matrix[row] + offset) * factor``.
-
     The first arguments of the intrinsic are ``matrix, row, offset, factor``.
     """
     factor = _array(context, builder, signature, arguments, 3)
@@ -144,7 +140,6 @@ def _products(context, builder, signature, arguments):
 @intrinsic
 def sum_product(typing_context, matrix, row, offset, factor, sums, sums_row):
     """Sum ``(matrix[row, i] + offset) * factor[i]`` into ``sums[sums_row]``; return the total.
-
     ``sums[sums_row, :LANES]`` are the sums before each lane, followed by the sums within lanes.
     """
     check_arguments(
@@ -184,10 +179,7 @@ def total_product(typing_context, matrix, row, offset, factor):
 
 @intrinsic
 def sum_listed(typing_context, ids, values, begin, n, factor, sums, sums_row):
-    """Sum ``values[i] * factor[ids[i]]`` for begin <= i < begin + n as `sum_product` does.
-
-    `n` is a multiple of LANES.
-    """
+    """Sum ``values[i] * factor[ids[i]]`` as `sum_product` does, for n (padded) i from `begin`."""
     check_arguments(
         "sum_listed",
         (ids, values, begin, n, factor, sums, sums_row),
@@ -223,9 +215,7 @@ def sum_listed(typing_context, ids, values, begin, n, factor, sums, sums_row):
 @intrinsic
 def find_sum(typing_context, sums, sums_row, n, target):
     """Return the entry at which the `n` running sums of ``sums[sums_row]`` pass `target`.
-
-    For a target below 0 it is the first entry, beyond the total the last. `n` is a multiple of
-    LANES.
+    For a target below 0 it is the first entry, beyond the total the last. LANES divides `n`.
     """
     check_arguments("find_sum", (sums, sums_row, n, target), (_rows, _index, _index, types.float32))
     signature = types.int64(sums, sums_row, n, target)
@@ -299,7 +289,6 @@ def locate(typing_context, ids, begin, n, k):
 @intrinsic
 def evaluate_polynomial(typing_context, values, row, x, y):
     """Return the sum of c_ij x^i y^j, i <= 8, j <= 7; c_00, c_01, ... start at ``values[row]``.
-
     `values` is a contiguous matrix of doubles. A coefficient that is NaN makes the sum NaN.
     """
     check_arguments(
@@ -349,10 +338,7 @@ def evaluate_polynomial(typing_context, values, row, x, y):
 
 @intrinsic
 def assume_nonnegative(typing_context, i):
-    """Return the integer `i`, which must not be negative, as an index.
-
-    This saves the test for negative indices, which count from the end, in every access to an array.
-    """
+    """Return the integer `i` >= 0 as an index, without the test for indices from the end."""
     check_arguments("assume_nonnegative", (i,), (_index,))
     signature = types.int64(i)
 
@@ -367,21 +353,7 @@ def assume_nonnegative(typing_context, i):
 @njit_forceinline
 def draw_product(matrix, row, offset, factor, sums, rng):
     """Draw i with probability proportional to ``(matrix[row, i] + offset) * factor[i]``.
-
-    The draw is exact to single precision: errors of probabilities are about 1e-7 of the total.
-
-    Parameters
-    ----------
-    matrix : (m, n) float32, contiguous, n a multiple of LANES
-    row : int
-    offset : float32
-    factor : (n,) float32, contiguous, zero in the padding; some weight must be positive
-    sums : (1, LANES + n) float32, scratch
-    rng : (4,) uint64
-
-    Returns
-    -------
-    i : int
+    Exact to float32. LANES divides n, with zeros in `factor`; `sums`, (1, LANES + n), is scratch.
     """
     total = sum_product(matrix, row, offset, factor, sums, 0)
     target = np.float32(next_double(rng)) * total

@@ -30,36 +30,17 @@ VECTOR_BYTES = 64
 
 
 class BlockSizes(NamedTuple):
-    """Sizes of the results that blocks keep in registers; there is separate code for each size.
-
-    Results do not depend on the sizes, because every entry is the same sum in the same order. All
-    tuples are in descending order.
-
-    Attributes
-    ----------
-    mix_rows : tuple of int
-        Numbers of rows of a result of `mix_block`.
-    product_rows : tuple of int
-        Numbers of rows, and of columns, of a result of `product_block`.
-    count_rows : tuple of int
-        Numbers of rows of a result of `count_block` and `flat_block`.
-    count_vectors : int
-        Largest number of vectors of such a row.
-    dot_rows : tuple of int
-        Numbers of rows of a matrix that `dot_block` multiplies with a vector at a time.
-    row_vectors : tuple of int
-        Numbers of vectors in a row of a result of `row_block` with one row.
-    rows_vectors : tuple of int
-        Numbers of vectors in a row of a result of `row_block` with `_simd_rows.TOGETHER` rows.
+    """Sizes of the results that blocks keep in registers, descending, each with code of its own.
+    Results do not depend on them, because every entry is the same sum in the same order.
     """
 
-    mix_rows: tuple[int, ...]
-    product_rows: tuple[int, ...]
-    count_rows: tuple[int, ...]
-    count_vectors: int
-    dot_rows: tuple[int, ...]
-    row_vectors: tuple[int, ...]
-    rows_vectors: tuple[int, ...]
+    mix_rows: tuple[int, ...]  # rows of a result of `mix_block`
+    product_rows: tuple[int, ...]  # rows, and columns, of a result of `product_block`
+    count_rows: tuple[int, ...]  # rows of a result of `count_block` and `flat_block`
+    count_vectors: int  # largest number of vectors of such a row
+    dot_rows: tuple[int, ...]  # rows of a matrix that `dot_block` multiplies at a time
+    row_vectors: tuple[int, ...]  # vectors in a row of a result of `row_block` with one row
+    rows_vectors: tuple[int, ...]  # the same with `_simd_rows.TOGETHER` rows
 
     @classmethod
     def of(cls, n_vectors: int) -> BlockSizes:
@@ -453,11 +434,7 @@ def _write_largest(code):
 
 
 def make_intrinsic(name, write, arguments, kinds):
-    """Return the signature and the code of an intrinsic.
-
-    `kinds` has a letter for each argument: m for a matrix and v for a vector, both contiguous and
-    of one floating-point type, x for a number, i for an integer.
-    """
+    """Return the signature and the code of an intrinsic; `kinds` are keys of `by_letter`."""
     dtype = getattr(arguments[0], "dtype", None)
     if dtype not in (types.float64, types.float32):
         dtype = types.float64  # the check below refuses any other type
@@ -497,9 +474,7 @@ count_size, dot_size = make_size(COUNT_ROWS), make_size(DOT_ROWS)
 @intrinsic
 def mix_block(typing_context, matrix, entry, rows, first, n_terms, result, out, n_rows, is_added):
     """Mix rows: result[out + t] = sum_b matrix[entry + b n_rows + t] rows[first + b].
-
-    `matrix` is one-dimensional; n_rows is in MIX_ROWS. With `is_added` the sum is added to
-    `result`.
+    `matrix` is flat; n_rows is in MIX_ROWS. With `is_added` the sum is added to `result`.
     """
     arguments = matrix, entry, rows, first, n_terms, result, out, n_rows, is_added
     return make_intrinsic("mix_block", _write_mix, arguments, "vimiimiii")
@@ -511,10 +486,8 @@ def product_block(
     result, out0, out_a, out_b, n_a, n_b, n_c, scale, scale0, is_added,
 ):  # fmt: skip
     """Multiply: result[out0 + a out_a + b out_b] = sum_c left[...] right[...], problem by problem.
-
-    The rows are left0 + a left_a + c left_c and right0 + b right_b + c right_c;
-    n_a and n_b are in PRODUCT_ROWS. With `is_added` the product is added to `result`, with row a
-    multiplied by ``scale[scale0 + a]``; otherwise `scale` is not used.
+    Rows are left0 + a left_a + c left_c and right0 + b right_b + c right_c; n_a and n_b are in
+    PRODUCT_ROWS. `is_added`: to `result`, with row a multiplied by ``scale[scale0 + a]``.
     """
     arguments = (
         left, left0, left_a, left_c, right, right0, right_b, right_c,
@@ -526,9 +499,7 @@ def product_block(
 @intrinsic
 def count_block(typing_context, rows, first, n_rows, terms, column, width, result, out, n_vectors):
     """Sum over problems: result[out + t, i] += sum_w rows[first + t, w] terms[w, i].
-
-    This is done for n_rows (in COUNT_ROWS) values of t, and for `n_vectors` vectors (at most
-    COUNT_VECTORS) of columns i from `column` on; `terms` and `result` have `width` columns.
+    n_rows is in COUNT_ROWS; i is in at most COUNT_VECTORS vectors from `column` of `width` columns.
     """
     arguments = rows, first, n_rows, terms, column, width, result, out, n_vectors
     return make_intrinsic("count_block", _write_count, arguments, "miimiimii")
@@ -539,11 +510,9 @@ def flat_block(
     typing_context, left, left0, left_a, left_c, right, right0, right_c,
     result, out0, out_a, n_a, n_vectors, n_c, is_added,
 ):  # fmt: skip
-    """Multiply two matrices of one problem in flat arrays; rows of the right one are vectors.
-
-    result[out0 + a out_a + i] = sum_c left[left0 + a left_a + c left_c] right[right0 + c right_c
-    + i] for n_a (in COUNT_ROWS) values of a and `n_vectors` vectors (at most COUNT_VECTORS) of i.
-    With `is_added` the product is added to `result`. Positions count entries.
+    """Multiply two matrices of one problem in flat arrays, whose positions count entries.
+    result[out0 + a out_a + i] = sum_c left[left0 + a left_a + c left_c] right[right0 + c right_c +
+    i]; n_a is in COUNT_ROWS, and i in at most COUNT_VECTORS vectors.
     """
     arguments = (
         left, left0, left_a, left_c, right, right0, right_c,
@@ -554,10 +523,8 @@ def flat_block(
 
 @intrinsic
 def dot_block(typing_context, left, left0, right, right0, right_a, n_vectors, result, out, n_a):
-    """Multiply a matrix of one problem with a vector, in flat arrays.
-
-    result[out + a] = sum_i left[left0 + i] right[right0 + a right_a + i] for n_a (in DOT_ROWS)
-    values of a and `n_vectors` vectors of i.
+    """Write result[out + a] = sum_i left[left0 + i] right[right0 + a right_a + i] in flat arrays.
+    n_a is in DOT_ROWS; i is in `n_vectors` vectors.
     """
     arguments = left, left0, right, right0, right_a, n_vectors, result, out, n_a
     return make_intrinsic("dot_block", _write_dot, arguments, "viviiivii")

@@ -66,11 +66,8 @@ def row_block(
     typing_context, left, row, n_c, right, column, width, result, out, n_rows, n_vectors
 ):  # fmt: skip
     """Multiply rows with a matrix: result[out + t, i] = sum_c left[row + t, c] right[c, i].
-
-    This is done for n_rows (1 or `TOGETHER`) values of t, and for `n_vectors` vectors (in
-    ROW_VECTORS or ROWS_VECTORS) of columns i from `column` on. `left` has n_c columns, `right` and
-    `result` have `width`, a multiple of the vector length. Results of a row do not depend on the
-    number of rows, because the order of summation is the same.
+    n_rows is 1 or `TOGETHER`, `n_vectors` (of i from `column`) in ROW_VECTORS or ROWS_VECTORS.
     """
+    # `width` is a multiple of the vector length. The order of summation never depends on n_rows.
     arguments = left, row, n_c, right, column, width, result, out, n_rows, n_vectors
     return make_intrinsic("row_block", _write_row, arguments, "miimiimiii")

@@ -22,26 +22,14 @@ _RESOLUTION = 1e-6
 
 class Spreads(NamedTuple):
     """Middles and spreads of columns; a single value, however large, changes only the reach.
-
-    Attributes
-    ----------
-    middles : (D,) array
-        Medians; 0 for a column without values.
-    variances, wide_variances : (D,) arrays
-        Variances of normal values with the same mean squared deviations from the middles, without
-        the largest 5 % (so that rare values hardly count) or 1 % (so that they do). If such a
-        variance is 0, it is replaced by the plain mean square, or by 1 for a constant column.
-    reaches : (D,) array
-        Largest deviations from the middles.
-    counts : (D,) array
-        Numbers of values that are not missing.
+    Variances are those of normal values with the same mean square without a share of the largest.
     """
 
-    middles: Floats
-    variances: Floats
-    wide_variances: Floats
-    reaches: Floats
-    counts: Floats
+    middles: Floats  # (D,), medians; 0 for a column without values
+    variances: Floats  # (D,), without 5 %, so that rare values hardly count
+    wide_variances: Floats  # (D,), without 1 %, so that they count
+    reaches: Floats  # (D,), largest deviations from the middles
+    counts: Floats  # (D,), numbers of values that are not missing
 
     @property
     def resolutions(self) -> Floats:
@@ -50,18 +38,7 @@ class Spreads(NamedTuple):
 
 
 def find_spreads(values: Floats) -> Spreads:
-    """Return the middles and spreads of columns.
-
-    Parameters
-    ----------
-    values : (N, D) array
-        Values, with NaN for a missing value.
-
-    Raises
-    ------
-    ValueError
-        If a column varies so little that squares underflow.
-    """
+    """Return the middles and spreads of columns; NaN is missing."""
     middles, reaches, counts = np.zeros((3, values.shape[1]))
     narrow, wide = np.ones((2, values.shape[1]))
     for d, column in enumerate(values.T):
@@ -87,26 +64,16 @@ def _trimmed_variance(deviations: Floats, share: float, expected: float) -> floa
     squares = deviations**2
     n_kept = len(squares) - math.ceil(share * len(squares))
     trimmed = squares[:n_kept].mean() / expected if n_kept else 0.0
-    return float(trimmed or squares.mean() or 1.0)
+    return float(trimmed or squares.mean() or 1.0)  # 1 for a constant column
 
 
 def standardize(values: Floats, middles: Floats, scales: Floats) -> Floats:
-    """Return columns minus their middles, in units of their scales, rounded to eight decimals.
-
-    Rounding makes results independent of the unit of the data, even if there are ties.
-    """
+    """Return columns minus their middles, in units of their scales, rounded to eight decimals."""
+    # Results then do not depend on the unit of the data, even if there are ties.
     return np.asarray(np.round((values - middles) / scales, 8))
 
 
 def find_noise_rates(variances: Floats, resolutions: Floats, counts: Floats) -> Floats:
-    """Return rates of Gamma priors with shape 1 for the precisions of noise.
-
-    They are a fourth of the variances, or more if needed to keep the noise from being much smaller
-    than the resolution, however many values there are.
-
-    Parameters
-    ----------
-    variances, resolutions, counts : (D,) arrays
-        Attributes of `Spreads`.
-    """
+    """Return rates of Gamma priors with shape 1 for the precisions of noise, from `Spreads`."""
+    # Noise is kept from being much below the resolution, however many values there are.
     return np.maximum(_SHARE_OF_NOISE * variances, resolutions**2 * (1.0 + 0.5 * counts))

@@ -9,36 +9,18 @@ from numpy.typing import NDArray
 
 
 class UniqueRows(NamedTuple):
-    """The distinct rows of an array, in lexicographic order.
-
-    Attributes
-    ----------
-    distinct : array of shape (n_distinct, n_columns)
-    places : array of shape (n_rows,)
-        ``distinct[places]`` equals the rows.
-    counts : array of shape (n_distinct,)
-    firsts : array of shape (n_distinct,)
-        Indices of the first occurrences: ``rows[firsts]`` equals the distinct rows.
-    """
+    """The distinct rows of an array, in lexicographic order."""
 
     distinct: NDArray[Any]
-    places: NDArray[np.intp]
+    places: NDArray[np.intp]  # ``distinct[places]`` equals the rows
     counts: NDArray[np.intp]
-    firsts: NDArray[np.intp]
+    firsts: NDArray[np.intp]  # of occurrences: ``rows[firsts]`` equals `distinct`
 
 
 def unique_rows(rows: NDArray[Any]) -> UniqueRows:
-    """Return the distinct rows of an array.
-
-    ``np.unique(rows, axis=0)`` gives the same result by comparing structured values, for which
-    numpy runs Python code. If a signal handler raises there, numpy replaces its exception by
-    "Cannot compare structured arrays", so that a Ctrl-C would become a TypeError.
-
-    Parameters
-    ----------
-    rows : array of shape (n_rows, n_columns)
-        Rows without missing values.
-    """
+    """Return the distinct rows of an array without missing values."""
+    # ``np.unique(rows, axis=0)`` runs Python code to compare rows. If a signal handler raises
+    # there, numpy replaces its exception, so that a Ctrl-C would become a TypeError.
     n_rows, n_columns = rows.shape
     order = np.lexsort(rows.T[::-1]) if n_columns else np.arange(n_rows)
     ordered = rows[order]

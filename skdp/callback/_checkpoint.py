@@ -23,21 +23,11 @@ _LONGEST_HEADER = 1000
 
 
 class CheckpointContent(NamedTuple):
-    """The content of a checkpoint file, besides its header.
+    """The content of a checkpoint file, besides its header."""
 
-    Attributes
-    ----------
-    settings : dict
-        Parameters of the estimator.
-    state : FitState
-        The runs without their data.
-    parts : str or None
-        In a fit to partitions, the name of the folder with the parts that partitions hold.
-    """
-
-    settings: dict[str, Any]
-    state: Any
-    parts: str | None = None
+    settings: dict[str, Any]  # parameters of the estimator
+    state: Any  # `FitState`: the runs without their data
+    parts: str | None = None  # folder of the parts that partitions hold, in a fit to partitions
 
 
 class Checkpoint:
@@ -204,10 +194,7 @@ class Checkpoint:
     # The file
 
     def _save(self, estimator: Any) -> None:
-        """Write a checkpoint of the running fit of an estimator.
-
-        If that fails, for example because the disk is full, the fit continues with a warning.
-        """
+        """Write a checkpoint of an estimator's running fit; if that fails, warn and go on."""
         try:
             self._write(estimator)
         except OSError as error:
@@ -231,10 +218,7 @@ class Checkpoint:
             files.keep(self._parts)
 
     def _load(self, estimator: Any) -> CheckpointContent | None:
-        """Return the content of the file, None if there is no file.
-
-        The file must come from a fit of the same class of estimator.
-        """
+        """Return the content of the file, from a fit of the same class, or None without a file."""
         if not self.path.absolute().parent.is_dir():  # before work that no checkpoint would save
             raise FileNotFoundError(f"The folder of the checkpoint {self.path} does not exist.")
         self._parts = None

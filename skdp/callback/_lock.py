@@ -23,19 +23,11 @@ if hasattr(os, "register_at_fork"):
 
 @contextlib.contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Return a context in which no other fit writes checkpoints to `path`.
-
-    The lock is on a file next to `path` that is removed afterwards. It ends with the process,
-    however that ends. If files cannot be locked, only fits of this process are detected.
-
-    Raises
-    ------
-    ValueError
-        If another fit holds the path.
-    """
+    """Return a context in which no other fit writes checkpoints to `path`, or raise ValueError."""
     key, mine, pid = os.path.normcase(os.path.realpath(path)), object(), os.getpid()
     if _held.setdefault(key, mine) is not mine:
         raise ValueError(_in_use(path, "of this process"))
+    # The system's lock ends with the process, however that ends.
     lock_file = path.with_name(f"{path.name}.skdp-lock")
     try:
         descriptor = _open_locked(path, lock_file)

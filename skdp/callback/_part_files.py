@@ -17,15 +17,8 @@ def part_header(path: Path) -> bytes:
 
 
 class PartFiles:
-    """The folders that belong to a checkpoint, each with the files of all partitions at a step.
-
-    The checkpoint names its folder. It is written after that folder is complete, and other folders
-    are removed after that, so there is a complete folder at any time.
-
-    Parameters
-    ----------
-    path : Path
-        Path of the checkpoint.
+    """The folders of a checkpoint, each with the files of all partitions at a step.
+    The checkpoint names a folder that is complete; others are removed only after it is written.
     """
 
     def __init__(self, path: Path):

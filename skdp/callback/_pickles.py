@@ -39,13 +39,7 @@ def write_checked(path: Path, content: Any, header: bytes) -> int:
 
 
 def read_checked(path: Path, header: bytes) -> list[Any]:
-    """Return the list in a file that `write_checked` wrote with this header.
-
-    Raises
-    ------
-    ValueError
-        If the file differs from the written data.
-    """
+    """Return the list written with this header, or raise ValueError if the file has changed."""
     with open(path, "rb") as file:
         check_unchanged(file, path)
         if file.read(len(header)) != header:
@@ -55,7 +49,6 @@ def read_checked(path: Path, header: bytes) -> list[Any]:
 
 def check_unchanged(file: BinaryIO, path: Path) -> None:
     """Raise ValueError unless a file ends with the hash of all bytes before; rewind the file.
-
     Call this before `unpickle`, because a changed pickle can crash the process.
     """
     found = hashlib.sha256()

@@ -24,26 +24,14 @@ _CELLS_AT_ONCE = 2**24
 
 
 class _Events(NamedTuple):
-    """Training events: all columns of X, and what occurred in the rows with a positive weight.
+    """Training events: all columns of X, and what occurred in the rows with a positive weight."""
 
-    Attributes
-    ----------
-    values : list of (n_rows,) arrays
-    is_counted : (n_rows,) bool
-        The rows with a positive weight.
-    outcomes, counts : (n,) int64
-        Outcomes and counts of these rows.
-    classes : (n_classes,) array
-    names : (n_features,) array or None
-        Names of the columns of X.
-    """
-
-    values: list[Values]
-    is_counted: NDArray[np.bool_]
-    outcomes: Places
-    counts: Places
+    values: list[Values]  # all columns of X
+    is_counted: NDArray[np.bool_]  # (n_rows,), rows with a positive weight
+    outcomes: Places  # of these rows
+    counts: Places  # of these rows
     classes: NDArray[Any]
-    names: NDArray[Any] | None
+    names: NDArray[Any] | None  # of the columns of X
 
     def encode(self, places: Iterable[int]) -> tuple[list[Column], list[Places]]:
         """Return columns of X by index, and the codes of the events in each."""
@@ -57,11 +45,7 @@ class _Events(NamedTuple):
 
 
 class BackoffClassifier(ClassifierMixin):
-    """Mixin with the input checks and the public methods of a fitted tree of contexts.
-
-    A fitted classifier has `_tree` and `classes_`, and its predictive distribution is the mean over
-    the models that `_counted_models` yields.
-    """
+    """Mixin with the input checks and the public methods of a fitted tree of contexts, `_tree`."""
 
     levels: Any
     root: bool

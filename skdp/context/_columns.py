@@ -25,21 +25,7 @@ def describe_column(column: int, names: NDArray[Any] | None) -> str:
 
 
 def read_columns(estimator: Any, X: Any, *, reset: bool) -> list[Values]:
-    """Return the columns of X, checked against or recorded on the estimator.
-
-    Parameters
-    ----------
-    estimator : estimator
-    X : (n_samples, n_features) array-like or data frame
-    reset : bool
-        True (in ``fit``): set `n_features_in_`, and `feature_names_in_` for a data frame with
-        names.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If X is not an array of this kind.
-    """
+    """Return the columns of X; `reset` (in ``fit``) records their number and names."""
     if hasattr(X, "__next__"):
         raise TypeError(
             f"X must not be a {type(X).__name__}, which can be read only once: pass list(X)."
@@ -87,11 +73,9 @@ def _may_round(column: Values) -> bool:
 
 
 def _listed_as_array(rows: Sequence[Any]) -> Values:
-    """Return a list of rows as an array that keeps every value unchanged.
-
-    NumPy would convert numbers to strings next to strings, integers to floats next to fractions
-    (which merges ids above 2**53), and tuples to dimensions.
-    """
+    """Return a list of rows as an array that keeps every value unchanged."""
+    # NumPy converts numbers next to strings to strings, integers next to fractions to floats (which
+    # merges ids above 2**53), and tuples to dimensions.
     try:
         array = np.asarray(rows)
         if array.ndim < 2 or (array.ndim == 2 and array.dtype.kind in "biucO"):

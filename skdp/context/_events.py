@@ -180,13 +180,7 @@ def extract_events(
 
 
 class LexicalizedTrees:
-    """Concatenated nodes of several trees, and the sites of their events.
-
-    Parameters
-    ----------
-    trees, head_rules, annotations
-        As in `extract_events`.
-    """
+    """Concatenated nodes of several trees, and the sites of their events; see `extract_events`."""
 
     def __init__(self, trees: Any, head_rules: Any, annotations: Any = None):
         finder = HeadFinder(head_rules)

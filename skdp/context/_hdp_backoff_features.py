@@ -473,10 +473,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
 def _encode(
     values: list[Values], counts: Places, chains: list[Chain], names: NDArray[Any] | None
 ) -> tuple[dict[int, GapColumn], Places]:
-    """Return the columns of all chains, and their codes in all rows, -1 in other columns.
-
-    Categories are those of rows with a positive weight.
-    """
+    """Return the chains' columns, with categories of counted rows, and all codes, -1 elsewhere."""
     columns, codes = {}, np.full((len(counts), len(values)), -1, np.int64)
     is_counted = counts > 0
     for j in sorted({j for chain in chains for j in chain}):

@@ -34,16 +34,8 @@ def parse_brackets(
 ) -> Iterator[list[Item]]:
     """Yield the trees of bracketed text in flat form; an empty tree is an empty list.
 
-    Parameters
-    ----------
-    lines : iterable of str
-    root_label : str
-        Label of an outermost bracket that has none and does not hold one tree.
-    where : str
-        Prefix of error messages.
-    skip : callable or None
-        Function that is called for malformed trees, which are then left out. None: they raise a
-        ValueError with the number of the line, from 1.
+    A malformed tree raises a ValueError, or is left out after a call of `skip`. An outer bracket
+    without a label gets `root_label` unless it holds one tree.
     """
     if skip is not None:
         lines = list(lines)
@@ -122,10 +114,7 @@ _NEVER_CLOSED = "a bracket is never closed"
 
 
 def _find_never_closed(lines: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last lines of trees with a bracket that is never closed.
-
-    Such a tree ends before the next line that begins with a bracket and is indented no further.
-    """
+    """Yield the first and last lines of trees with a bracket that is never closed."""
     rests = [line.lstrip(_BEFORE) for line in lines]
     indents = [
         len(line) - len(rest) if rest.startswith("(") else -1
@@ -138,6 +127,7 @@ def _find_never_closed(lines: list[str]) -> Iterator[tuple[int, int]]:
     while begin < len(lines):
         end = begin + 1
         if indents[begin] >= 0 and lowest[begin] > depths[begin]:
+            # The tree ends before the next bracket that begins a line and is indented no further.
             while end < len(lines) and not 0 <= indents[end] <= indents[begin]:
                 end += 1
             yield begin + 1, end
@@ -150,10 +140,7 @@ def escape_brackets(word: str) -> str:
 
 
 def as_in_treebanks(word: str) -> str:
-    """Return the canonical form of all spellings of a word.
-
-    Brackets are replaced by their treebank names in capitals, and byte order marks are removed.
-    """
+    """Return the canonical spelling of a word: treebank names of brackets, no byte order marks."""
     if word.isalnum():
         return word
     plain = without_invisible(word).translate(_OF_TREEBANKS)

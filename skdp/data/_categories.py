@@ -20,20 +20,10 @@ Values = NDArray[Any]
 
 @dataclass(frozen=True)
 class Column:
-    """The categories of one column.
+    """The categories of one column."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the column in messages.
-    values : (n,) array
-        The categories, in an order that does not depend on the order of rows: sorted, or if that is
-        impossible (objects), by type and then sorted. Objects of a type without an order are in the
-        order of their first occurrence.
-    """
-
-    name: str
-    values: Values
+    name: str  # of the column in messages
+    values: Values  # (n,), in an order that does not depend on that of the rows, see `_arrange`
 
     @classmethod
     def of(cls, values: Values, name: str) -> tuple[Column, Places]:
@@ -48,13 +38,7 @@ class Column:
         return cls(name, as_objects(order)), _look_up(listed, order)
 
     def find(self, values: Values) -> Places:
-        """Return the codes of values, -1 for a value that is not a category.
-
-        Raises
-        ------
-        TypeError
-            If no value is of the kind of the categories, such as numbers if these are strings.
-        """
+        """Return the codes of values, -1 if unknown; TypeError if none has the categories' kind."""
         if values.dtype.kind in "biuf":
             _check_finite(values, self.name)
         if values.dtype.kind in "iuf" and values.dtype.kind == self.values.dtype.kind:
@@ -127,7 +111,7 @@ def _arrange(values: list[Any]) -> list[Any]:
     for _, part in sorted(by_type.items()):
         try:
             arranged += sorted(part)
-        except TypeError:
+        except TypeError:  # objects without an order stay in that of their first occurrence
             arranged += part
     return arranged
 

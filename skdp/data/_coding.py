@@ -27,28 +27,8 @@ def with_codes(
 ) -> tuple[Any, Categories | None]:
     """Encode the columns of categories that are not numbers; return X with codes, and categories.
 
-    Parameters
-    ----------
-    X : table, or list of tables
-        Data frames, arrays and lists of rows; anything else is returned as it is.
-    find_columns : callable
-        ``find_columns(n_columns, names)`` returns the indices of the columns of categories.
-    known : list or None
-        Categories of the fit.
-    reset : bool
-        True (in ``fit``): use the categories in X. False: use `known`.
-    allow_missing : bool, default=False
-        Whether None and NaN are missing values, whose code is NaN.
-    reads_types : bool, default=False
-        Whether numbers of a type of categories are labels, as text is, and whether categories that
-        this type declares are used even if they do not occur.
-
-    Raises
-    ------
-    ValueError
-        If a category is missing and `allow_missing` is False or, without `reset`, unknown.
-    TypeError
-        If a column of categories holds numbers, but did not in the fit, or vice versa.
+    With `reset` (in ``fit``) categories are those of X, not the `known` ones. With `reads_types`,
+    numbers of a categorical type are labels, and all labels of the type are categories.
     """
     tables, remake = _as_tables(X)
     if not tables:

@@ -28,15 +28,7 @@ def columns_of(frame: Any) -> list[NDArray[Any]]:
 
 
 def labels_of(table: Any) -> list[list[Any] | None]:
-    """Return for each column the categories that its type declares, None if it is of another type.
-
-    A type of categories without a list of them (polars Categorical, dictionaries of Arrow) has an
-    empty list.
-
-    Parameters
-    ----------
-    table : data frame, or column of pandas
-    """
+    """Return for each column the categories of its type, [] if not listed; None: another type."""
     if hasattr(table, "iloc"):
         kinds = list(table.dtypes) if table.ndim == 2 else [table.dtype]
     elif hasattr(table, "set_column"):
@@ -83,10 +75,7 @@ def as_objects(values: Iterable[Any]) -> NDArray[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is None or differs from itself, as do NaN, NaT and pandas' NA.
-
-    A tuple is missing if any of its parts is.
-    """
+    """Return whether a value, or a part of a tuple, is None or unequal to itself (NaN, NaT, NA)."""
     if isinstance(value, tuple):
         return any(map(is_missing, value))
     if value is None or getattr(value, "ndim", 0) > 0:
@@ -98,13 +87,7 @@ def is_missing(value: Any) -> bool:
 
 
 def to_numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """Return objects as numbers, NaN if a value is missing.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a value is not a number, or is masked.
-    """
+    """Return objects as numbers, NaN if a value is missing; other and masked values raise."""
     numbers = np.empty(values.shape)
     flat = numbers.reshape(-1)
     for place, value in enumerate(values.flat):

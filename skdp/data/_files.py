@@ -18,13 +18,11 @@ Folder = str | os.PathLike[str]
 
 
 def write_arrays(folder: Folder, arrays: dict[str, NDArray[Any] | None]) -> None:
-    """Write arrays into a folder, which is created if needed; None removes a file.
-
-    All arrays are written before the first one replaces an older file: if anything fails, the
-    folder is unchanged. Files are replaced, not overwritten, because arrays may be mapped to them.
-    """
+    """Write arrays into a folder, which is created if needed; None removes a file."""
     place = check_path(folder, "folder")
     place.mkdir(parents=True, exist_ok=True)
+    # All arrays are written before the first one replaces an older file: a failure changes nothing.
+    # Files are replaced, not overwritten, because arrays may be mapped to them.
     with ExitStack() as stack:
         for name, array in arrays.items():
             if array is not None:
@@ -37,15 +35,7 @@ def write_arrays(folder: Folder, arrays: dict[str, NDArray[Any] | None]) -> None
 
 
 def read_array(folder: Folder, name: str, mmap_mode: str | None = None) -> NDArray[Any]:
-    """Return an array in a folder, mapped to its file if `mmap_mode` is not None.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it does not hold an array, or holds an array of objects.
-    """
+    """Return an array in a folder, mapped to its file if `mmap_mode` is not None."""
     path = _find(folder, name)
     if mmap_mode is not None and 0 in read_shape(folder, name):
         mmap_mode = None  # empty arrays cannot be mapped
@@ -82,13 +72,7 @@ def read_names(folder: Folder, n_names: int, what: str) -> list[str] | None:
 
 
 def read_shape(folder: Folder, name: str) -> tuple[int, ...]:
-    """Return the shape of an array in a folder, reading only the header of the file.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        As `read_array`.
-    """
+    """Return the shape of an array in a folder, reading only the header of the file."""
     path = _find(folder, name)
     with open(path, "rb") as file:
         try:

@@ -18,29 +18,7 @@ from skdp.data._times import check_sortable
 def read_frame(
     frame: Any, by: Any, time: Any, columns: Any
 ) -> tuple[NDArray[np.float64], Offsets, list[Any]]:
-    """Return the concatenated observations of all sequences, and the offsets of sequences.
-
-    Parameters
-    ----------
-    frame : data frame of pandas or polars, or Arrow table
-    by : name of a column or of a level of the index, or list of them
-    time : such a name or None
-    columns : list of column names or None
-
-    Returns
-    -------
-    values : (n_observations, D) array
-    ptr : (n_sequences + 1,) array
-    names : list
-        Names of the columns of the observations.
-
-    Raises
-    ------
-    TypeError
-        If `frame` is not a data frame.
-    ValueError
-        If a column is missing or holds invalid values.
-    """
+    """Return the observations of all sequences, (n, D), their offsets, and the column names."""
     if not is_frame(frame):
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
     if not hasattr(frame, "iloc"):
@@ -120,13 +98,7 @@ def _with_levels(frame: Any, names: list[Any]) -> Any:
 
 
 def common_names(parts: Any) -> list[str] | None:
-    """Return the names of the columns of data frames; None if they have none.
-
-    Raises
-    ------
-    ValueError
-        Unless all data frames have the same columns in the same order.
-    """
+    """Return the column names of data frames, None without names; raise if they differ."""
     first = _column_names(parts[0]) if len(parts) else None
     for i, part in enumerate(parts):
         names = _column_names(part)

@@ -75,13 +75,7 @@ class _Pass(NamedTuple):
 
 
 class HeadFinder:
-    """Finder of the head among the children of a node, which caches the heads of productions.
-
-    Parameters
-    ----------
-    rules : {"collins", "first", "last"} or dict
-        Head rules, as in `head_children`.
-    """
+    """Finder of the head among the children of a node, which caches the heads of productions."""
 
     def __init__(self, rules: Any):
         self._rules: dict[str, list[_Pass]] = {}

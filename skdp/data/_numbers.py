@@ -22,14 +22,7 @@ LEAVE_OUT = "takes no missing values: a word that was not observed is left out."
 
 
 def with_numbers(X: Any, name: str = "X") -> Any:
-    """Return X, or a part of it, with objects converted to numbers, and missing values to NaN.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a value is not a number, such as dates or text; for a data frame the error names the
-        column.
-    """
+    """Return X, or a part of it, with objects converted to numbers, and missing values to NaN."""
     if is_frame(X):
         return _with_number_columns(X, name)
     if isinstance(X, list | tuple | int):  # a large int becomes an array of objects

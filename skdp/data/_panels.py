@@ -13,13 +13,7 @@ from skdp.data._sequence_panel import SequencePanel
 def check_no_lengths(
     y: Any, panel: SequencePanel, is_single: bool, sample: str = "sequence"
 ) -> None:
-    """Raise ValueError if y holds not labels but lengths of sequences, as in other libraries.
-
-    Parameters
-    ----------
-    sample : str, default="sequence"
-        Name of a sample.
-    """
+    """Raise ValueError if y holds not labels but lengths of sequences, as in other libraries."""
     n_samples = len(panel.values) if is_single else len(panel)
     try:
         lengths = np.asarray(y)

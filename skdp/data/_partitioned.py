@@ -45,12 +45,10 @@ def is_bag(X: Any) -> bool:
 
 
 def split_samples(sizes: NDArray[np.int64], n_partitions: int) -> list[tuple[int, int]]:
-    """Return runs of samples of about the same total size, none of which is empty.
-
-    If no shard of a topic model is empty, these runs are the same as the shards.
-    """
+    """Return runs of samples of about the same total size, none of which is empty."""
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0
+    # The same runs as the shards of a topic model, if none of these is empty.
     targets = np.arange(1, n_partitions) * (total / n_partitions)
     cuts = np.searchsorted(ends, targets, side="left") + 1
     bounds = [0]

@@ -11,29 +11,14 @@ from skdp.data._ragged import Ragged
 
 @dataclass(frozen=True)
 class Partition:
-    """A description of a partition, by which any process can open it.
-
-    Attributes
-    ----------
-    kind : class
-        Class of the container.
-    number : int
-    n_features : int
-    source : Path, container, Delayed, or None
-        A folder, a container in memory, or a delayed object of Dask; None if the caller of `accept`
-        has the partition.
-    n_samples : int or None
-        None if it is unknown before the partition is opened.
-    is_raw : bool
-        Whether Dask computes a list of samples rather than a container.
-    """
+    """A description of a partition, by which any process can open it."""
 
     kind: type[Ragged]
     number: int
     n_features: int
-    source: Any
-    n_samples: int | None = None
-    is_raw: bool = False
+    source: Any  # Path, container or Delayed; None: the caller of `accept` has the partition
+    n_samples: int | None = None  # None: unknown before the partition is opened
+    is_raw: bool = False  # Dask computes a list of samples, not a container
 
     @property
     def where(self) -> str:
@@ -56,15 +41,7 @@ class Partition:
         return replace(self, source=None)
 
     def open(self) -> Any:
-        """Return the container, mapped to its files if it has any.
-
-        Raises
-        ------
-        FileNotFoundError, ValueError, TypeError
-            If the container is missing or invalid; the message names the partition.
-        Exception
-            If Dask cannot compute it; the message names the partition, too.
-        """
+        """Return the container, mapped to its files if it has any; errors name the partition."""
         if isinstance(self.source, Path):
             try:
                 found = self.kind._read(self.source, self.n_features, "r")
@@ -81,11 +58,9 @@ class Partition:
             self.raise_named(error)
 
     def raise_named(self, error: Exception) -> NoReturn:
-        """Reraise an error with a message that names the partition.
-
-        Built-in errors keep their type. Others may need more arguments than a message, so they get
-        a note.
-        """
+        """Reraise an error with a message that names the partition."""
+        # Built-in errors keep their type. Others, which may need more arguments than a message, get
+        # a note.
         is_plain = type(error).__module__ == "builtins"
         if is_plain and not isinstance(error, UnicodeError | ExceptionGroup):
             raise type(error)(f"{self.where}: {error}") from error
@@ -93,13 +68,7 @@ class Partition:
         raise error
 
     def accept(self, found: Any) -> Any:
-        """Check an opened or computed partition, and return it as a container.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the partition is invalid; the message names it.
-        """
+        """Check an opened or computed partition, and return it as a container; errors name it."""
         samples = f"{self.kind._level_names[0]}s"
         if self.is_raw:
             found = list(found)

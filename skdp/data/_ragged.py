@@ -1,4 +1,8 @@
-"""The base class of containers: samples of unequal size, concatenated in flat arrays."""
+"""The base class of containers: samples of unequal size, concatenated in flat arrays.
+
+So a container pickles, hashes and maps to memory as its arrays do, and samples are selected without
+a loop over their content.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +22,7 @@ Selection = slice | NDArray[np.int64]
 
 
 def read_parts(parts: Any, name: str, what: str) -> list[Any]:
-    """Return the items of an iterable, or raise a TypeError that names the expected type.
-
-    The iterable is read once, so it may be a generator.
-    """
+    """Return the items of an iterable, or raise a TypeError that names the expected type."""
     if isinstance(parts, str | bytes | dict) or not hasattr(parts, "__iter__"):
         raise TypeError(f"{name} must be a list of {what}, got {type(parts).__name__}.")
     if isinstance(parts, np.ndarray) and parts.ndim == 0:
@@ -68,10 +69,8 @@ def check_offsets(ptr: ArrayLike, name: str, items: str, n_items: int) -> Offset
 class Ragged:
     """Base class of containers: an immutable sequence of samples of unequal size.
 
-    All items are concatenated in one array, and each level of nesting has one array of offsets
-    (the outermost first): part p of a level holds the parts ``ptr[p]:ptr[p + 1]`` of the next
-    level, or the items at the innermost level. So a container pickles, hashes and maps to memory as
-    its arrays do, and samples are selected without a loop over their content.
+    All items are in one array, and each level of nesting has one of offsets, the outermost first:
+    part p holds the parts ``ptr[p]:ptr[p + 1]`` of the next level, or items at the innermost.
     """
 
     __slots__ = ("_n_features", "_ptrs", "_values")
@@ -115,9 +114,8 @@ class Ragged:
     def _locate(cls, ptrs: tuple[Offsets, ...], index: int) -> str:
         """Return the location of an item or part, such as "document 3, segment 1".
 
-        `index` is an index into the level that the last of the offsets `ptrs` refer to: pass the
-        offsets of all levels to locate an item, and all but the innermost to locate an innermost
-        part.
+        `index` counts what the last of `ptrs` refer to: items, if these are the offsets of all
+        levels, or innermost parts, if they are all but the last.
         """
         path = [index]
         for ptr in ptrs[::-1]:
@@ -234,13 +232,7 @@ class Ragged:
         return (self._sample(i) for i in range(len(self)))
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a sample (for an int), or a container of the selected samples.
-
-        Parameters
-        ----------
-        key : int, slice, list or array of int, or boolean mask
-            ``X[key, ...]`` is also allowed.
-        """
+        """Return a sample (for an int), or a container of those in a slice, list, array or mask."""
         if isinstance(key, tuple):
             if len(key) != 1 and not (len(key) == 2 and key[1] is Ellipsis):
                 raise IndexError(f"A {type(self).__name__} can be indexed only by samples.")

@@ -21,20 +21,10 @@ _ELEMENTS = {"b": bool, "i": int, "u": int}
 
 @dataclass(frozen=True, eq=False)
 class TableFormat:
-    """The kind of a table, and the types of its columns.
+    """The kind of a table, and the types of its columns."""
 
-    Attributes
-    ----------
-    empty : data frame, array or None
-        The table without its rows, if it is a data frame or an array of objects. None: another
-        array, or a list.
-    elements : tuple of type or None
-        For each column whose observed values are all bool or all int this type. NoneType: a column
-        of objects without an observed value. None: another column.
-    """
-
-    empty: Any
-    elements: tuple[type | None, ...] = ()
+    empty: Any  # data frame or array of objects without rows; None: numbers or a list
+    elements: tuple[type | None, ...] = ()  # of columns of bool or int; NoneType: nothing observed
 
     @classmethod
     def of(cls, X: Any) -> TableFormat:
@@ -49,11 +39,7 @@ class TableFormat:
 
     @classmethod
     def joined(cls, tables: Iterable[Any]) -> TableFormat:
-        """Return the format of all rows of several tables, of the kind of the first table.
-
-        Types of categories have the categories of all tables, in the order of their first
-        appearance; other types are joined as by the library of the tables.
-        """
+        """Return the format of all rows of several tables, of the kind of the first table."""
         listed = list(tables)
         first = cls.of(listed[0])
         if first.empty is None:
@@ -97,15 +83,7 @@ class TableFormat:
         return len(types) > 1 or any(kind in ("object", "bool", "str") for kind in kinds)
 
     def make(self, values: Floats, categories: Categories | None) -> Any:
-        """Return rows in the format of the table.
-
-        Parameters
-        ----------
-        values : (N, D) array
-            Numbers, and codes of categories.
-        categories : list of (arrays or None), or None
-            Categories of the columns that hold text.
-        """
+        """Return rows of numbers and codes of categories in the format of the table."""
         columns = [
             self.native(values[:, d], d, None if categories is None else categories[d])
             for d in range(values.shape[1])
@@ -142,17 +120,7 @@ class TableFormat:
     def with_cells(
         self, X: Any, hidden: NDArray[np.bool_], values: Floats, categories: Categories | None
     ) -> Any:
-        """Return a copy of a table of this format with other values in some cells.
-
-        Parameters
-        ----------
-        X : table
-        hidden : (N, D) array of bool
-            The cells to set.
-        values : (N, D) array
-            Numbers, and codes of categories; only those of these cells are read.
-        categories : as in `make`
-        """
+        """Return a copy of a table of this format with other numbers or codes in hidden cells."""
         cells = {
             int(d): (
                 np.flatnonzero(hidden[:, d]),

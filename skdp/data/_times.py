@@ -23,12 +23,7 @@ _IN_ORDER = re.compile(r"\d{4}-\d\d(-\d\d)?([T ]\d\d.*)?|\d\d:\d\d(:\d\d)?|\d+")
 
 
 def find_fault(index: Any) -> str | None:
-    """Describe the fault of an index of steps as the end of a sentence; None without a fault.
-
-    Parameters
-    ----------
-    index : index of pandas
-    """
+    """Describe the fault of a pandas index of steps as the end of a sentence; None: no fault."""
     is_time = type(index).__name__ in ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
     if len(index) < 2 or not (is_time or index.dtype.kind in "iu"):
         return None
@@ -122,16 +117,7 @@ def continue_index(index: Any, n_steps: int) -> Any:
 
 
 def check_sortable(column: Any, name: Any) -> None:
-    """Raise unless the order of a column of times is that of time, not of the alphabet.
-
-    Parameters
-    ----------
-    column : column of pandas
-
-    Raises
-    ------
-    ValueError
-    """
+    """Raise ValueError if sorting a column of times would sort it by the alphabet, not by time."""
     if type(column.dtype).__name__ == "CategoricalDtype":
         if not column.dtype.ordered:
             raise ValueError(
@@ -151,16 +137,7 @@ def check_sortable(column: Any, name: Any) -> None:
 
 
 def find_counter(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> int | None:
-    """Return a column that numbers the rows next to other columns, or None.
-
-    It holds the integers of a range, each once, in any order, or integers that rise or fall in
-    every row of each sequence: a row number, an identifier or a time.
-
-    Parameters
-    ----------
-    values : (N, D) array, NaN where missing
-    ptr : (n_sequences + 1,) int64
-    """
+    """Return a column that only numbers rows (row number, identifier or time), or None."""
     n_rows, n_columns = values.shape
     if n_columns < 2 or n_rows < _FEW:
         return None

@@ -44,10 +44,7 @@ def _letter_width(letter: str) -> float:
 
 
 def lay_out(items: Sequence[Item], widths: Sequence[float]) -> TreeLayout:
-    """Return a layout in which nodes are centered above their children, and no texts overlap.
-
-    `widths` are the widths of the texts, including the gap to the next text.
-    """
+    """Return a layout with nodes centered above their children; `widths` of texts include gaps."""
     n_items = len(items)
     is_word = np.array([isinstance(item, str) for item in items])
     parent = np.full(n_items, -1)

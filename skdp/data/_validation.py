@@ -283,21 +283,7 @@ def check_sentences(
 
 
 def check_partitioned_sentences(estimator: Any, X: PartitionedSentences, *, reset: bool) -> None:
-    """Check partitioned sentences against an estimator, or record them, without opening any.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A model of sentences.
-    X : PartitionedSentences
-    reset : bool
-        As in `check_sentences`.
-
-    Raises
-    ------
-    ValueError
-        If the vocabulary differs from that of the fit, or if the fit was to an array.
-    """
+    """Check partitioned sentences against an estimator, or record them, without opening any."""
     if not reset and estimator._sentence_length is not None:
         raise ValueError(
             f"{type(estimator).__name__} was fitted on an array: it is expecting sentences of "
@@ -310,20 +296,7 @@ def check_partitioned_sentences(estimator: Any, X: PartitionedSentences, *, rese
 
 
 def check_partitions(estimator: Any, X: Partitioned, *, reset: bool) -> None:
-    """Check partitioned data against an estimator, or record them, without opening any.
-
-    Parameters
-    ----------
-    estimator : estimator
-    X : PartitionedCorpus or PartitionedPanel
-    reset : bool
-        As in `check_corpus`.
-
-    Raises
-    ------
-    ValueError
-        If the number of features differs from that of the fit.
-    """
+    """Check partitioned data against an estimator, or record them, without opening any."""
     _record_features(estimator, X, X, reset)
 
 
@@ -349,28 +322,7 @@ def check_rows(
     ensure_all_finite: bool | str = True,
     ensure_non_negative: bool = False,
 ) -> NDArray[np.float64]:
-    """Return X as a read-only (n_samples, n_features) array, checked or recorded.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A model of rows.
-    X : (n_samples, n_features) array-like
-    reset : bool
-        As in `check_panel`.
-    ensure_all_finite : bool or "allow-nan", default=True
-        As in `check_panel`.
-    ensure_non_negative : bool, default=False
-
-    Returns
-    -------
-    (n_samples, n_features) array
-
-    Raises
-    ------
-    ValueError, TypeError
-        If X is not such an array of finite numbers, or differs in width from that in `fit`.
-    """
+    """Return X as a read-only (n_samples, n_features) array, checked or recorded."""
     _check_kind(estimator, X)
     if isinstance(X, Ragged):
         raise TypeError(
@@ -395,11 +347,7 @@ def check_rows(
 
 
 def _check_kind(estimator: Any, X: Any) -> None:
-    """Raise an error for kinds of X that no check accepts.
-
-    They are partitioned data, iterators, unordered or grouped collections, masked arrays, sparse
-    matrices in lists, and data frames whose columns are not unique.
-    """
+    """Raise an error for kinds of X that no check accepts."""
     if isinstance(X, Partitioned):
         raise TypeError(
             f"X must not be a {type(X).__name__}, which {type(estimator).__name__} cannot take "

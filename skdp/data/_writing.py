@@ -14,10 +14,8 @@ from uuid import uuid4
 
 
 def check_path(path: Any, name: str) -> Path:
-    """Return a path, or raise a TypeError that names the argument.
-
-    An integer is not a path: Python's ``open`` would write to the file descriptor and close it.
-    """
+    """Return a path, or raise a TypeError that names the argument."""
+    # An integer is not a path: Python's ``open`` would write to the file descriptor and close it.
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
         raise TypeError(f"{name} must be a str or a path-like object, got {type(path).__name__}.")
     return Path(path)
@@ -29,16 +27,8 @@ def replace_file(
 ) -> Iterator[IO[Any]]:
     """Open a new file next to `path`, which replaces `path` once everything is written.
 
-    If anything fails before, `path` is unchanged. A link stays a link, to the new file. If `path`
-    is not a regular file, such as a pipe or ``/dev/stdout``, it is written to directly.
-
-    Parameters
-    ----------
-    path : Path
-    mode : {"wb", "w"}, default="wb"
-    is_durable : bool, default=False
-        Whether to wait until the file and its name are on disk, not only in the system's cache.
-    **options : as for ``open``
+    After a failure `path` is unchanged. A link stays a link, to the new file; a pipe or a device is
+    written to directly. `is_durable`: wait until the file and its name are on disk.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -62,10 +52,7 @@ def replace_file(
 
 
 def remove_stale_parts(path: Path) -> None:
-    """Remove files that killed processes have left next to `path` in `replace_file`.
-
-    The files of a living process stay, because it may still write to them.
-    """
+    """Remove files that killed processes have left next to `path` in `replace_file`."""
     target = Path(os.path.realpath(path))
     name = re.compile(re.escape(target.name) + r"\.(\d+)\.[0-9a-f]{12}\.part")
     with contextlib.suppress(OSError):  # a folder that cannot be listed

@@ -30,11 +30,7 @@ def is_option(value: Any, options: Iterable[str]) -> bool:
 def check_sizes(
     sizes: Any, name: str, n_samples: int, samples: str, *, at_least: int = 0
 ) -> tuple[Any, Any]:
-    """Return the least and the largest size, of all samples or of each.
-
-    `samples` is the name of their number. Sizes are one integer, a tuple (low, high) of both ends
-    of a range, or an array with one for each sample.
-    """
+    """Return the least and the largest size, of all samples or, from an array, of each."""
     if isinstance(sizes, tuple):
         if len(sizes) != 2:
             raise ValueError(f"{name} as a tuple must be (low, high), got {shorten(sizes)}.")

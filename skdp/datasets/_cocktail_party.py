@@ -214,14 +214,12 @@ def _draw_duration(mean: float, spread: float, kind: str, rng: np.random.Generat
 def _draw_speech(
     on: NDArray[np.bool_], syllable: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Draw amplitudes (n_steps,), their mean 1 and standard deviation 0.5 where somebody speaks.
-
-    The envelope is log-normal, a Gaussian process that is smooth over about a third of a syllable.
-    Rectified Laplace noise has the peaks of speech.
-    """
+    """Draw amplitudes (n_steps,), their mean 1 and standard deviation 0.5 where somebody speaks."""
+    # The envelope is log-normal: a Gaussian process, smooth over about a third of a syllable.
     width = max(syllable / 3.0, 0.5)
     log_envelope = gaussian_filter1d(rng.standard_normal(len(on)), width, mode="wrap")
     log_envelope *= np.sqrt(2.0 * np.sqrt(np.pi) * width)  # of variance 1, all but
+    # Rectified Laplace noise has the peaks of speech.
     speech = np.exp(0.7 * log_envelope) * np.abs(rng.laplace(size=len(on)))
     spread = speech[on].std() if on.any() else 0.0
     if spread == 0.0:  # no step, or one

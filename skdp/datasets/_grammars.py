@@ -100,11 +100,7 @@ def list_words(rules: Rules) -> list[str]:
 
 
 def mean_growth(rules: Rules, start: str) -> float:
-    """Return the growth of the mean number of nonterminals from a generation to the next.
-
-    The spectral radius of the mean numbers of children among the nonterminals that `start`
-    reaches: if it is 1 or more, the mean size of a tree is infinite.
-    """
+    """Return the growth of the mean number of nonterminals from a generation to the next."""
     reached = [start]
     for symbol in reached:
         below = {part for right, _ in rules[symbol] for part in right if part in rules}
@@ -116,6 +112,7 @@ def mean_growth(rules: Rules, start: str) -> float:
             for part in right:
                 if part in rules:
                     row[place[part]] += probability
+    # The spectral radius: if it is 1 or more, the mean size of a tree is infinite.
     return float(np.abs(np.linalg.eigvals(means)).max())
 
 
@@ -148,18 +145,14 @@ class NormalForm(NamedTuple):
 
 
 def to_normal_form(rules: Rules, start: str, words: list[str]) -> NormalForm:
-    """Return a grammar in Chomsky normal form.
-
-    Words in longer rules get their own symbols, and so do right ends of rules with three parts
-    and more. Chains of rules X -> Y are summed out: with U their probabilities, the symbols in
-    which the chain from X can end have weights (I - U)^-1.
-    """
+    """Return a grammar in Chomsky normal form."""
     index: dict[Symbols, int] = {(symbol,): k for k, symbol in enumerate(rules)}
     vocabulary = {word: w for w, word in enumerate(words)}
     unary: list[tuple[int, int, float]] = []
     emissions: list[tuple[int, int, float]] = []
     binary: list[tuple[int, int, int, float]] = []
 
+    # Words in longer rules, and right ends of rules of three or more parts, get their own symbols.
     def index_of(parts: Symbols) -> int:
         if parts not in index:
             index[parts] = len(index)
@@ -185,6 +178,8 @@ def to_normal_form(rules: Rules, start: str, words: list[str]) -> NormalForm:
     for k, left, right_k, probability in binary:
         weights_b[k, left, right_k] += probability
     if unary:
+        # Chains of rules X -> Y, of probabilities U, are summed out: the symbols in which they end
+        # have weights (I - U)^-1.
         chains = np.eye(n_symbols)
         for k, below, probability in unary:
             chains[k, below] -= probability

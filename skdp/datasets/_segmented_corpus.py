@@ -257,11 +257,9 @@ def _draw_pdp(
 def _draw_log_tempered_stable(
     log_times: NDArray[np.float64], a: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Draw logarithms of increments X with E exp(-s X) = exp(-time ((1 + s)^a - 1)).
-
-    X is a positive stable variable, E exp(-s X) = exp(-time s^a), accepted with probability
-    exp(-X): on average exp(-time), which is why an increment is drawn in pieces of time 1 or less.
-    """
+    """Draw logarithms of increments X with E exp(-s X) = exp(-time ((1 + s)^a - 1))."""
+    # A positive stable X, E exp(-s X) = exp(-time s^a), is accepted with probability exp(-X): on
+    # average exp(-time), so an increment is drawn in pieces of time 1 or less.
     n_pieces = np.ceil(np.exp(log_times)).clip(1).astype(np.int64)
     log_scales = np.repeat(log_times - np.log(n_pieces), n_pieces) / a
     log_pieces = np.empty(len(log_scales))

@@ -42,22 +42,13 @@ class GaussianRows(NamedTuple):
 
 
 class GaussianClusterPrior(NamedTuple):
-    """Prior of means and covariances by blocks: `GaussianPrior` and the sum of log determinants.
+    """Prior of means and covariances by blocks: `GaussianPrior` and the sum of log determinants."""
 
-    Attributes
-    ----------
-    mean : (B, W) array
-    precision, dof : float
-    scale : (B, W, W) array
-    log_det : float
-        Sum of the log determinants of the scales of all blocks.
-    """
-
-    mean: Floats
+    mean: Floats  # (B, W)
     precision: float
     dof: float
-    scale: Floats
-    log_det: float
+    scale: Floats  # (B, W, W)
+    log_det: float  # sum of the log determinants of the scales of all blocks
 
 
 class GaussianClusters(NamedTuple):
@@ -85,19 +76,7 @@ class GaussianScratch(NamedTuple):
 
 
 class AugmentedRows(NamedTuple):
-    """Gaussian rows with drawn weights and missing values: see `_gaussian/_kernels_augmented`.
-
-    Attributes
-    ----------
-    values, weights : (N, D), (N, B) arrays
-        Written to.
-    hidden : (N, D) array of bool
-    n_hidden : (N, B) array of int64
-    shape : float
-        Shape and rate of the Gamma distribution of the weights; 0: they are 1.
-    alone : (2, N, B) array
-        Scratch.
-    """
+    """Gaussian rows with drawn weights and missing values: see `_gaussian/_kernels_augmented`."""
 
     values: Floats
     weights: Floats
@@ -152,22 +131,11 @@ class CountRows(NamedTuple):
 
 
 class CountClusterPrior(NamedTuple):
-    """Prior of intensities or probabilities.
+    """Prior of intensities or probabilities."""
 
-    Attributes
-    ----------
-    shapes : (V,) array
-        Shapes of the Gamma priors or of the Dirichlet prior.
-    total_shape : float
-        Sum of the shapes.
-    rates : (V,) array
-        Rates of the Gamma priors; empty for a Dirichlet prior.
-    is_poisson : bool
-    """
-
-    shapes: Floats
-    total_shape: float
-    rates: Floats
+    shapes: Floats  # (V,), of the Gamma priors or of the Dirichlet prior
+    total_shape: float  # their sum
+    rates: Floats  # (V,), of the Gamma priors; empty for a Dirichlet prior
     is_poisson: bool
 
 
@@ -193,18 +161,9 @@ class CountScratch(NamedTuple):
 
 
 class ClusterTerms(NamedTuple):
-    """Rows and prior from which the clusters of an emission are computed.
+    """Rows and prior from which the clusters of an emission are computed."""
 
-    Attributes
-    ----------
-    kind : int
-        GAUSSIAN, COUNTS, CELLS or AUGMENTED, or for several parts CELLS_AND_GAUSSIANS,
-        CELLS_AND_COUNTS or ALL_PARTS.
-    rows : GaussianRows, CountRows, CellRows, PartRows or AugmentedRows
-    prior : GaussianClusterPrior, CountClusterPrior, CellPrior or PartPrior
-    """
-
-    kind: int
+    kind: int  # GAUSSIAN and so on: see `_kernels_clusters`
     rows: Any
     prior: Any
 
@@ -335,10 +294,7 @@ class ClusterTerms(NamedTuple):
 
 @runtime_checkable
 class ClusterEmission(CollapsedEmission, Protocol):
-    """Additional method of samplers whose rows can be assigned to clusters one by one.
-
-    The parameters of the clusters are integrated out.
-    """
+    """Samplers whose rows can join clusters one by one, with the parameters integrated out."""
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the attached rows and the prior in the format of the cluster kernels."""
@@ -360,18 +316,7 @@ def augmented_terms(
     prior: tuple[Floats, float, float, Floats],
 ) -> ClusterTerms:
     """Return the terms of Gaussian rows whose missing values, and perhaps weights, are drawn.
-
-    Parameters
-    ----------
-    values : (N, D) array
-        Kernels write the missing values.
-    weights : (N, B) array
-        Kernels write to it unless `shape` is 0.
-    hidden : (N, D) array of bool
-        Whether a value is missing.
-    shape : float
-        Shape and rate of the Gamma distribution of the weights; 0: they are 1.
-    prior : (mean, precision, dof, scale)
+    Kernels write to `values` and, unless `shape` is 0, to `weights`.
     """
     n_rows, n_blocks = weights.shape
     n_hidden = hidden.reshape(n_rows, n_blocks, -1).sum(axis=2, dtype=np.int64)
@@ -396,17 +341,8 @@ def count_terms(
     shapes: Floats,
     rates: Floats | None = None,
 ) -> ClusterTerms:
-    """Return the terms of rows of counts.
-
-    Parameters
-    ----------
-    events : (ptr, kinds, amounts)
-    constants : (N,) array
-        Logarithms of the factor of a row's probability that all clusters share.
-    shapes : (V,) array
-        Shapes of the Gamma or Dirichlet prior.
-    rates : (V,) array or None
-        Rates of the Gamma prior, or None for a Dirichlet prior.
+    """Return the terms of rows of counts, given their events (ptr, kinds, amounts).
+    `rates` are None for a Dirichlet prior; `constants` are logs of factors that all clusters share.
     """
     ptr, kinds, amounts = events
     running = np.concatenate([[0.0], np.cumsum(amounts)])

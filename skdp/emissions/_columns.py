@@ -12,25 +12,8 @@ from skdp._numeric._typing import Places
 
 
 def find_columns(columns: Any, n_columns: int, names: list[str] | None, where: str) -> Places:
-    """Return the indices of the selected columns.
-
-    Parameters
-    ----------
-    columns : int, str, slice, or list of int, str or bool
-        As for scikit-learn's ``ColumnTransformer``: a slice of names includes its end.
-    n_columns : int
-        D.
-    names : list of str or None
-        Names of the columns of X, if it has any.
-    where : str
-        Prefix of error messages.
-
-    Raises
-    ------
-    ValueError
-        If a column does not exist or is selected twice, or no column is selected.
-    TypeError
-        If `columns` is anything else.
+    """Return the indices of the selected columns, or raise an error that begins with `where`.
+    Selections are those of scikit-learn's ``ColumnTransformer``: a slice of names includes its end.
     """
     if isinstance(columns, slice):
         ends: list[Any] = [columns.start, columns.stop]
@@ -93,18 +76,7 @@ def _place(column: Any, names: list[str] | None, where: str) -> int:
 def check_shared_out(
     parts: dict[str, Places], n_columns: int, names: list[str] | None, where: str
 ) -> None:
-    """Raise unless each column belongs to one part.
-
-    Parameters
-    ----------
-    parts : dict
-        Columns of each part by its name.
-    n_columns, names, where : as in `find_columns`
-
-    Raises
-    ------
-    ValueError
-    """
+    """Raise a ValueError unless each column belongs to one of the parts."""
 
     def call(column: int) -> str:
         return f"{column}" if names is None else f"{column} ({names[column]!r})"

@@ -34,28 +34,16 @@ SCALE_RATIO = (FREEDOM - 2.0) / FREEDOM
 
 class ConstantColumns(NamedTuple):
     """Columns that are constant in the data of a fit, and the others.
-
-    The next value of a constant column has a Student t distribution about the constant, with
-    `FREEDOM` degrees of freedom and the variance 1, in all states and independent of all other
-    columns. If parameters are known, it is Gaussian.
-
-    Attributes
-    ----------
-    varying, constant : (V,), (C,) arrays of int
-        Indices of the varying and of the constant columns.
-    values : (C,) array
+    New values are Student t about the constant (see `FREEDOM`), Gaussian if parameters are known.
     """
 
-    varying: Places
-    constant: Places
-    values: Floats
+    varying: Places  # (V,), their indices
+    constant: Places  # (C,)
+    values: Floats  # (C,)
 
     @classmethod
     def of(cls, data: Observations) -> Self | None:
-        """Return the constant columns, or None if there are none, or no other columns.
-
-        A column without observed values is not constant.
-        """
+        """Return the constant columns with values, or None if there are none, or no others."""
         (ranges,) = data.sum(find_column_ranges)
         seen = ranges.numbers > 0
         lows, highs = (np.where(seen, ends[:, 0], 0.0) for ends in (ranges.lows, ranges.highs))
@@ -119,13 +107,7 @@ class ConstantColumns(NamedTuple):
 
 
 class VaryingColumns:
-    """Observations, possibly in parts, without their constant columns.
-
-    Parameters
-    ----------
-    data : Observations or ObservedSequences
-    constants : ConstantColumns
-    """
+    """Observations, possibly in parts, without their constant columns."""
 
     def __init__(self, data: Observations, constants: ConstantColumns):
         self.n_features = len(constants.varying)

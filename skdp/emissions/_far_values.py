@@ -34,24 +34,14 @@ _DIGIT_BITS = 8
 
 
 class PulledIn:
-    """Observations, possibly in parts, with far values pulled in.
-
-    Parameters
-    ----------
-    data : Observations or ObservedSequences
-
-    Attributes
-    ----------
-    bounds : ((D,) array, (D,) array)
-        Medians m, and distances c from them.
-    """
+    """Observations, possibly in parts, with far values pulled in."""
 
     def __init__(self, data: Observations):
         self.n_features = data.n_features
         self._data: Any = data
         (ranges,) = data.sum(find_column_ranges)
         _check_ranges(ranges)
-        self.bounds = _find_bounds(data, ranges.numbers)
+        self.bounds = _find_bounds(data, ranges.numbers)  # m and c, (D,) each
 
     def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
         """Return the sum over parts of tuples ``f(values, *args)``."""
@@ -77,7 +67,7 @@ def _apply_to_sequences(
 
 
 def pull_in(values: Floats, medians: Floats, cuts: Floats) -> Floats:
-    """Return values, with values beyond the cuts around the medians moved to the cuts."""
+    """Return values, with x beyond the cut c around the median m pulled in to m + c^2 / (x - m)."""
     away = values - medians
     far = np.abs(away) > cuts
     if not far.any():
@@ -124,22 +114,9 @@ def _count_about(values: Floats, medians: Floats) -> tuple[Places, Places]:
 
 
 def find_order_statistics(data: Observations, ranks: Places) -> Floats:
-    """Return the values of given ranks in each column, ignoring NaN.
-
-    The bits of a float define a 64-bit integer with the same order. Its digits are found one by
-    one, from the number of values with each digit.
-
-    Parameters
-    ----------
-    data : Observations
-    ranks : (R, D) array of int
-        Ranks, counted from 0.
-
-    Returns
-    -------
-    (R, D) array
-        Arbitrary if a column has no value of this rank.
-    """
+    """Return the values of given ranks (from 0) in each column, (R, D), ignoring NaN."""
+    # The bits of a float define a 64-bit integer with the same order. Its digits are found one by
+    # one, from the number of values with each digit.
     heads = np.zeros(ranks.shape, dtype=np.uint64)
     for shift in range(64 - _DIGIT_BITS, -1, -_DIGIT_BITS):
         (counts,) = data.sum(_count_digits, heads, shift)

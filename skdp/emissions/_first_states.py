@@ -12,18 +12,9 @@ MEAN_RUN = 3.0
 
 
 def start_in_runs(states: NDArray[np.int64], n_states: int, rng: NDArray[np.uint64]) -> None:
-    """Write random states in runs of `MEAN_RUN` steps on average.
-
-    States with scattered steps all resemble the whole panel, whereas runs group neighboring
-    observations, so that a chain of many states starts much closer to its mode.
-
-    Parameters
-    ----------
-    states : (N,) array of int
-        Output.
-    n_states : int
-    rng : (4,) array of uint64
-    """
+    """Write random states in runs of `MEAN_RUN` steps on average."""
+    # States with scattered steps would all resemble the whole panel; in runs, a chain of many
+    # states starts much closer to its mode.
     state = 0
     for t in range(len(states)):
         if t == 0 or next_double(rng) * MEAN_RUN < 1.0:

@@ -32,14 +32,7 @@ def naming(name: str, columns: Places) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Block:
-    """The columns of one part.
-
-    Attributes
-    ----------
-    name : str
-    columns : (n,) array
-    allows_nan : bool
-    """
+    """The columns of one part."""
 
     name: str
     columns: Places
@@ -58,10 +51,7 @@ class Block:
 
 
 def find_target_columns(blocks: Sequence[Block], parts: Sequence[Any]) -> Places | None:
-    """Return the columns that the samplers or models of blocks do not take as given.
-
-    The result is None if none of them has an attribute `target_columns`.
-    """
+    """Return the columns that no part takes as given, or None if no column is given."""
     owns = [getattr(part, "target_columns", None) for part in parts]
     if all(own is None for own in owns):
         return None
@@ -75,12 +65,7 @@ def find_target_columns(blocks: Sequence[Block], parts: Sequence[Any]) -> Places
 
 @dataclass(frozen=True, eq=False)
 class UnorderedMarginals:
-    """Marginals of categories, which have no order, moments or quantiles.
-
-    Attributes
-    ----------
-    n_states : int
-    """
+    """Marginals of categories, which have no order, moments or quantiles."""
 
     n_states: int
 
@@ -113,17 +98,10 @@ class UnorderedMarginals:
 
 @dataclass(frozen=True, eq=False)
 class IndependentMarginals:
-    """Distributions of single columns, each from the part it belongs to.
-
-    Attributes
-    ----------
-    parts : list of Marginals
-    places : list of (n,) arrays
-        Columns of each part, D in total.
-    """
+    """Distributions of single columns, each from the part it belongs to."""
 
     parts: Sequence[Marginals]
-    places: Sequence[Places]
+    places: Sequence[Places]  # columns of each part
 
     def _gather(self, blocks: list[Floats]) -> Floats:
         out = np.empty((len(blocks[0]), sum(len(columns) for columns in self.places)))
@@ -239,18 +217,7 @@ class IndependentModel:
     def fill(
         self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return observations with NaN replaced by its mean given the rest of the part's row.
-
-        Parameters
-        ----------
-        values : (N, D) array
-        weights : (N, J) array
-            Probabilities of the states.
-
-        Returns
-        -------
-        (N, D) array
-        """
+        """Return observations with NaN replaced by its mean given the rest of the part's row."""
         out = np.array(values)
         for block, model in self._pairs():
             own = block.of(values)
@@ -276,13 +243,8 @@ def _require(block: Block, model: Any, method: str, caller: str) -> None:
 def mix_symbols(
     emissions: Sequence[IndependentModel], weights: Sequence[Floats]
 ) -> dict[str, Floats]:
-    """Return the probabilities of the symbols of each categorical part, (H, V), by its name.
-
-    Parameters
-    ----------
-    emissions : sequence of IndependentModel
-    weights : sequence of (H, J) arrays
-        Probabilities of their states, which sum to 1 over all models and states.
+    """Return probabilities of the symbols of each categorical part, (H, V), by its name.
+    The weights of states, (H, J) for each model, sum to 1 over all models and states.
     """
     found: dict[str, Floats] = {}
     for name in emissions[0].symbols:

@@ -27,15 +27,9 @@ SMALLEST_SUM = 1e-280
 
 @njit_loop
 def compare_gaussians(means, covariances, half_log_dets, matrix, vector, out):
-    """Write log BC of Gaussian states; return whether all covariances are positive definite.
-
-    log BC = (log det Sigma_1 + log det Sigma_2) / 4 - log det M / 2 - Delta^T M^-1 Delta / 8, where
-    M is the mean of the covariances and Delta the difference of the means.
-
-    Parameters
-    ----------
-    matrix, vector : (W, W) and (W,) arrays, scratch
-    """
+    """Write log BC of Gaussian states; return whether all covariances are positive definite."""
+    # log BC = (log det Sigma_1 + log det Sigma_2) / 4 - log det M / 2 - Delta^T M^-1 Delta / 8,
+    # where M is the mean of the covariances and Delta the difference of the means.
     n_states, n_blocks, width = means.shape
     for j in range(n_states):
         out[j, j] = 0.0
@@ -64,11 +58,7 @@ def compare_gaussians(means, covariances, half_log_dets, matrix, vector, out):
 
 @njit_loop
 def compare_intensities(log_intensities, out):
-    """Write log BC of independent Poisson columns: - sum_d (sqrt lambda_j - sqrt lambda_k)^2 / 2.
-
-    The difference of the roots is computed from the difference of the logs, so that no digits are
-    lost if the intensities are close.
-    """
+    """Write log BC of independent Poisson columns, -sum_d (sqrt lambda_j - sqrt lambda_k)^2 / 2."""
     for j in range(out.shape[0]):
         out[j, j] = 0.0
         for k in range(j):
@@ -76,6 +66,7 @@ def compare_intensities(log_intensities, out):
             for d in range(log_intensities.shape[1]):
                 high = max(log_intensities[j, d], log_intensities[k, d])
                 low = min(log_intensities[j, d], log_intensities[k, d])
+                # From the difference of the logs, so that close intensities lose no digits.
                 away = math.exp(0.5 * high) * math.expm1(0.5 * (low - high))
                 total -= 0.5 * away * away
             out[j, k] = total

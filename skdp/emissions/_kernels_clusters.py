@@ -210,15 +210,7 @@ def log_evidence(kind, k, prior, clusters):
 @njit_inlined_source
 def halve(kind, n, members, by_means, rows, prior, clusters, scratch, found, sides):
     """Assign n rows to side 0, side 1 or neither (-1), and the last two rows to sides 0 and 1.
-
-    Parameters
-    ----------
-    by_means : bool
-        Whether the sides are found by two means, or for tables by their predictions. Kinds of
-        rows without means ignore it.
-    clusters : room for two
-    found : (N,) int64, scratch
-    sides : (N,) int8, output
+    Sides are found by two means, or for tables by predictions, if `by_means`; `found` is scratch.
     """
     for place in range(n):
         sides[place] = -1

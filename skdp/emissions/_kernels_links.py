@@ -51,50 +51,22 @@ SMALL_GAIN = 1e-4
 
 
 class Links(NamedTuple):
-    """Transition statistics, and quantities that follow from the current binary vectors.
+    """Transition statistics, and quantities that follow from the current binary vectors."""
 
-    Attributes
-    ----------
-    log_rates : (J + 1, J) array
-    log_rates_into : (J, J) array
-        log pi, by destination.
-    n_transitions : (J, J) array
-        n_jj' + n_j'j.
-    left : (J,) array
-    busy : (B,) array of int
-        The states j with n_j. > 0.
-    log_totals : (J,) array
-    distances : (J,) array
-        Distances of one state j.
-    terms : (J,) array
-        Terms of transitions from j, pi_jk phi_jk / T_j; 0 unless j is busy.
-    terms_into : (J,) array
-        Terms of transitions into j, pi_ij phi_ij / T_i; 0 unless i is busy.
-    change : (J,) array
-        Proposed increments of the distances of j.
-    growth : (J,) array
-        Factors by which the proposal multiplies similarities to j.
-    steps : (J,) array
-        Increments of log T under the proposal; 0 for states that are not busy.
-    row : (J,) array
-        Scratch: distances of another state.
-    all_distances : (J, J) array
-    """
-
-    log_rates: NDArray[np.float64]
-    log_rates_into: NDArray[np.float64]
-    n_transitions: NDArray[np.float64]
-    left: NDArray[np.float64]
-    busy: NDArray[np.int64]
-    log_totals: NDArray[np.float64]
-    distances: NDArray[np.float64]
-    terms: NDArray[np.float64]
-    terms_into: NDArray[np.float64]
-    change: NDArray[np.float64]
-    growth: NDArray[np.float64]
-    steps: NDArray[np.float64]
-    row: NDArray[np.float64]
-    all_distances: NDArray[np.float64]
+    log_rates: NDArray[np.float64]  # (J + 1, J)
+    log_rates_into: NDArray[np.float64]  # (J, J), log pi, by destination
+    n_transitions: NDArray[np.float64]  # (J, J), n_jj' + n_j'j
+    left: NDArray[np.float64]  # (J,)
+    busy: NDArray[np.int64]  # (B,), the states j with n_j. > 0
+    log_totals: NDArray[np.float64]  # (J,)
+    distances: NDArray[np.float64]  # (J,), of one state j
+    terms: NDArray[np.float64]  # (J,), pi_jk phi_jk / T_j of transitions from j; 0 if j is not busy
+    terms_into: NDArray[np.float64]  # (J,), pi_ij phi_ij / T_i of those into j; 0 if i is not busy
+    change: NDArray[np.float64]  # (J,), proposed increments of the distances of j
+    growth: NDArray[np.float64]  # (J,), factors by which the proposal multiplies similarities to j
+    steps: NDArray[np.float64]  # (J,), proposed increments of log T; 0 for states not busy
+    row: NDArray[np.float64]  # (J,), scratch: distances of another state
+    all_distances: NDArray[np.float64]  # (J, J)
 
 
 @njit_loop
@@ -242,13 +214,7 @@ def weigh_in_logs(links, spins, i, j, decay):
 @njit_internal_nogc
 def weigh_change(links, spins, j, size, decay):
     """Return the log likelihood ratio of adding `links.change` to the distances of state j.
-
-    The increments of log T are written to `links.steps`. The last call of `turn_to` was for j.
-
-    Parameters
-    ----------
-    size : float
-        The entries of `change` are -size, 0 and size: 1 for a flip, 2 for a swap.
+    After `turn_to` for j. Increments of log T go to `links.steps`; `change` is -size, 0 or size.
     """
     change, growth, steps = links.change, links.growth, links.steps
     terms, log_totals = links.terms_into, links.log_totals
@@ -277,10 +243,7 @@ def weigh_change(links, spins, j, size, decay):
 
 @njit_internal_nogc
 def make_change(links, spins, j, decay):
-    """Add `links.change` to the distances of state j, after `weigh_change`.
-
-    The caller changes `spins` afterwards.
-    """
+    """Add `links.change` to the distances of j, after `weigh_change` and before `spins` change."""
     log_lost = math.log1p(LOST_IN_STATE)
     for b in range(links.busy.shape[0]):
         i = links.busy[b]
@@ -297,13 +260,7 @@ def make_change(links, spins, j, decay):
 
 @njit_internal_nogc
 def flip_spin(links, spins, j):
-    """Flip one bit of state j and update the distances, but not the totals.
-
-    Parameters
-    ----------
-    spins : (J,) float64
-        Spins of the factor.
-    """
+    """Flip one bit of state j (`spins` of a factor) and update the distances, but not totals."""
     for k in range(spins.shape[0]):
         if k != j:
             links.all_distances[j, k] += spins[j] * spins[k]

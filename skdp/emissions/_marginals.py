@@ -20,21 +20,15 @@ _BLOCK = 1000
 
 
 class Marginals(Protocol):
-    """Distributions of single columns, one per state.
-
-    Attributes
-    ----------
-    means, variances : (J, D) arrays
-        Means that do not exist are NaN, and variances that do not exist are infinite.
-    """
+    """Distributions of single columns, one per state."""
 
     @property
     def means(self) -> Floats:
-        """(J, D) array."""
+        """(J, D) array; means that do not exist are NaN."""
 
     @property
     def variances(self) -> Floats:
-        """(J, D) array."""
+        """(J, D) array; variances that do not exist are infinite."""
 
     def parameters(self, column: int) -> Floats:
         """Return the parameters that identify each state's distribution of a column, (J, any)."""
@@ -53,26 +47,16 @@ class NumberMarginals(Marginals, Protocol):
     """Distributions of single columns, some of which hold arbitrary numbers."""
 
     def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
-        """Return lower and upper bounds of the quantiles q, (Q,), of all states: two (Q,) arrays.
-
-        They also bound the quantiles of every mixture of states. The column must not be discrete.
-        """
+        """Return bounds of the quantiles q, (Q,), of all states and their mixtures, for numbers."""
 
 
 @dataclass(frozen=True, eq=False)
 class StudentMarginals:
-    """Student t distributions, or Gaussian ones.
+    """Student t distributions, or Gaussian ones."""
 
-    Attributes
-    ----------
-    locations, scales : (J, D) arrays
-    freedoms : (J, D) array or None
-        Degrees of freedom, or None for Gaussian distributions.
-    """
-
-    locations: Floats
-    scales: Floats
-    freedoms: Floats | None = None
+    locations: Floats  # (J, D)
+    scales: Floats  # (J, D)
+    freedoms: Floats | None = None  # (J, D), or None for Gaussian distributions
 
     @property
     def means(self) -> Floats:
@@ -138,17 +122,10 @@ def log_student(z: Floats, freedoms: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class CountMarginals:
-    """Negative binomial counts, or Poisson ones.
+    """Negative binomial counts, or Poisson ones."""
 
-    Attributes
-    ----------
-    intensities : (J, D) array
-    shapes : (J, D) array or None
-        Shapes of the Gamma distributions of the intensities, or None for Poisson counts.
-    """
-
-    intensities: Floats
-    shapes: Floats | None = None
+    intensities: Floats  # (J, D)
+    shapes: Floats | None = None  # (J, D), of their Gamma distributions, or None for Poisson counts
 
     @property
     def means(self) -> Floats:
@@ -188,15 +165,9 @@ class CountMarginals:
 
 @dataclass(frozen=True, eq=False)
 class BinaryMarginals:
-    """Columns of 0 and 1.
+    """Columns of 0 and 1."""
 
-    Attributes
-    ----------
-    probs : (J, D) array
-        Probabilities of 1.
-    """
-
-    probs: Floats
+    probs: Floats  # (J, D), probabilities of 1
 
     @property
     def means(self) -> Floats:
@@ -228,18 +199,10 @@ class BinaryMarginals:
 
 @dataclass(frozen=True, eq=False)
 class FactorMarginals:
-    """Gaussian columns, and columns of 0 and 1.
+    """Gaussian columns, and columns of 0 and 1."""
 
-    Attributes
-    ----------
-    normal : StudentMarginals
-        Distributions of all columns, treated as Gaussian.
-    probs : (J, D) array
-        Probabilities of 1 in binary columns; NaN in the other columns.
-    """
-
-    normal: StudentMarginals
-    probs: Floats
+    normal: StudentMarginals  # of all columns, treated as Gaussian
+    probs: Floats  # (J, D), probabilities of 1 in binary columns; NaN in the others
 
     @property
     def means(self) -> Floats:
@@ -284,17 +247,7 @@ def _of_column(column: int, *arrays: Floats | None) -> Floats:
 def fill_by_means(
     values: NDArray[np.float64], weights: NDArray[np.float64], means: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return observations with NaN replaced by the weighted mean over states.
-
-    Columns are independent given the state.
-
-    Parameters
-    ----------
-    values : (N, D) array
-    weights : (N, J) array
-        Probabilities of the states given the observations.
-    means : (J, D) array
-    """
+    """Return observations with NaN replaced by the mean, (J, D), weighted over states, (N, J)."""
     out = np.array(values)
     rows, columns = np.nonzero(np.isnan(values))
     out[rows, columns] = np.einsum("nj,nj->n", weights[rows], means.T[columns])
@@ -308,15 +261,7 @@ def fill_by_regression(
     scales: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return observations with NaN replaced by its mean over states given the rest of the row.
-
-    The mean of missing columns u given observed columns s is m_u + S_us S_ss^-1 (x_s - m_s), for
-    both Gaussian and Student t distributions.
-
-    Parameters
-    ----------
-    values, weights, means : as in `fill_by_means`
-    scales : (J, D, D) array
-        S up to a factor: covariances or scale matrices.
+    Missing columns u given s have the mean m_u + S_us S_ss^-1 (x_s - m_s), for any factor of S.
     """
     out = np.array(values)
     hidden = np.isnan(values)
@@ -346,22 +291,7 @@ def draw_by_regression(
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Return observations with NaN replaced by draws given the rest of the row and its state.
-
-    Given n observed columns s, the missing columns u of a Student t vector with nu degrees of
-    freedom and scale S follow a Student t distribution with nu + n degrees of freedom, about
-    m_u + S_us S_ss^-1 (x_s - m_s), with the scale
-    (nu + q) / (nu + n) (S_uu - S_us S_ss^-1 S_su), where q = (x_s - m_s)^T S_ss^-1 (x_s - m_s).
-
-    Parameters
-    ----------
-    values : (N, D) array
-    states : (N,) array
-    means, scales : (J, D), (J, D, D) arrays
-    freedoms : (J,) array or None
-        Degrees of freedom; None: Gaussian vectors with covariances `scales`.
-    factors : (N,) array or None
-        Factor of the scale of each row; None: 1.
-    rng : Generator
+    Without `freedoms` rows are Gaussian; `factors`, (N,), multiply the scale of each row.
     """
     out = np.array(values)
     hidden = np.isnan(values)
@@ -371,6 +301,9 @@ def draw_by_regression(
     for i, pattern in enumerate(patterns):
         rows, k = incomplete[places == i], int(pattern[-1])
         unseen, seen = np.flatnonzero(pattern[:-1]), np.flatnonzero(pattern[:-1] == 0)
+        # Given n columns s of a Student t vector, the others u are Student t with nu + n degrees of
+        # freedom about m_u + S_us S_ss^-1 (x_s - m_s), of scale (nu + q) / (nu + n) (S_uu - S_us
+        # S_ss^-1 S_su), where q = (x_s - m_s)^T S_ss^-1 (x_s - m_s).
         scale = scales[k]
         slopes = np.linalg.solve(scale[np.ix_(seen, seen)], scale[np.ix_(seen, unseen)])
         rest = scale[np.ix_(unseen, unseen)] - scale[np.ix_(unseen, seen)] @ slopes

@@ -24,20 +24,15 @@ SHRINKAGE = 1e-4
 def moments(
     values: NDArray[np.float64], shrinkage: float = SHRINKAGE
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean and a positive definite covariance of the observed values.
-
-    Far values are moved to a bound.
-    """
+    """Return the mean and a positive definite covariance of observed values, far ones pulled in."""
     return moments_of(Whole(values), shrinkage)
 
 
 def moments_of(
     data: Observations, shrinkage: float = SHRINKAGE
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the moments of observations that may be in parts; far values are pulled in.
-
-    Missing values count as means, so that the correlation matrix stays positive definite.
-    """
+    """Return the moments of observations that may be in parts; far values are pulled in."""
+    # Missing values count as means, so that the correlation matrix stays positive definite.
     ranges, mean, squares = find_moments(PulledIn(data))
     return mean, find_covariance(ranges, squares, shrinkage)
 
@@ -67,11 +62,9 @@ def find_deviations(data: Observations) -> tuple[NDArray[np.float64], NDArray[np
 def widen(
     covariance: NDArray[np.float64], least: NDArray[np.float64], varies: Any = True
 ) -> NDArray[np.float64]:
-    """Return a covariance with the same correlations and at least the given deviations.
-
-    Columns that do not vary get these deviations.
-    """
+    """Return a covariance with the same correlations and at least the given deviations."""
     deviations = np.sqrt(np.diag(covariance))
+    # Columns that do not vary get these deviations.
     ratios = np.maximum(np.where(varies, deviations, 0.0), least) / deviations
     return np.asarray(covariance * np.multiply.outer(ratios, ratios))
 

@@ -13,19 +13,7 @@ def resolve_part(part: Any, named: Mapping[str, Callable[[], Any]]) -> Any:
 
 
 def check_part(part: Any, name: str) -> None:
-    """Raise if a part is a class instead of an instance.
-
-    Parameters
-    ----------
-    part : object
-        Object with `make_sampler`, or another part that the caller accepts.
-    name : str
-        Name of the parameter: "emission", "similarity" or "duration".
-
-    Raises
-    ------
-    TypeError
-    """
+    """Raise a TypeError if a part is a class instead of an instance."""
     if isinstance(part, type):
         raise TypeError(
             f"{name} must be an object, got the class {part.__name__}: write "
@@ -34,26 +22,7 @@ def check_part(part: Any, name: str) -> None:
 
 
 def make_part_for(protocol: type, part: Any, name: str, *args: Any) -> Any:
-    """Return ``part.make_sampler(*args)`` if it has the methods of a protocol.
-
-    Parameters
-    ----------
-    protocol : type
-    part : object with `make_sampler`
-    name : str
-        Name of the parameter.
-    *args
-        Arguments of `make_sampler`.
-
-    Returns
-    -------
-    An object with these methods.
-
-    Raises
-    ------
-    TypeError
-        If `make_sampler` cannot be called with these arguments, or a method is missing.
-    """
+    """Return ``part.make_sampler(*args)``, or raise unless it has the methods of a protocol."""
     kind = type(part).__name__
     names = ("n_states",) if len(args) == 1 else ("values", "n_states", "ptr")[: len(args)]
     wanted = f"make_sampler({', '.join(names)})"

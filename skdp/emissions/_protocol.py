@@ -9,29 +9,15 @@ from numpy.typing import NDArray
 
 
 class Coupling(NamedTuple):
-    """Transition statistics for emissions with binary factors on which transitions depend.
+    """Transition statistics for emissions with binary factors on which transitions depend."""
 
-    Attributes
-    ----------
-    decay : float
-        lambda: phi_jj' = exp(-lambda times the Hamming distance of the factors).
-    counts : (J + 1, J) array of int
-        Transition counts; the last row counts first states.
-    log_rates : (J + 1, J) array
-        log pi.
-    """
-
-    decay: float
-    counts: NDArray[np.int64]
-    log_rates: NDArray[np.float64]
+    decay: float  # lambda: phi_jj' = exp(-lambda times the Hamming distance of the factors)
+    counts: NDArray[np.int64]  # (J + 1, J), transitions; the last row counts first states
+    log_rates: NDArray[np.float64]  # (J + 1, J), log pi
 
 
 def looks_back(part: Any) -> bool:
-    """Return whether observations depend on earlier ones, under an emission, a sampler or a model.
-
-    Such a part has an attribute `n_lags`, and its methods take the offsets of sequences: see
-    `EmissionSampler`.
-    """
+    """Return whether an emission, sampler or model has `n_lags`: it depends on earlier steps."""
     return getattr(part, "n_lags", None) is not None
 
 
@@ -263,12 +249,8 @@ class CollapsedEmission(Protocol):
 
 @runtime_checkable
 class SummedEmission(CollapsedEmission, Protocol):
-    """Additional methods of samplers whose statistics are exact sums, for partitioned panels.
-
-    These samplers depend on observations and states only through sums over steps, whose bits do
-    not depend on the partitions. Their emission has a method ``make_sampler_of(data, n_states)``,
-    the counterpart of `make_sampler` for `Observations`, or for `ObservedSequences` if the emission
-    has lags.
+    """Samplers whose statistics are exact sums over steps, for partitioned panels.
+    Their emission has ``make_sampler_of(data, n_states)``, of `ObservedSequences` if it has lags.
     """
 
     is_incomplete: bool
@@ -278,52 +260,19 @@ class SummedEmission(CollapsedEmission, Protocol):
         """Return a sampler with the same prior for `n_states` states, without observations."""
 
     def complete_with(self, states: NDArray[Any], key: NDArray[Any], first: int) -> None:
-        """Draw the missing values with a given key, whereas `complete` draws the key itself.
-
-        Parameters
-        ----------
-        states : (N,) array of int
-        key : (4,) array of uint64
-        first : int
-            Index of the first of these observations in the whole panel.
-        """
+        """Draw the missing values with a given key; `first` is the index of the first step."""
 
     def measure(self, states: NDArray[Any]) -> Any:
-        """Return the additive summary of all observations that `add_up` needs.
-
-        Parameters
-        ----------
-        states : (N,) array of int
-            -1 marks observations without a state.
-        """
+        """Return the additive summary of all observations that `add_up` needs; -1 is no state."""
 
     def add_up(self, states: NDArray[Any], measured: Any) -> tuple[NDArray[Any], ...]:
-        """Return sums over the observations.
-
-        Parameters
-        ----------
-        states : (N,) array of int
-            -1 marks observations without a state.
-        measured : object
-            Result of `measure`, added up over all observations.
-        """
+        """Return sums over the observations, given the total of `measure`."""
 
     def take(self, measured: Any, sums: tuple[NDArray[Any], ...]) -> None:
-        """Store the sums over all observations, which completes `condition`.
-
-        Parameters
-        ----------
-        measured : object
-        sums : tuple of arrays
-        """
+        """Store the sums over all observations, which completes `condition`."""
 
     def draw_parameters(self, rng: NDArray[Any]) -> None:
-        """Draw the parameters given the stored statistics, which completes `draw`.
-
-        Parameters
-        ----------
-        rng : (4,) array of uint64
-        """
+        """Draw the parameters given the stored statistics, which completes `draw`."""
 
 
 @runtime_checkable

@@ -30,14 +30,7 @@ class ObservedSequences(Observations, Protocol):
 
 
 class Whole:
-    """Observations in one part.
-
-    Parameters
-    ----------
-    values : (N, D) array
-    ptr : (n + 1,) array or None, default=None
-        Sequence s is ``values[ptr[s]:ptr[s + 1]]``; None if the offsets are not needed.
-    """
+    """Observations in one part, perhaps with the offsets of sequences."""
 
     def __init__(self, values: Floats, ptr: Places | None = None):
         self._values, self._ptr = values, ptr
@@ -58,16 +51,7 @@ class Whole:
 
 
 class Made:
-    """Rows derived from observations, computed part by part.
-
-    Parameters
-    ----------
-    data : ObservedSequences
-    n_features : int
-    make : callable
-        ``make(values, ptr, *args)`` returns an array of `n_features` columns.
-    *args
-    """
+    """Rows that ``make(values, ptr, *args)`` derives from observations, part by part."""
 
     def __init__(
         self, data: ObservedSequences, n_features: int, make: Callable[..., Floats], *args: Any
@@ -102,10 +86,7 @@ def without_ptr(rows: Floats, ptr: Places, f: Callable[..., Any], args: tuple[An
 
 
 class PartedEmission(EstimatorMixin, BaseEstimator):
-    """Base class of emissions that accept observations in parts and do not depend on sequences.
-
-    A subclass defines `_make_sampler_of`, and `_check_values` if there is anything to check.
-    """
+    """Base class of emissions that accept observations in parts and do not depend on sequences."""
 
     def make_sampler(self, values: Floats, n_states: int) -> Any:
         """Return the sampler of this emission's parameters for these observations.

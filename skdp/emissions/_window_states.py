@@ -16,25 +16,14 @@ _WIDTH, _N_PASSES = 10, 5
 def write_states_of_windows(
     sampler: Any, n_states: int, states: Places, rng: NDArray[np.uint64]
 ) -> None:
-    """Write initial states, by assigning windows of steps to the regressions that fit best.
-
-    Each state begins with one random window.
-
-    Parameters
-    ----------
-    sampler : object with `condition` and `write_log_predictive`
-    n_states : int
-    states : (N,) array of int64
-        Output.
-    rng : (4,) array of uint64
-    """
+    """Write initial states, by assigning windows of steps to the regressions that fit best."""
     n_windows = -(-len(states) // _WIDTH)
     windows = np.arange(len(states)) // _WIDTH
     places = np.arange(n_windows)
     for i in range(min(n_states, n_windows - 1)):  # a partial random permutation
         j = i + int(next_double(rng) * (n_windows - i))
         places[[i, j]] = places[[j, i]]
-    chosen = np.full(n_windows, -1)
+    chosen = np.full(n_windows, -1)  # each state begins with one random window
     chosen[places[:n_states]] = np.arange(min(n_states, n_windows))
     log_obs = np.empty((len(states), n_states))
     sums = np.empty((n_windows, n_states))

@@ -183,10 +183,7 @@ class SegmentVectorizer(TextVectorizer):
     def _read(
         self, X: Any, numbers: WordNumbers, sizes: list[int], listed: list[int]
     ) -> Iterator[list[list[str]]]:
-        """Yield documents as lists of segments of words, and record them.
-
-        `listed` are the numbers of the documents that are already cut into segments.
-        """
+        """Yield documents as lists of segments of words; add those that are lists to `listed`."""
         check_raw(X)
         check_reading(self)
         reader = TextReader(**self._chosen(_READING))

@@ -26,10 +26,7 @@ from skdp.feature_extraction._word_patterns import WordPattern
 
 
 class WordNumbers:
-    """Texts as numbers of their words, counted in order of first appearance.
-
-    A vocabulary is decided on word types, so it can follow when all texts are read.
-    """
+    """Texts as numbers of their words, in order of appearance, until a vocabulary is chosen."""
 
     def __init__(self) -> None:
         self._numbers: defaultdict[str, int] = defaultdict()
@@ -56,13 +53,7 @@ class WordNumbers:
         return np.diff(self._ends)
 
     def translate(self, ids: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the texts as word ids end to end, and their offsets.
-
-        Parameters
-        ----------
-        ids : list of int
-            The id of every type; -1 leaves it out of the texts.
-        """
+        """Return the texts as word ids end to end, and their offsets; id -1 leaves out a type."""
         tokens = np.asarray(ids, dtype=np.int32)[np.asarray(self._tokens)]
         kept = tokens >= 0
         kept_before = np.concatenate(([0], np.cumsum(kept)))

@@ -10,19 +10,10 @@ _MIN_STEM = 3
 
 
 class UnknownWords:
-    """Classes of unknown words, learned from the rare words of the training data.
+    """Classes of unknown words, learned from the rare words of the training data and their counts.
 
-    A word has a list of features: its case, a digit, a hyphen, a suffix, a prefix (those that it
-    has, in this order). A class is such a list. Classes of fewer than `min_count` training tokens
-    lose their last feature until they are larger; the class without features always exists, and a
-    word belongs to the class with the longest initial part of its features.
-
-    Parameters
-    ----------
-    words : iterable of (str, int)
-        Rare words and their counts.
-    prefixes, suffixes : sequences of str
-    min_count : int
+    A class is a list of features: case, digit, hyphen, suffix, prefix. Below `min_count` tokens it
+    loses the last; () always exists. A word has the longest class that its own list begins with.
     """
 
     def __init__(

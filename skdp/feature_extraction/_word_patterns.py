@@ -25,15 +25,10 @@ _CLASS_OR_ESCAPE = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\.", re.DOTALL)
 
 
 class WordPattern:
-    r"""Finds words by a regular expression in which marks belong to the letters before them.
+    """Finds words by a regular expression in which marks belong to the letters before them.
 
-    Matches also take along the marks behind them. ASCII texts have no marks, and are searched with
-    the expression as it is; so are all texts if it has the flag ``(?a)`` or ``(?x)``.
-
-    Parameters
-    ----------
-    pattern : str
-        At most one group, which is then the word.
+    The group, if there is one, is the word. ASCII texts are searched with the expression as it is,
+    and so are all texts if it has the flag ``(?a)`` or ``(?x)``.
     """
 
     def __init__(self, pattern: str):
@@ -48,12 +43,10 @@ class WordPattern:
 
 
 def _find_marks(text: str) -> str | None:
-    """Return the class of marks that a text needs, or None if it has no marks.
-
-    Supplementary marks are in the class only if the text has one, since they slow `re` down.
-    """
+    """Return the class of marks that a text needs, or None if it has no marks."""
     if _may_have_marks().search(text) is None:
         return None
+    # Supplementary marks are in the class only if the text has one, since they slow `re` down.
     others = set(re.findall("[\U00010000-\U0010ffff]", text))
     has_supplementary = any(unicodedata.category(letter)[0] == "M" for letter in others)
     return _marks(has_supplementary)

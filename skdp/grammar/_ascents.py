@@ -11,26 +11,13 @@ from skdp._fit import FitState, Procedure
 class AscentPlan(NamedTuple):
     """The arguments of all steps of an ascent."""
 
-    learn: Any
-    tol: float
+    learn: Any  # the first argument of `step`: an Expectation or a Treebank
+    tol: float  # an ascent has converged when the bound rises by at most this, in nats
     max_steps: int
 
 
 class Ascents(Procedure):
-    """Ascents to local maxima of the lower bound, from several starts.
-
-    Parameters
-    ----------
-    start : callable
-        Function that returns the state before the first iteration.
-    learn : Expectation or Treebank
-        The first argument of the ascents' `step`.
-    tol : float
-        An ascent has converged when the bound rises by at most this, in nats.
-    max_steps : int
-    n_jobs : int or None
-        Number of threads that share the ascents.
-    """
+    """Ascents to local maxima of the lower bound, from several starts."""
 
     step_name = "iteration"
 

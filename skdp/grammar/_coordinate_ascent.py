@@ -14,15 +14,7 @@ Expectation = Callable[[Any], tuple[float, Any]]
 
 
 class CoordinateAscent:
-    """Ascent of a grammar to a local maximum of the lower bound.
-
-    Parameters
-    ----------
-    grammar : VariationalGrammar, MaximumLikelihoodGrammar or one of their refined kin
-        The grammar before its first update.
-    start : RuleWeights or RefinedTables
-        Weights of the first expectation.
-    """
+    """Ascent of a grammar to a local maximum of the lower bound, with first weights `start`."""
 
     def __init__(self, grammar: Any, start: Any):
         self.grammar = grammar
@@ -39,14 +31,7 @@ class CoordinateAscent:
         return self.lower_bounds[-1] if self.lower_bounds else -np.inf
 
     def step(self, expect: Expectation, tol: float) -> None:
-        """Do an iteration: update rules given trees, then trees given rules, and the bound.
-
-        Parameters
-        ----------
-        expect : Expectation
-        tol : float
-            The ascent has converged when the bound rises by at most `tol`.
-        """
+        """Do an iteration: update rules given trees, then trees given rules, and the bound."""
         if self._counts is None:
             self._counts = expect(self._start)[1]
         grammar = self.grammar.updated(self._counts)

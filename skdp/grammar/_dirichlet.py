@@ -17,22 +17,11 @@ def _as_rows(prior: Floats, counts: Floats) -> tuple[Floats, Floats]:
 
 
 def expected_log(prior: Floats, counts: Floats) -> Floats:
-    r"""Return E[log phi], where phi ~ Dir(prior + counts) (Liang et al. 2009, (36)).
-
-    It is as low as -1 / prior for zero counts, so its exponential may underflow.
-
-    Parameters
-    ----------
-    prior : (...) array, > 0
-    counts : (n_rows, ...) array, >= 0
-
-    Returns
-    -------
-    (n_rows, ...) array
-    """
+    """Return E[log phi], where phi ~ Dir(prior + counts) (Liang et al. 2009, (36))."""
     prior, rows = _as_rows(prior, counts)
     posterior = prior + rows
     logs = psi(posterior) - psi(posterior.sum(axis=1, keepdims=True))
+    # As low as -1 / prior for zero counts, so the exponential may underflow.
     return np.asarray(logs.reshape(counts.shape))
 
 
@@ -44,41 +33,25 @@ def mean(prior: Floats, counts: Floats) -> Floats:
 
 
 def draw_log(prior: Floats, counts: Floats, rng: np.random.Generator) -> Floats:
-    r"""Return the logarithms of a draw of phi ~ Dir(prior + counts); shapes as in `expected_log`.
-
-    A gamma variate of shape a equals one of shape a + 1 times u^(1 / a), so logarithms do not
-    underflow, however small the prior.
-    """
+    """Return the logarithms of a draw of phi ~ Dir(prior + counts)."""
     prior, rows = _as_rows(prior, counts)
     shapes = prior + rows
+    # A gamma variate of shape a equals one of shape a + 1 times u^(1 / a), so logarithms do not
+    # underflow, however small the prior.
     logs = np.log(rng.standard_gamma(shapes + 1.0))
     logs += np.log1p(-rng.random(shapes.shape)) / shapes
     return np.asarray((logs - logsumexp(logs, axis=1, keepdims=True)).reshape(counts.shape))
 
 
 def draw_tables(prior: Floats, counts: Floats, rng: np.random.Generator) -> Floats:
-    r"""Return table counts of Chinese restaurants, one per row, given their customers.
-
-    The table count of a cell is Antoniak(c, a): customer i opens a table with probability
-    a / (a + i), i = 0, ..., c - 1, where a is the cell's prior. Given table counts m, the prior
-    enters the joint as prod a^m.
-
-    Parameters
-    ----------
-    prior : (...) array, > 0
-    counts : (n_rows, ...) array of whole numbers, >= 0
-    rng : Generator
-
-    Returns
-    -------
-    (n_rows, ...) array
-    """
+    """Draw table counts m ~ Antoniak(counts, prior): given m, the joint has the factor prior^m."""
     prior, rows = _as_rows(prior, counts)
     cells = np.flatnonzero(rows)
     n_customers = rows.ravel()[cells].astype(np.int64)
     begins = np.cumsum(n_customers) - n_customers
     number = np.arange(n_customers.sum()) - np.repeat(begins, n_customers)
     a = np.repeat(np.broadcast_to(prior, rows.shape).ravel()[cells], n_customers)
+    # Customer i = 0, ..., c - 1 opens a table with probability a / (a + i).
     opens = rng.random(len(number)) * (a + number) < a
     tables = np.zeros(rows.size)
     np.add.at(tables, np.repeat(cells, n_customers)[opens], 1.0)
@@ -86,20 +59,10 @@ def draw_tables(prior: Floats, counts: Floats, rng: np.random.Generator) -> Floa
 
 
 def log_evidence(prior: Floats, counts: Floats) -> float:
-    r"""Return log B(prior + counts) / B(prior), summed over rows.
+    """Return log B(prior + counts) / B(prior), B the multivariate Beta function, summed over rows.
 
-    B is the multivariate Beta function. The result is the logarithm of E[prod phi^counts] under the
-    prior, and the maximum of E_q[sum counts log phi] - KL(q, prior) over all q, attained by
-    q = Dir(prior + counts).
-
-    Parameters
-    ----------
-    prior : (...) array, > 0
-    counts : (n_rows, ...) array, >= 0
-
-    Returns
-    -------
-    float
+    It is log E[prod phi^counts] under the prior, and the maximum over all q of
+    E_q[sum counts log phi] - KL(q, prior), attained by q = Dir(prior + counts).
     """
     prior, rows = _as_rows(prior, counts)
     total = prior.sum()
@@ -108,17 +71,7 @@ def log_evidence(prior: Floats, counts: Floats) -> float:
 
 
 def log_predictive(prior: Floats, counts: Floats, new: Floats) -> float:
-    """Return log E[prod phi^new] under Dir(prior + counts), summed over rows.
-
-    Parameters
-    ----------
-    prior : (...) array, > 0
-    counts, new : (n_rows, ...) arrays, >= 0
-
-    Returns
-    -------
-    float
-    """
+    """Return log E[prod phi^new] under Dir(prior + counts), summed over rows."""
     prior, rows = _as_rows(prior, counts)
     new = new.reshape(rows.shape)
     used, cells = np.flatnonzero(new.any(axis=1)), np.nonzero(new)

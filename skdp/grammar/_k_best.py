@@ -25,11 +25,10 @@ class _Way(NamedTuple):
 
 
 class BestTrees(ABC):
-    """The k best trees of a chart (Huang and Chiang 2005, algorithm 3).
+    """The k best trees of a chart, found as needed (Huang and Chiang 2005, algorithm 3).
 
     Items and edges are numbers >= 0. An edge derives an item from others, and has its own score;
-    the score of a tree is the sum. The derivations of every item are found in order of their
-    scores, and only as many as needed. The additional item `TOP` has an edge for each root.
+    the score of a tree is the sum. The additional item `TOP` has an edge for each root.
     """
 
     def __init__(self) -> None:

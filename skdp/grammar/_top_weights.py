@@ -33,16 +33,12 @@ _MAX_LOGIT = 40.0
 
 
 class Family(NamedTuple):
-    """Rows of Dirichlet distributions whose prior depends on top-level weights.
-
-    ``right is None``: Dir(concentration beta_left), counts (n_rows, n_left). Otherwise
-    Dir(concentration beta_left beta_right'), counts (n_rows, n_left, n_right).
-    """
+    """Rows of Dir(concentration beta_left), or of Dir(concentration beta_left beta_right')."""
 
     concentration: float
     left: int
     right: int | None
-    counts: Floats
+    counts: Floats  # (n_rows, n_left), or (n_rows, n_left, n_right)
 
     def prior(self, weights: Sequence[Floats]) -> Floats:
         """Return the prior of a row, given the weights of every inventory of symbols."""
@@ -52,20 +48,13 @@ class Family(NamedTuple):
 
 
 class TopPrior(NamedTuple):
-    """GEM(concentration), truncated, or Dir(concentration / K): `kind` is "gem" or "dirichlet".
-
-    ``concentration is None``: the weights are known, not drawn, and never change.
-    """
+    """GEM(concentration), truncated, or Dir(concentration / K): `kind` is "gem" or "dirichlet"."""
 
     kind: str
-    concentration: float | None
+    concentration: float | None  # None: the weights are known, not drawn, and never change
 
     def log_density(self, beta: Floats) -> float:
-        r"""Return log p(beta), a density of the first K - 1 weights.
-
-        The log density of GEM is (gamma - 1) log T_K - sum_{z < K} log T_z + (K - 1) log gamma with
-        T_z = sum_{z' >= z} beta_z' (Liang et al. 2009, B.4).
-        """
+        """Return log p(beta), a density of the first K - 1 weights."""
         n, gamma = len(beta), self.concentration
         if n == 1 or gamma is None:
             return 0.0
@@ -73,7 +62,7 @@ class TopPrior(NamedTuple):
             shape = gamma / n
             norm = gammaln(gamma) - n * gammaln(shape)
             return float(norm + (shape - 1.0) * np.log(beta).sum())
-        logs = np.log(_tails(beta))
+        logs = np.log(_tails(beta))  # log T_z, T_z = sum_{z' >= z} beta_z' (Liang et al. 2009, B.4)
         return float((n - 1) * np.log(gamma) + (gamma - 1.0) * logs[-1] - logs[:-1].sum())
 
     def gradient(self, beta: Floats) -> Floats:
@@ -89,10 +78,7 @@ class TopPrior(NamedTuple):
         return np.cumsum(slopes)
 
     def log_density_of_logits(self, beta: Floats) -> float:
-        """Return the log density of log (beta_z / beta_K), z < K, which is bounded.
-
-        The density of the weights themselves is unbounded near 0, where weights are insignificant.
-        """
+        """Return the log density of log (beta_z / beta_K), z < K: bounded, unlike that of beta."""
         if len(beta) == 1 or self.concentration is None:
             return 0.0
         return self.log_density(beta) + float(np.log(beta).sum())
@@ -168,29 +154,14 @@ def gradient(
 def maximize(
     prior: TopPrior, families: Sequence[Family], weights: Sequence[Floats]
 ) -> list[Floats]:
-    """Return weights at a local maximum of L(beta), found from `weights`, or near it.
-
-    Weights are MIN_WEIGHT + (1 - K MIN_WEIGHT) softmax(logits): steps in the logits are
-    multiplicative, so weights near the edge move as easily as others.
-
-    Parameters
-    ----------
-    prior : TopPrior
-    families : sequence of Family
-    weights : sequence of (K,) arrays
-        Weights of each inventory, on the simplex and above MIN_WEIGHT.
-
-    Returns
-    -------
-    list of (K,) arrays
-        Weights at which L is not lower.
-    """
+    """Return weights at which L is not lower than at `weights`, at or near a local maximum."""
     if prior.concentration is None:
         return list(weights)
     sizes = [len(beta) for beta in weights]
     ends = np.cumsum(sizes)[:-1]
     shares = [1.0 - n * MIN_WEIGHT for n in sizes]
 
+    # Steps in the logits are multiplicative: weights near the edge move as easily as others.
     def weights_of(logits: Floats) -> list[Floats]:
         parts = np.split(logits, ends)
         return [

@@ -12,17 +12,7 @@ _N_NAMED = 10
 
 
 def warn_of_unparsed(unparsed: NDArray[np.bool_], consequence: str, stacklevel: int) -> None:
-    """Warn if there are sentences without a parse, and name the first of them.
-
-    Parameters
-    ----------
-    unparsed : (n_sentences,) array of bool
-        Mask over all sentences of X.
-    consequence : str
-        Consequence for these sentences.
-    stacklevel : int
-        1 is the caller of this function.
-    """
+    """Warn of sentences without a parse, and name the first of them; `stacklevel` 1: the caller."""
     numbers = np.flatnonzero(unparsed).tolist()
     if not numbers:
         return

@@ -11,11 +11,8 @@ _BLOCK = 1024
 
 @njit
 def _add_products(current, reference, out):
-    """Add the sum over rows of the outer products of rows to `out`, skipping zeros.
-
-    BLAS could compute this matrix product, but its threads would compete with joblib's, which on a
-    busy machine took a hundred times as long as the product itself.
-    """
+    """Add the sum over rows of the outer products of rows to `out`, skipping zeros."""
+    # Not by BLAS, whose threads would compete with joblib's: a hundred times slower when busy.
     for w in range(current.shape[0]):
         for k in range(current.shape[1]):
             x = current[w, k]
@@ -27,20 +24,8 @@ def _add_products(current, reference, out):
 def align_labels(
     reference: NDArray[np.floating], current: NDArray[np.floating]
 ) -> NDArray[np.intp]:
-    """Match the rows of two matrices of probabilities.
-
-    Maximizes the sum of Bhattacharyya coefficients, that is minimizes the sum of squared
-    Hellinger distances, by the Hungarian method.
-
-    Parameters
-    ----------
-    reference, current : (K, W) arrays
-        Non-negative rows with the same sum.
-
-    Returns
-    -------
-    (K,) array
-        Row k of `current` matches row ``result[k]`` of `reference`.
+    """Match rows of probabilities: row k of `current` matches row ``result[k]`` of `reference`.
+    The Hungarian method minimizes the sum of squared Hellinger distances.
     """
     similarity = np.zeros((len(current), len(reference)))
     for begin in range(0, current.shape[1], _BLOCK):  # in blocks, which avoids whole copies

@@ -15,17 +15,7 @@ def make_inference_data(
     dims: Mapping[str, list[str]] | None = None,
 ) -> Any:
     """Return groups of draws, (n_chains, n_draws, ...), as ArviZ stores them.
-
-    Parameters
-    ----------
-    caller : str
-        The method to name in an ImportError.
-    groups : dict of dict of arrays
-        For each group, such as "posterior", its variables by name.
-    sweeps : (n_draws,) array of int
-        Coordinates of the draws.
-    dims : dict of list of str, optional
-        Names of the axes of a variable after the first two.
+    `caller` is the method that an ImportError names, `dims` the names of axes after the first two.
     """
     try:
         import arviz

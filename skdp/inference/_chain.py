@@ -50,38 +50,17 @@ _JUDGED = ("log_joint", "n_components", "n_active_components")
 
 
 class Chain:
-    """A chain that can be stopped after any sweep, pickled, and continued.
-
-    Parameters
-    ----------
-    sampler : Sampler
-    averages : Averages
-
-    Attributes
-    ----------
-    n_sweeps : int
-        Number of completed sweeps.
-    kept : list of int
-        The kept sweeps, counted from 1.
-    trace : list of dict
-        Scalars of each kept sweep.
-    models : dict of int to model
-        Stored samples by sweep.
-    watched : dict of int to dict
-        Scalars by which convergence is judged, by sweep, if the chain keeps few sweeps.
-    last : int or None
-        The final sweep if it is kept only because the chain ends there.
-    """
+    """A chain that can be stopped after any sweep, pickled, and continued."""
 
     def __init__(self, sampler: Any, averages: Any):
         self.sampler = sampler
         self.averages = averages
         self.n_sweeps = 0
-        self.kept: list[int] = []
-        self.trace: list[dict[str, float]] = []
-        self.models: dict[int, Any] = {}
-        self.watched: dict[int, dict[str, float]] = {}
-        self.last: int | None = None
+        self.kept: list[int] = []  # sweeps, counted from 1
+        self.trace: list[dict[str, float]] = []  # scalars of each kept sweep
+        self.models: dict[int, Any] = {}  # stored samples by sweep
+        self.watched: dict[int, dict[str, float]] = {}  # by sweep, if the chain keeps few sweeps
+        self.last: int | None = None  # the final sweep, if it is kept only because the chain ends
 
     def plan(self, max_iter: int, burn_in: int, thin: int, n_samples: int) -> Schedule:
         """Return the schedule of the remaining sweeps, and drop models that it does not store."""
@@ -116,19 +95,13 @@ class Chain:
 
     def showing(self, *, final: bool = False) -> Chain:
         """Return a chain with at least one kept and stored sample, if need be the current state.
-
-        If only one sample is to be stored, it is the last, which a stopped chain has not reached.
-
-        Parameters
-        ----------
-        final : bool, default=False
-            Whether this chain ends here, so that its last sweep is kept permanently.
+        With `final` this chain ends here, and its last sweep is kept permanently.
         """
         if not self.kept:
             return self.with_current()
         is_last = self.n_sweeps == self.last
         chain = self
-        if is_last or not self.models:
+        if is_last or not self.models:  # with n_samples=1, a stopped chain has stored none
             chain = self if final else self._fork()
         if is_last:
             chain.keep()

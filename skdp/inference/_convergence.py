@@ -36,10 +36,7 @@ LEAST_SWEEPS = 12
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the user's line, outside all frames of skdp, scikit-learn and joblib.
-
-    Joblib's frames occur because a Pipeline fits its steps through joblib's Memory.
-    """
+    """Warn at the user's line, outside all frames of skdp, scikit-learn and joblib."""
     _, level = _users_frame()
     warnings.warn(message, category, stacklevel=level)
 
@@ -53,10 +50,7 @@ def _users_frame() -> tuple[FrameType, int]:
 
 
 class _Shown:
-    """A registry of the warnings that have been shown, like Python's own in each module.
-
-    scikit-learn changes the filters for each fit of a grid search, which clears Python's registry.
-    """
+    """A registry of shown warnings, because each fit of a grid search clears that of Python."""
 
     def __init__(self) -> None:
         self._keys: set[tuple[str, str, int]] = set()
@@ -92,20 +86,8 @@ _shown = _Shown()
 
 
 def warn_unconverged(estimator: Any, kind: str, problem: str, **numbers: Any) -> None:
-    """Warn the user, once per line, of a fit that has not converged.
-
-    The text has no numbers, so that all fits of a grid search share it. The numbers are stored in
-    the attribute `convergence_`, and printed if the estimator is `verbose`.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-    kind : str
-        The key in `convergence_`.
-    problem : str
-        Sentences of the warning.
-    **numbers : float, int or dict
-        Numbers to store.
+    """Warn the user, once per line, of a fit that has not converged; store `numbers`.
+    The text has no numbers, so that all fits of a grid search share it.
     """
     name = type(estimator).__name__
     vars(estimator).setdefault("convergence_", {})[kind] = numbers
@@ -137,10 +119,7 @@ def warn_of_few_sweeps(estimator: Any, n_sweeps: int) -> None:
 
 def warn_of_climbs(estimator: Any, trace: Trace) -> None:
     """Warn if the log joint of any chain still climbs or falls, by at least half a nat.
-
-    The burn-in and the truncation are parameters of the estimator. A chain falls if it starts from
-    a partition that is more probable than typical ones, such as one with too few components, of
-    which there are fewer.
+    A chain falls if it starts from a partition that is more probable than typical ones.
     """
     n_components = getattr(estimator, "n_components", "auto")  # not all estimators have it
     if not isinstance(n_components, str) and n_components <= _FEW:
@@ -175,12 +154,9 @@ def _find_way(log_joints: Floats) -> tuple[str, dict[int, Climb]] | None:
 
 
 def warn_of_drifts(estimator: Any, trace: Trace, what: str) -> None:
-    """Warn if the number of components, called `what`, still grows or falls in any chain.
-
-    A drift has to exceed two components and a tenth of the mean number.
-    """
+    """Warn if the number of components, called `what`, still grows or falls in any chain."""
     numbers = trace["n_components"]
-    found = _find_drift(numbers)
+    found = _find_drift(numbers)  # by more than two, and a tenth of the mean number
     if found is None:
         return
     c, verb = found
@@ -205,13 +181,9 @@ def _find_drift(numbers: Floats) -> tuple[int, str] | None:
 
 
 def warn_of_disagreement(estimator: Any, trace: Trace) -> None:
-    """Warn if chains clearly disagree about the log joint or the number of components.
-
-    Besides passing the test of `find_gap`, means have to differ by half a nat and a thousandth of
-    the log joint, or by a component and a tenth of their number, because a large model has many
-    modes and hardly any two chains find the same one. A scalar that still drifts in some chain
-    causes no such warning, because that drift has its own warning.
-    """
+    """Warn if chains clearly disagree about the log joint or the number of components."""
+    # Small gaps are ignored: a large model has many modes, and hardly any two chains find the same
+    # one. A scalar that still drifts has its own warning.
     gaps: dict[str, Gap] = {}
     for name, least, least_share in (
         ("log_joint", _LEAST_HEIGHT, _LEAST_SHARE_OF_JOINT),
@@ -242,14 +214,7 @@ def warn_of_truncation(
     estimator: Any, n_active: NDArray[np.integer] | list[int], by_matrix: bool = False
 ) -> None:
     """Warn if at least half of the stored samples use all available states, three or more.
-
-    Parameters
-    ----------
-    estimator : object
-    n_active : list of int
-        Number of active states in each stored sample.
-    by_matrix : bool, default=False
-        Whether a given matrix of similarities has a row for each state.
+    `by_matrix` says that a given matrix of similarities has a row for each state.
     """
     bound = estimator.n_components
     if bound <= _FEW:
@@ -274,19 +239,7 @@ def warn_of_truncation(
 def warn_of_bound(
     estimator: Any, kind: str, is_reached: ArrayLike, bound: int, problem: str
 ) -> None:
-    """Warn if at least half of the stored samples reach an upper bound.
-
-    Parameters
-    ----------
-    estimator : object
-    kind : str
-        The key in `convergence_`.
-    is_reached : list of bool
-        For each stored sample.
-    bound : int
-    problem : str
-        What the samples have reached, as the end of a sentence, and sentences on what to do.
-    """
+    """Warn if at least half of the samples reach an upper bound; `problem` ends the sentence."""
     reached = np.asarray(is_reached)
     if bound > _FEW and 2 * np.count_nonzero(reached) >= max(len(reached), 1):
         warn_unconverged(
@@ -313,4 +266,5 @@ def warn_of_latent_bound(estimator: Any, numbers: list[int], bound: int, things:
 
 
 def _is_internal(module: str) -> bool:
+    # A Pipeline fits its steps through joblib's Memory.
     return module.split(".")[0] in ("skdp", "sklearn", "joblib")

@@ -29,44 +29,16 @@ class Climb(NamedTuple):
 
 
 def find_climbs(log_joints: Floats) -> dict[int, Climb]:
-    """Return the chains that still climb.
-
-    A chain's kept sweeps are divided into 12 batches, or 9 or 6 if there are fewer sweeps. The
-    climb is the mean of the last third of the batch means minus that of the first. Its Monte Carlo
-    error is taken to be the standard deviation of the steps between neighbors among the last two
-    thirds (7, 5 or 3 steps), which neither a steady climb nor a late burn-in enlarges. That is
-    about right if neighboring batch means have a correlation of 1/2, and too large if it is
-    smaller. A chain climbs if height / error is beyond the (1 - 0.002 / n_chains) quantile of
-    Student's t with 6, 4 or 2 degrees of freedom and the climb is larger than the standard
-    deviation of the log joint about the means of the two thirds.
-
-    There is one false alarm in the following numbers of chains if batch means are an autoregressive
-    process with a correlation of 0 to 0.9 (400,000 simulations each, of single chains):
-
-    ======= ====== === === ===
-    batches    0.0 0.5 0.7 0.9
-    ======= ====== === === ===
-    12      20,000 700 140  30
-    9        4,600 580 190  60
-    6        1,400 470 300 190
-    ======= ====== === === ===
-
-    With 12 batches the whole trace is worth four independent draws at a correlation of 0.5, and
-    less than one at 0.9. With 6 batches a climb has to be some 16 times its error.
-
-    Parameters
-    ----------
-    log_joints : (n_chains, n_kept) array
-
-    Returns
-    -------
-    dict of int to Climb
-        The climbs by chain. Empty with fewer than 6 sweeps.
-    """
+    """Return the chains that still climb, by a t test of the means of batches of sweeps."""
     n_chains, n_kept = log_joints.shape
     n_batches = next((n for n in _NUMBERS_OF_BATCHES if n <= n_kept), 0)
     if n_batches == 0:
         return {}
+    # The error comes from the steps between neighbors among the last two thirds of the batch means,
+    # which neither a steady climb nor a late burn-in enlarges. It is about right if these means
+    # have a correlation of 1/2, and too large below. With 12, 9 and 6 batches there is one false
+    # alarm in 20,000, 4,600 and 1,400 chains at a correlation of 0, in 700, 580 and 470 at 0.5, in
+    # 140, 190 and 300 at 0.7, and in 30, 60 and 190 at 0.9 (400,000 simulations each).
     n_steps = 2 * n_batches // 3 - 1
     least = t.isf(_LEVEL / n_chains, n_steps - 1)
     found = {}
@@ -108,47 +80,18 @@ _LEAST_FOR_A_GAP = 16
 
 
 def find_gap(draws: Floats) -> Gap | None:
-    """Return the gap between chains, None if it may be due to chance.
-
-    The variance between the means of chains is compared with its expectation from the quarters of
-    the chains: the variance among the means of a chain's quarters, divided by 4, averaged over
-    chains, and doubled because successive quarters are not independent. The chains differ if the
-    ratio is beyond the 0.998 quantile of F with n_chains - 1 and 3 n_chains degrees of freedom and
-    the variance between chains is larger than that within, which means an R-hat of 1.4 without
-    splitting or ranks.
-
-    The numbers of false alarms among 10,000 converged fits are as follows if kept sweeps are an
-    autoregressive process with a correlation of 0 to 0.9 between neighbors (200,000 simulations
-    each):
-
-    ====== ====== === === === =====
-    chains sweeps 0.0 0.5 0.8   0.9
-    ====== ====== === === === =====
-    2      16     0.4 8    86   390
-    2      24     0.1 4    40   180
-    2      48     0   0.4   8    43
-    4      16     0   4   170 1,100
-    4      24     0   0.6  53   460
-    4      48     0   0     5    68
-    ====== ====== === === === =====
-
-    A chain of 24 sweeps is worth three independent draws at a correlation of 0.8, and one and a
-    half at 0.9.
-
-    Parameters
-    ----------
-    draws : (n_chains, n_draws) array
-
-    Returns
-    -------
-    Gap or None
-        None for one chain, with fewer than 16 draws or if one of them is not finite.
-    """
+    """Return the gap between the chains of draws, or None if it may be due to chance."""
     n_chains, n_draws = draws.shape
     if n_chains == 1 or n_draws < _LEAST_FOR_A_GAP or not np.isfinite(draws).all():
         return None
     centered = draws - draws[0, -1]  # sums of log joints in the millions would lose digits
     quarters = np.stack([q.mean(axis=1) for q in np.array_split(centered, _N_QUARTERS, axis=1)])
+    # The variance of the means of chains is compared with what their quarters lead us to expect,
+    # doubled because successive quarters are not independent (an F test), and with that within
+    # chains (R-hat > 1.4 without splitting or ranks). With 2 chains of 16, 24 and 48 sweeps, 8, 4
+    # and 0.4 of 10,000 converged fits give a false alarm at a correlation of 0.5 between neighbors,
+    # 86, 40 and 8 at 0.8, 390, 180 and 43 at 0.9; with 4 chains 4, 0.6 and 0 at 0.5, 170, 53 and 5
+    # at 0.8, 1,100, 460 and 68 at 0.9 (200,000 simulations each).
     error = 2.0 * quarters.var(axis=0, ddof=1).mean() / _N_QUARTERS
     means = centered.mean(axis=1)
     between = means.var(ddof=1)
@@ -166,18 +109,7 @@ _LEAST_DRAWS = 4
 
 
 def rank_r_hat(draws: Floats) -> float:
-    """Return rank-normalized split R-hat, the larger of the values for the bulk and the tails.
-
-    Parameters
-    ----------
-    draws : (n_chains, n_draws) array
-        With a single chain, its halves are compared.
-
-    Returns
-    -------
-    float
-        NaN with fewer than 4 draws, if one of them is not finite, or if all are equal.
-    """
+    """Return rank-normalized split R-hat, the larger of bulk and tails, or NaN if undefined."""
     if draws.shape[1] < _LEAST_DRAWS or not np.isfinite(draws).all():
         return np.nan
     halves = _split(draws)
@@ -186,18 +118,7 @@ def rank_r_hat(draws: Floats) -> float:
 
 
 def bulk_ess(draws: Floats) -> float:
-    """Return the effective sample size of the bulk, over all chains together.
-
-    Parameters
-    ----------
-    draws : (n_chains, n_draws) array
-
-    Returns
-    -------
-    float
-        NaN with fewer than 4 draws or if one of them is not finite; the number of draws if all are
-        equal.
-    """
+    """Return the effective sample size of the bulk, all chains together, or NaN if undefined."""
     if draws.shape[1] < _LEAST_DRAWS or not np.isfinite(draws).all():
         return np.nan
     z = _normalize(_split(draws))

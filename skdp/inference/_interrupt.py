@@ -37,24 +37,16 @@ def is_interrupted() -> bool:
 
 class InterruptGuard:
     """Hold back exceptions of signal handlers until `check` is called, so that sweeps are complete.
-
-    A chain that stops between two sweeps can be continued with the same results to the bit.
-    Handlers, including Python's own for Ctrl-C, run when they would without the guard; only an
-    exception that one raises is delayed. A second exception is raised at once and interrupts the
-    sweep, for users who cannot wait. Only handlers written in Python raise exceptions, and only in
-    the main thread: in other threads the guard does nothing.
-
-    Attributes
-    ----------
-    released : BaseException or None
-        The exception that `check` raised.
+    Handlers run as usual, and only what they raise is delayed. A second exception is raised at
+    once.
     """
 
     def __enter__(self) -> InterruptGuard:
-        self.released: BaseException | None = None
+        self.released: BaseException | None = None  # what `check` has raised
         self._held: BaseException | None = None
         self._is_open = True
         self._replaced: dict[int, tuple[Any, Any]] = {}
+        # Only handlers written in Python raise exceptions, and only in the main thread.
         if threading.current_thread() is threading.main_thread():
             try:
                 _open_guards.append(self)

@@ -11,16 +11,7 @@ import numpy as np
 
 
 class SweepSet(Set[int]):
-    """A set of sweep numbers: an explicit set of a few, and a range of future sweeps.
-
-    The range takes no memory, so a chain may be planned for a billion sweeps and stopped early.
-
-    Parameters
-    ----------
-    few : iterable of int
-        Sweeps that are not in `ahead`.
-    ahead : range
-    """
+    """A set of sweeps: an explicit set of a few, and a range of others, which takes no memory."""
 
     def __init__(self, few: Iterable[int] = (), ahead: range = range(0)):
         self._few, self._ahead = frozenset(few), ahead
@@ -39,10 +30,7 @@ class SweepSet(Set[int]):
 
 
 def evenly_spaced(items: Sequence[int], n: int) -> list[int]:
-    """Return `n` evenly spaced items, including the first and the last, or all if there are fewer.
-
-    If `n` is 1, it is the last item.
-    """
+    """Return `n` evenly spaced items, first and last included, or all; if n is 1, the last."""
     if n == 1:
         return [items[-1]]
     positions = np.linspace(0, len(items) - 1, min(n, len(items))).round().astype(int)
@@ -54,40 +42,15 @@ N_WATCHED = 24
 
 
 def watched_sweeps(max_iter: int, burn_in: int) -> list[int]:
-    """Return the sweeps to watch if few are kept: evenly spaced after the burn-in.
-
-    Their number is `N_WATCHED` to about twice that, or all sweeps if there are fewer. They are
-    multiples of a power of two, so that they remain useful if the chain continues with another
-    burn-in.
-    """
+    """Return evenly spaced sweeps after the burn-in: `N_WATCHED` to about twice that, or all."""
+    # Multiples of a power of two remain useful if the chain continues with another burn-in.
     step = 1 << max(((max_iter - burn_in) // N_WATCHED).bit_length() - 1, 0)
     return list(range((burn_in // step + 1) * step, max_iter + 1, step))
 
 
 class Schedule:
     """The plan of a chain: its length and the sweeps that it keeps, stores and watches.
-
-    Parameters
-    ----------
-    max_iter, burn_in, thin : int
-        Parameters of the estimators.
-    n_samples : int
-        Number of kept samples to store as models.
-    kept : iterable of int
-        Sweeps that the chain has already kept; they stay.
-    stored : iterable of int
-        Kept sweeps that are already stored as models: the nearest of them replaces each past sweep
-        that should be stored.
-
-    Attributes
-    ----------
-    kept, stored : SweepSet
-        Past and future sweeps: burn_in + 1, then every thin-th. They do not include `last`.
-    watched : SweepSet
-        Sweeps by which convergence is judged if few are kept; empty if enough are kept.
-    last : int or None
-        The final sweep, if it is not among every thin-th: it is kept and stored only if the chain
-        ends there.
+    For each past sweep to be stored, the nearest one that is already `stored` stands in.
     """
 
     def __init__(
@@ -104,6 +67,7 @@ class Schedule:
         behind, grid = sorted(kept), range(burn_in + 1, max_iter + 1, thin)
         is_off_grid = bool(grid) and grid[-1] != max_iter
         is_ahead = n_sweeps <= max_iter and max_iter not in behind
+        # A final sweep off the grid is kept and stored only if the chain ends there.
         self.last = max_iter if is_off_grid and is_ahead else None
         ahead = grid[bisect_right(grid, n_sweeps) :]
         self.kept = SweepSet(behind, ahead)

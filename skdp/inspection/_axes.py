@@ -49,10 +49,7 @@ def check_names(names: Sequence[Any] | None, what: str, n: int) -> list[str]:
 
 
 def as_names(names: Sequence[Any], what: str, n: int, why: str = "") -> list[str]:
-    """Return n names, each converted to str; `why` explains the number in error messages.
-
-    A str is a list of one-character names.
-    """
+    """Return n names (a str: its characters) as str; `why` explains the number in messages."""
     if isinstance(names, bytes | dict) or not hasattr(names, "__iter__"):
         raise ValueError(f"{what} must be a list of {n} names, got {shorten(names)}.")
     found = [str(name) for name in names]
@@ -114,14 +111,9 @@ def open_axes(ax: Any, size: tuple[float, float], labels: list[str]) -> Any:
 
 
 def make_panels(ax: Any, n_rows: int, n_columns: int, cells: list[int]) -> NDArray[np.object_]:
-    """Return panels (n_cells,) inside `ax`, which becomes their frame, in cells of a grid.
-
-    Cells are numbered row by row. The panels share the x axis; gaps leave room for a title of one
-    line and for tick labels. The frame shows only its own labels, outside the tick labels of the
-    panels.
-    """
+    """Return panels (n_cells,) inside `ax`, which frames them, in grid cells numbered by row."""
     ax.set(xticks=[], yticks=[], frame_on=False)
-    ax.xaxis.labelpad, ax.yaxis.labelpad = 18.0, 26.0
+    ax.xaxis.labelpad, ax.yaxis.labelpad = 18.0, 26.0  # outside the tick labels of panels
     size = ax.get_window_extent().size / ax.figure.dpi
     gap_x, gap_y = np.minimum(_GAP_INCHES / size, 0.6 / np.array([n_columns, n_rows]))
     width = (1.0 - (n_columns - 1) * gap_x) / n_columns

@@ -20,22 +20,12 @@ _INSIDE = 0.4
 
 
 class Line(NamedTuple):
-    """Characters of a line and their positions.
-
-    Attributes
-    ----------
-    start, end : int
-        Index of the first character, and index after the last character.
-    clusters : list of (text, column)
-        Characters with their marks, and the column of their middle.
-    ends : (end - start,) array
-        The column at which each character ends.
-    """
+    """Characters of a line and their positions."""
 
     start: int
-    end: int
-    clusters: list[tuple[str, float]]
-    ends: NDArray[np.float64]
+    end: int  # after the last character
+    clusters: list[tuple[str, float]]  # characters with marks, and the column of their middle
+    ends: NDArray[np.float64]  # (end - start,), column at which each character ends
 
 
 def split_characters(characters: Any) -> list[str]:

@@ -8,18 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 
 def check_model(estimator: Any, what: str, *required: str, name: str = "estimator") -> None:
-    """Raise NotFittedError, or TypeError if a fitted estimator is not of the kind that is drawn.
-
-    Parameters
-    ----------
-    estimator : object
-    what : str
-        The kind of model that is drawn, with an article.
-    *required : str
-        Public attributes and methods of such models.
-    name : str, default="estimator"
-        Name of the argument.
-    """
+    """Raise NotFittedError, or TypeError if a fitted estimator is not of the kind that is drawn."""
     check_is_fitted(estimator)
     for attribute in required:
         if not hasattr(estimator, attribute):

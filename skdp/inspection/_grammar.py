@@ -481,12 +481,10 @@ class GrammarDisplay:
 
 
 def _fill_columns(heights: list[float], n_columns: int) -> list[int]:
-    """Return the column of each block, in order, with the least height of the highest column.
-
-    The limit is raised, to the next height that a column can have, until the blocks fit.
-    """
+    """Return the column of each block, in order, with the least height of the highest column."""
     ends = np.concatenate([[0.0], np.cumsum(heights)])
     limits = np.unique(ends[:, None] - ends)  # heights of runs of blocks
+    # The limit is raised, to the next height that a column can have, until the blocks fit.
     for limit in limits[limits >= max(heights) - 1e-9]:
         columns, filled = [0], heights[0]
         for height in heights[1:]:

@@ -65,10 +65,7 @@ def _label_axis(axis: Any, names: list[str], rotation: int) -> None:
 def write_values(
     ax: Any, image: Any, values: NDArray[np.float64], least: float = 0.0
 ) -> NDArray[np.object_]:
-    """Return the texts of numbers in the cells of an image, white on dark cells.
-
-    Texts of numbers below `least` are empty.
-    """
+    """Return the texts of numbers in cells of an image, white on dark ones, empty below `least`."""
     texts = np.empty(values.shape, dtype=object)
     for (i, j), value in np.ndenumerate(values):
         red, green, blue, _ = image.cmap(image.norm(value))

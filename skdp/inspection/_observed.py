@@ -142,15 +142,12 @@ def draw_observations(
     boundaries: NDArray[np.int64],
     names: list[str] | None,
 ) -> list[Any]:
-    """Return lines, one per column, which break where values are missing or sequences meet.
-
-    Lines are gray, since colors denote states. The first line is the darkest and is drawn over the
-    others, which are transparent.
-    """
+    """Return lines, one per column, which break where values are missing or sequences meet."""
     from matplotlib.lines import Line2D
 
     x = np.insert(np.arange(len(observations), dtype=np.float64), boundaries, boundaries - 0.5)
     values = np.insert(observations, boundaries, np.nan, axis=0)
+    # Grays, since colors denote states; the first, darkest line is drawn over the others.
     shades = np.linspace(0.15, 0.65, values.shape[1])
     lines = []
     for i, (column, shade) in enumerate(zip(values.T, shades, strict=True)):

@@ -244,10 +244,7 @@ def _lay_out(tree: ParseTree) -> TreeLayout:
 
 
 def _measure(name: str, **font: Any) -> float:
-    """Return the room for a name in font sizes, at least its width in matplotlib.
-
-    The estimates by kinds of letters for notebooks are too small for some alphabets.
-    """
+    """Return the room for a name in font sizes, at least its width in matplotlib."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -255,16 +252,14 @@ def _measure(name: str, **font: Any) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of missing glyphs: drawing also warns about them
         width = text_to_path.get_text_width_height_descent(text, properties, ismath=False)[0]
+    # The estimates by kinds of letters for notebooks are too small for some alphabets.
     return max(text_width(text), width / _FONT_SIZE)
 
 
 def _arrange(
     layouts: list[TreeLayout], names: list[str] | None, n_columns: int
 ) -> tuple[list[float], list[float], float, float]:
-    """Return the left ends of trees, the heights of their roots, and the total size.
-
-    Trees are in the cells of a grid, row by row, and columns are as wide as their widest tree.
-    """
+    """Return the left ends of trees in a grid, the heights of their roots, and the total size."""
     title = 0.0 if names is None else _ROW
     widths = [layout.width for layout in layouts]
     if names is not None:

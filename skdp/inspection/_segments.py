@@ -127,10 +127,7 @@ def set_segment_axis(ax: Any, n_segments: int) -> None:
 
 
 def draw_parts(ax: Any, parts: NamedParts) -> None:
-    """Draw lines between parts and write their names above them, unless already drawn.
-
-    Call it last: the number and direction of names that fit depend on the laid-out figure.
-    """
+    """Draw lines between parts, and names above, unless drawn; call it last, after the layout."""
     places = parts.boundaries + 0.5
     if len(places) and not any(line.get_gid() == _NAMES for line in ax.collections):
         for color, width in _LINES:
@@ -151,13 +148,7 @@ def draw_parts(ax: Any, parts: NamedParts) -> None:
 
 
 def draw_cuts(ax: Any, cuts: Cuts) -> list[Any]:
-    """Draw probabilities of cuts as the heights of lines, and triangles above true cuts.
-
-    Returns
-    -------
-    handles : list of matplotlib artists
-        What the legend names, by their labels.
-    """
+    """Draw probabilities of cuts as lines, true cuts as triangles; return the legend's handles."""
     where = {"transform": ax.get_xaxis_transform(), "gid": _CUTS, "zorder": 3}
     if cuts.proba is not None:
         places = np.arange(len(cuts.proba)) + 1.5

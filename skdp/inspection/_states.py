@@ -39,10 +39,7 @@ def check_shares(shares: ArrayLike, name: str, n_states: int) -> NDArray[np.floa
 def choose_states(
     states: ArrayLike | None, shares: NDArray[np.float64] | None, n_states: int, least: float = 0.0
 ) -> NDArray[np.int64]:
-    """Return the given states to draw, or all states with a share above `least`, the largest first.
-
-    Without shares, all states are returned in order.
-    """
+    """Return given states, or those of shares above `least`, largest first; without shares, all."""
     if states is None:
         if shares is None:
             return np.arange(n_states)

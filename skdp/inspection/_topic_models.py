@@ -44,11 +44,7 @@ def choose_documents(
     *,
     reads_cuts: bool = False,
 ) -> Chosen:
-    """Return a single document with the given parts, or all documents (None), each as a part.
-
-    A document whose corpus is divided has the parts of the corpus unless others are given. With
-    `reads_cuts`, an estimator that finds cuts is asked for their probabilities.
-    """
+    """Return a single document with the given parts, or all documents (None), each as a part."""
     check_model(estimator, TOPIC_MODEL, "transform_segments")
     corpus = check_corpus(estimator, X, reset=False)
     ptr = corpus.doc_ptr
@@ -71,6 +67,7 @@ def choose_documents(
     samples = getattr(X, "iloc", X) if hasattr(X, "columns") else corpus
     sample, doc_ptr = samples[document : document + 1], ptr[document : document + 2] - begin
     if boundaries is None and corpus.part_ptr is not None:
+        # the parts of a corpus that is divided
         boundaries = corpus[document : document + 1].part_ptr[1:-1]
     proba = _cut_proba(estimator, sample, doc_ptr) if reads_cuts else None
     return Chosen(
@@ -113,19 +110,13 @@ def _documents_as_parts(
 
 
 def shares_of(estimator: Any, samples: Any) -> tuple[Any, Any]:
-    """Return topic shares of documents and of segments, from one fold-in.
-
-    The former are None if documents have shares of something other than topics (LDCC).
-    """
+    """Return the shares of topics in documents (None: of something else, LDCC) and in segments."""
     doc_topic, segment_topic = estimator._fold_in(samples)[:2]
     return (doc_topic if estimator._documents_share_topics else None), segment_topic
 
 
 def name_topics(estimator: Any, feature_names: ArrayLike | None) -> list[str] | None:
-    """Return names of topics: given ones, then numbers, and most probable words if these are known.
-
-    None stands for numbers alone. Without `feature_names`, names set by `name_topics` come first.
-    """
+    """Return topic names: given ones, else most probable words, or numbers; None: numbers only."""
     check_model(estimator, TOPIC_MODEL, "top_words")
     if feature_names is None and estimator._topic_names is not None:
         return list(estimator._topic_names)

@@ -18,19 +18,11 @@ _BEGINNING = -1
 
 
 class WordLaw(NamedTuple):
-    """A hierarchical Pitman-Yor process of words.
+    """A hierarchical Pitman-Yor process of words."""
 
-    Attributes
-    ----------
-    discounts, concentrations : (order,) arrays
-        Discounts and concentrations of contexts of 0, 1, ... words.
-    base : (n_words,) array or None
-        Probabilities of the words below the empty context. None: every draw is a new word.
-    """
-
-    discounts: NDArray[np.float64]
-    concentrations: NDArray[np.float64]
-    base: NDArray[np.float64] | None
+    discounts: NDArray[np.float64]  # (order,), of contexts of 0, 1, ... words
+    concentrations: NDArray[np.float64]  # (order,)
+    base: NDArray[np.float64] | None  # (n_words,); None: every draw is a new word
 
     @classmethod
     def of(cls, discount: Any, concentration: Any, base: Any) -> WordLaw | None:
@@ -63,11 +55,7 @@ class WordLaw(NamedTuple):
         return np.fromiter(self._draw(lengths, random), np.int64, int(lengths.sum()))
 
     def _draw(self, lengths: NDArray[np.int64], random: Random) -> Iterator[int]:
-        """Yield words, with a Chinese restaurant for each context.
-
-        A table of m customers is joined with probability proportional to m - d: the new customer
-        joins the table of a random earlier customer, and stays with probability 1 - d / m.
-        """
+        """Yield words, with a Chinese restaurant for each context."""
         uniform = random.random
         new_words = self._new_words(random)
         d, theta = self.discounts.tolist(), self.concentrations.tolist()
@@ -86,6 +74,8 @@ class WordLaw(NamedTuple):
                     if not n or uniform() * (theta[m] + n) < theta[m] + d[m] * len(here.sizes):
                         opened.append(here)
                         continue
+                    # A table of m customers has weight m - d: the new customer joins that of a
+                    # random earlier customer, and stays with probability 1 - d / m.
                     table = here.seats[int(uniform() * n)]
                     while uniform() * here.sizes[table] < d[m]:
                         table = here.seats[int(uniform() * n)]

@@ -21,8 +21,7 @@ from skdp.processes._interpolated import InterpolatedModel
 class NgramLanguageModel:
     """Mixin with the public methods of a model of the next word, for any learning algorithm.
 
-    A fitted model has `_trie`, and its predictive distribution is the mean over the models that
-    `_interpolated_models` yields.
+    A fitted model has `_trie`, and predicts the mean over the models of `_interpolated_models`.
     """
 
     _trie: NgramTrie

@@ -7,6 +7,8 @@
 | size | s | scalar | tokens in a window; a shorter part is one window |
 | topics | v_kr | (K, M) | top words of the topics |
 | places, place_ptr | | (K M,), (V + 1,) | where in `topics`, as k M + r, each word occurs |
+| present | | (V,) | scratch, 0 before: tokens of the word in the window |
+| since | | (V,) | scratch: window in which the word entered |
 | n_w | n(w) | (V,) | windows that hold the word; of words in `topics` only |
 | n_krq | n(v_kr, v_kq) | (K, M, M) | windows that hold both words; 0 for r = q |
 """
@@ -49,17 +51,8 @@ def leave(word, now, topics, places, place_ptr, present, since, n_w, n_krq):
 def count_windows(tokens, part_ptr, size, topics, places, place_ptr, present, since, n_w, n_krq):
     """Add the windows of all parts to `n_w` and `n_krq`; return how many windows there are.
 
-    Window t of a part holds its tokens t, ..., t + s - 1. A word is present from the window that it
-    enters to the one where its last token drops out; then this spell is added to the word, and
-    its overlap with the spells of the words that are still present to the pairs. So a window that
-    moves on costs only the work for its two words, not for its contents.
-
-    Parameters
-    ----------
-    present : (V,) array of int64
-        Work space, all 0: tokens of the word in the window.
-    since : (V,) array of int64
-        Work space: when the word entered.
+    Window t of a part holds its tokens t, ..., t + s - 1. When its last token drops out, a word is
+    counted for all windows since it entered, so a step to the next window costs work for two words.
     """
     n_windows = 0
     for part in range(part_ptr.shape[0] - 1):

@@ -12,23 +12,12 @@ from skdp.emissions._clusters import AugmentedRows, GaussianClusterPrior
 
 
 class AugmentedSummary(NamedTuple):
-    """Sizes, masses, means and scatters of Gaussian clusters of rows with precision weights.
+    """Sizes, masses, means and scatters of Gaussian clusters of rows with precision weights."""
 
-    Attributes
-    ----------
-    sizes : (K,) array
-    masses : (K, B) array
-        Sums of weights.
-    means : (K, B, W) array
-    scatters : (K, B, W, W) array
-        Weighted sums of squares and products around the means.
-    prior : GaussianClusterPrior
-    """
-
-    sizes: Floats
-    masses: Floats
-    means: Floats
-    scatters: Floats
+    sizes: Floats  # (K,)
+    masses: Floats  # (K, B), sums of weights
+    means: Floats  # (K, B, W)
+    scatters: Floats  # (K, B, W, W), weighted sums of squares and products around the means
     prior: GaussianClusterPrior
 
     @classmethod

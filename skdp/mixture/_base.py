@@ -65,20 +65,7 @@ _SUPPORTED = (
 def fit_for_table(
     emission: Any, n_columns: int, names: list[str] | None, categories: Categories | None
 ) -> Any:
-    """Return the emission with a part for each column of categories, and with named parts.
-
-    Parts of columns of text or other labels have as many symbols as there are categories.
-
-    Parameters
-    ----------
-    emission : object
-    n_columns : int
-        Number of columns of the emission.
-    names : list of str or None
-        Names of these columns, if they have any.
-    categories : list of (arrays or None), or None
-        Categories of these columns, if any holds labels.
-    """
+    """Return the emission with a part for each column of categories, and with named parts."""
     known = [None] * n_columns if categories is None else categories
     if isinstance(emission, CategoricalEmission) and n_columns == 1:
         return _with_symbols(emission, known[0])
@@ -122,14 +109,7 @@ def check_observed(emission: Any, values: Floats, names: list[str] | None, place
 def warn_of_codes(
     emission: Any, values: Floats, names: list[str] | None, categories: Categories | None
 ) -> None:
-    """Warn if most symbols of a column do not occur, because its labels are taken for codes.
-
-    Parameters
-    ----------
-    emission : object
-    values : (N, D) array
-    names, categories : as in `fit_for_table`
-    """
+    """Warn if most symbols of a column do not occur, because its labels are taken for codes."""
     found = []
     for own, d in _find_category_columns(emission, names, np.arange(values.shape[1])):
         observed = values[~np.isnan(values[:, d]), d]
@@ -184,10 +164,7 @@ def _with_symbols(emission: CategoricalEmission, labels: Any) -> CategoricalEmis
 
 
 class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
-    """Base class with parameters, emissions and the representative partition.
-
-    A subclass defines `_check_hyper`, `_check_input`, `_start_sampler` and `_model_of`.
-    """
+    """Base class: a subclass has `_check_hyper`, `_check_input`, `_start_sampler`, `_model_of`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ChainEstimator._parameter_constraints,
@@ -261,14 +238,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         warn_of_codes(self._part("emission"), values, self._names, categories)
 
     def _make_emission(self, values: Floats, powers: Floats | None = None) -> Any:
-        """Return the emission's sampler, which holds its prior.
-
-        Parameters
-        ----------
-        values : (N, D) array
-        powers : (N,) array or None
-            Powers of the likelihoods of rows, if any is not 1.
-        """
+        """Return the emission's sampler; `powers`, (N,), are of rows' likelihoods, None: all 1."""
         names = self._names
         check_observed(self._part("emission"), values, names, np.arange(values.shape[1]))
         known = vars(self).get("categories_")
@@ -303,16 +273,14 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         return "allow-nan" if self._allows_nan() else True
 
     def _with_codes(self, X: Any, *, reset: bool) -> Any:
-        """Return X with codes in place of text if the emission is categorical.
-
-        Data frames must have the columns of the fit in their order: names are checked first.
-        """
+        """Return X with codes in place of text if the emission is categorical."""
         frame = X
         if isinstance(X, list | tuple) and X and all(map(is_frame, X)):
             common_names(X)
             frame = X[0]
         has_names = hasattr(self, "feature_names_in_") and is_frame(frame)
         if not reset and has_names and all(isinstance(name, str) for name in names_of(frame)):
+            # Names are checked first: codes are those of the columns of the fit in their order.
             validate_data(self, X=frame, reset=False, skip_check_array=True)
         return code_categories(
             self,

@@ -34,15 +34,7 @@ def count_stirs(n_rows: int) -> int:
 
 
 class BlockedSampler(MixtureSampler):
-    """Markov chain over the states of `MixtureSampler` with steps that draw all rows at once.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        Number of threads over blocks of rows.
-    others
-        See `MixtureSampler`.
-    """
+    """Markov chain over the states of `MixtureSampler` with steps that draw all rows at once."""
 
     def __init__(self, *args: Any, n_jobs: int | None = None, **params: Any):
         self.n_jobs = n_jobs

@@ -48,23 +48,7 @@ def count_tries(n_rows: int) -> int:
 
 
 class ClusterSampler(Part):
-    """Base class with rows, clusters, and quantities that depend on the emission's prior.
-
-    Parameters
-    ----------
-    n_rows : int
-    emission : ClusterEmission
-        Emission of a single state, which holds the prior.
-    stream : (4,) uint64 array
-        Stream of the sweeps.
-    split_merge : bool
-        Whether sweeps try to split and merge clusters.
-
-    Attributes
-    ----------
-    labels : (N,) array of int64
-    n_clusters : int
-    """
+    """Base class with rows, clusters, and quantities that depend on the emission's prior."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         "_rows", "_values", "_terms", "_log_alone", "_order", "known", "_pinned", "_free",
@@ -73,7 +57,7 @@ class ClusterSampler(Part):
     def __init__(
         self, n_rows: int, emission: Any, stream: NDArray[np.uint64], *, split_merge: bool
     ):
-        self.emission = emission
+        self.emission = emission  # of a single state, with the prior
         self.split_merge = split_merge
         self.stream = stream
         self.labels = np.full(n_rows, -1, dtype=np.int64)
@@ -94,16 +78,12 @@ class ClusterSampler(Part):
         self._take_prior()
 
     def _begin(self, rng: NDArray[np.uint64]) -> None:
-        """Draw the first partition: rows choose their clusters one by one, in random order.
-
-        If there are many rows, a subset is clustered first. If there are few for their columns,
-        other partitions are tried, too. Rows with known labels come before the others.
-        """
+        """Draw the first partition: rows choose their clusters one by one, in random order."""
         order = self._free.copy()
         shuffle(order, rng)
         possible = _STAGES if self._may_be_alike else _STAGES[1:]
         stages = [stage for stage in possible if 2 * stage[0] <= len(order)]
-        if stages:
+        if stages:  # many rows: a subset is clustered first
             n_rows, n_sweeps = stages[-1]
             rows = np.sort(np.append(order[:n_rows], self._some_pinned(n_rows, rng)))
             part = self._part(rows, self.emission.copy(), None, rng)
@@ -116,6 +96,7 @@ class ClusterSampler(Part):
             return
         self._seat_pinned()
         self._seat(order, rng)
+        # With few rows for their columns, other partitions are tried, too.
         if getattr(self.emission, "draws_dof", False) and self.emission.has_few_rows:
             self._take_part(self._order, self._find_best_start(rng))
 
@@ -139,11 +120,9 @@ class ClusterSampler(Part):
         self.labels[self._pinned] = clusters[self.known[self._pinned]]
 
     def _find_best_start(self, rng: NDArray[np.uint64]) -> Self:
-        """Return a sampler that began with the present clusters or with those of k-means.
-
-        With few rows, a chain that begins with one cluster takes its spread for that within
-        clusters. The result has the highest mean log joint in the last of a few sweeps.
-        """
+        """Return a sampler that began with the present clusters or with those of k-means."""
+        # With few rows, a chain that begins with one cluster takes its spread for that within
+        # clusters.
         best, highest = None, -math.inf
         for labels in (self.labels, *self.emission.find_clusters(rng)):
             labels = restrict_partition(labels, self.known)
@@ -262,10 +241,7 @@ class ClusterSampler(Part):
             raise ValueError(IMPOSSIBLE)
 
     def settled(self, labels: Places) -> Self:
-        """Return a sampler whose other variables suit a partition, or this one.
-
-        These are missing values, weights, and the columns that differ between clusters.
-        """
+        """Return a sampler whose latent values and varying columns suit a partition, or itself."""
         if not self._is_augmented and not self._may_be_alike:
             return self
         other = self.copy()
@@ -332,8 +308,7 @@ class ClusterSampler(Part):
     ) -> Any:
         """Try `n_tries` moves; return cluster statistics with room for `n_spare` more clusters.
 
-        `first` and `others` are the kernel's own arguments before and after `group_counts`. Without
-        `rng` the kernel draws from the stream of the sweeps.
+        `first` and `others` are the kernel's own arguments before and after `group_counts`.
         """
         _, rows, prior = self._terms
         n_rows = len(self.labels)

@@ -32,20 +32,11 @@ _MOST_NUMBERS = 2**24
 
 
 class GaussianSummary(NamedTuple):
-    """Sizes, means and scatters of Gaussian clusters, whose prior is normal-inverse-Wishart.
+    """Sizes, means and scatters of Gaussian clusters, whose prior is normal-inverse-Wishart."""
 
-    Attributes
-    ----------
-    sizes : (K,) array
-    means : (K, B, W) array
-    scatters : (K, B, W, W) array
-        Sums of squares and products around the means.
-    prior : GaussianClusterPrior
-    """
-
-    sizes: Floats
-    means: Floats
-    scatters: Floats
+    sizes: Floats  # (K,)
+    means: Floats  # (K, B, W)
+    scatters: Floats  # (K, B, W, W), sums of squares and products around the means
     prior: GaussianClusterPrior
 
     @classmethod
@@ -98,17 +89,10 @@ class GaussianSummary(NamedTuple):
 
 
 class CountSummary(NamedTuple):
-    """Sizes and sums of clusters of counts, with Gamma or Dirichlet priors.
+    """Sizes and sums of clusters of counts, with Gamma or Dirichlet priors."""
 
-    Attributes
-    ----------
-    sizes : (K,) array
-    sums : (K, V) array
-    prior : CountClusterPrior
-    """
-
-    sizes: Floats
-    sums: Floats
+    sizes: Floats  # (K,)
+    sums: Floats  # (K, V)
     prior: CountClusterPrior
 
     @classmethod
@@ -151,15 +135,7 @@ _KINDS: dict[int, Any] = {
 
 
 def summarize(terms: ClusterTerms, labels: Places) -> Summary:
-    """Return the statistics on which the evidence of clusters and of their unions depends.
-
-    Parameters
-    ----------
-    terms : ClusterTerms
-        Rows and prior.
-    labels : (N,) array of int
-        From 0 to K - 1, none without a row.
-    """
+    """Return the statistics on which the evidence of clusters and of their unions depends."""
     if terms.has_parts:
         cells, gaussians, counts = terms.list_parts()
         parts = [summarize(part, labels) for part in (cells, *gaussians, *counts)]
@@ -169,11 +145,7 @@ def summarize(terms: ClusterTerms, labels: Places) -> Summary:
 
 
 def make_cluster_tree(summary: Summary, n_labels: int = 0) -> MergeTree:
-    """Return the tree of greedy merges; losses are nats per row.
-
-    The first `n_labels` clusters have different labels. Two clusters with labels are merged only
-    when all clusters have one.
-    """
+    """Return the tree of greedy merges; the first `n_labels` clusters have different labels."""
     n, sizes = len(summary.sizes), summary.sizes
     summary = deepcopy(summary)  # merged clusters take the place of one
     own, names, losses = summary.log_evidence(), np.arange(n), np.full((n, n), np.inf)
@@ -192,7 +164,7 @@ def make_cluster_tree(summary: Summary, n_labels: int = 0) -> MergeTree:
     has_label = np.arange(n) < n_labels  # for a union: of its first cluster, since a < b
     for i in range(n - 1):
         choice = losses
-        if 0 < n_labels < n - i:
+        if 0 < n_labels < n - i:  # two with labels are merged only when all have one
             choice = np.where(np.outer(has_label, has_label), np.inf, losses)
         a, b = sorted(divmod(int(np.argmin(choice)), n))
         merges[i], lost[i] = np.sort(names[[a, b]]), losses[a, b]

@@ -583,10 +583,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         return complete_groups(self._models, ptr, values, self._key, rng)
 
     def _responsibilities(self, X: Any) -> tuple[Floats, Floats, SequencePanel, bool]:
-        """Return component and novelty probabilities of rows under the representative partition.
-
-        Component probabilities, (N, K), are given that the row is of a known component.
-        """
+        """Return `known_and_new` under the representative partition, the panel, and `is_single`."""
         panel, is_single = self._check_groups(X)
         known, new = self._representative.known_and_new(panel.ptr, panel.values, self._key)
         return known, new, panel, is_single

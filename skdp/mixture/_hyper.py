@@ -20,10 +20,8 @@ _LOGS = math.log(1e-8), math.log(1e8)
 
 
 def log_partition(sizes: Places, discount: float, concentration: float) -> float:
-    """Return the log probability of a partition with clusters of these sizes.
-
-    (b + a) ... (b + (K - 1) a) / (b + 1)_{n - 1} prod_k (1 - a)_{n_k - 1}.
-    """
+    """Return the log probability of a partition with clusters of these sizes."""
+    # (b + a) ... (b + (K - 1) a) / (b + 1)_{n - 1} prod_k (1 - a)_{n_k - 1}
     a, b, n = discount, concentration, int(sizes.sum())
     numbers, repeats = np.unique(sizes, return_counts=True)
     result = float(np.log(b + a * np.arange(1, len(sizes))).sum())
@@ -34,18 +32,10 @@ def log_partition(sizes: Places, discount: float, concentration: float) -> float
 
 @dataclass(frozen=True)
 class PartitionPrior:
-    """Priors of discount and concentration.
+    """Priors of discount and concentration; None: the value is fixed."""
 
-    Attributes
-    ----------
-    discount_prior : (p, q) or None
-        Beta prior of the discount. None: the discount is fixed.
-    concentration_prior : (shape, rate) or None
-        Gamma prior of the concentration. None: the concentration is fixed.
-    """
-
-    discount_prior: tuple[float, float] | None
-    concentration_prior: tuple[float, float] | None
+    discount_prior: tuple[float, float] | None  # Beta(p, q)
+    concentration_prior: tuple[float, float] | None  # Gamma(shape, rate)
 
     def draw(
         self, sizes: Places, discount: float, concentration: float, rng: NDArray[np.uint64]

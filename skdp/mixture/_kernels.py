@@ -2,7 +2,8 @@
 and `_kernels_moves`.
 
 A kernel with a branch per kind would compile all of them, so `kernels_of` selects in Python.
-Kernels enclose nothing but the kind: numba could not cache other closures.
+Kernels enclose nothing but the kind: numba could not cache other closures. A result of False or -1
+means that a covariance is not positive definite to rounding.
 """
 
 # mypy: ignore-errors
@@ -44,13 +45,7 @@ def shuffle(numbers, rng):
 def draw_latent_values(
     order, rows, prior, clusters, n_clusters, labels, members, ends, scratch, rng
 ):
-    """Draw what else is drawn of AUGMENTED rows in order, given their clusters, which stay.
-
-    Returns
-    -------
-    possible : bool
-        False if a covariance is not positive definite to rounding.
-    """
+    """Draw what else is drawn of AUGMENTED rows in order, given their clusters, which stay."""
     kind = AUGMENTED
     possible = _build_clusters(
         kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch
@@ -82,17 +77,7 @@ def kernels_of(kind: int) -> MixtureKernels:
 
     @njit_loop
     def weigh_alone(rows, prior, clusters, members, scratch, out):
-        """Write log p(x_i) of every row in its own cluster to `out`, (N,).
-
-        Parameters
-        ----------
-        clusters : arrays with room for one
-
-        Returns
-        -------
-        possible : bool
-            False if the prior's scale is not positive definite to rounding.
-        """
+        """Write log p(x_i) of every row in its own cluster to `out`, (N,)."""
         possible = build_cluster(kind, 0, members[:0], rows, prior, clusters, scratch)
         for i in range(out.shape[0]):
             if kind == AUGMENTED:
@@ -106,15 +91,7 @@ def kernels_of(kind: int) -> MixtureKernels:
         rows, prior, clusters, n_clusters, labels, log_alone, discount, concentration, weights,
         members, ends, scratch, out,
     ):  # fmt: skip
-        """Write log p(x_i given the other rows and their clusters) of every row to `out`, (N,).
-
-        Labels are the same afterwards.
-
-        Returns
-        -------
-        possible : bool
-            False if a covariance is not positive definite to rounding.
-        """
+        """Write log p(x_i given the other rows and their clusters) of every row to `out`, (N,)."""
         possible = _build_clusters(
             kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch
         )
@@ -154,13 +131,7 @@ def kernels_of(kind: int) -> MixtureKernels:
         n_tries, rows, prior, clusters, three, n_clusters, labels, pinned, most_rows, discount,
         concentration, group_counts, weights, pair, members, ends, sides, scratch, rng,
     ):  # fmt: skip
-        """Build the clusters, then propose `n_tries` moves; the arrays must have room.
-
-        Returns
-        -------
-        n_clusters : int
-            -1: a covariance is not positive definite to rounding.
-        """
+        """Build clusters and propose `n_tries` moves, with room for them; return n_clusters."""
         if not _build_clusters(
             kind, rows, prior, clusters, n_clusters, labels, members[0], ends, scratch
         ):

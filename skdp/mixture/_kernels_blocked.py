@@ -25,7 +25,10 @@ for its reverse move.
 | discount, concentration | a, b | scalars | |
 | row_sums | | (C,) int64 | sums of the indices of a cluster's rows, for a singleton its row |
 | members, weights, lines | | (N,) int64, (C + 1,), (4, K) | scratch |
+| times | | (4,) uint64 | scratch: stream of a block for the times of rows |
 | rng | | (4,) uint64 | stream, advanced in place; or scratch for the stream of a block |
+
+-1 clusters: a covariance is not positive definite to rounding.
 """
 
 # mypy: ignore-errors
@@ -93,13 +96,7 @@ def sum_rows(labels, row_sums):
 
 @njit_internal_nogc
 def draw_among(n, time, firsts, logs, rng):
-    """Return a draw, by log weight, from the clusters whose first rows come before a time.
-
-    Parameters
-    ----------
-    logs : (K,) float64
-        Overwritten.
-    """
+    """Return a draw by `logs`, overwritten, from the clusters whose first rows precede a time."""
     largest, total, last = -math.inf, 0.0, 0
     for k in range(n):
         largest = max(largest, logs[k] if firsts[k] < time else -math.inf)
@@ -120,16 +117,9 @@ def draw_among(n, time, firsts, logs, rng):
 
 @njit_internal_nogc
 def weigh_seats(n, left_out, less, sizes, discount, weights):
-    """Turn log densities into shares of n clusters; return the log of their sum.
+    """Replace log densities `weights` by shares of n clusters; return the log of their sum.
 
-    Parameters
-    ----------
-    left_out : int
-        Cluster that cannot be chosen; -1: none.
-    less : int
-        Cluster with one row less than in `sizes`; -1: none.
-    weights : (C + 1,) float64
-        Log densities, overwritten.
+    `left_out` cannot be chosen, and `less` has one row less than in `sizes`; -1: no such cluster.
     """
     largest, total = -math.inf, 0.0
     for k in range(n):
@@ -184,10 +174,7 @@ def join(
     kind, k, rows, prior, clusters, n_clusters, labels, log_alone, discount, concentration, weights,
     members, row_sums, scratch, rng,
 ):  # fmt: skip
-    """Propose that the only row of cluster k joins another; return the number of clusters.
-
-    -1: a covariance is not positive definite to rounding.
-    """
+    """Propose that the only row of cluster k joins another; return the number of clusters."""
     sizes, i, last, possible = clusters.vectors[SIZE], row_sums[k], n_clusters - 1, True
     weigh_row(kind, i, rows, prior, clusters, n_clusters, -1, scratch, weights)
     log_seats = weigh_seats(n_clusters, k, -1, sizes, discount, weights)
@@ -235,13 +222,7 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
         concentration, group_counts, weights, five_logs, sample, sample_sides, found, sides,
         scratch, rng,
     ):  # fmt: skip
-        """Propose `n_tries` splits and merges of large clusters; the arrays must have room.
-
-        Returns
-        -------
-        n_clusters : int
-            -1: a covariance is not positive definite to rounding.
-        """
+        """Propose `n_tries` splits and merges of large clusters, with room; return n_clusters."""
         list_all_members(n_clusters, labels, members, ends)
         for _ in range(n_tries):
             if n_clusters >= 0:
@@ -257,13 +238,7 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
         n_tries, rows, prior, clusters, n_clusters, labels, pinned, log_alone, discount,
         concentration, weights, members, row_sums, scratch, rng,
     ):  # fmt: skip
-        """Propose to open or remove singleton clusters, `n_tries` times or until arrays are full.
-
-        Returns
-        -------
-        n_left, n_clusters : int
-            Number of tries left; -1 clusters: a covariance is not positive definite to rounding.
-        """
+        """Open or remove singleton clusters while there is room; return tries left, n_clusters."""
         sizes = clusters.vectors[SIZE]
         while n_tries > 0 and 0 <= n_clusters < sizes.shape[0]:
             n_tries -= 1
@@ -285,11 +260,9 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
 
     @njit_loop
     def draw_all_parameters(prior, clusters, discount, drawn, scratch, rng):
-        """Draw the parameters and weights of as many clusters as `drawn` has room for.
-
-        The weights of the existing clusters, and of all others together, are
-        Dirichlet(n_1 - a, ..., n_K - a, b + a K). Gamma draws suffice: only ratios matter.
-        """
+        """Draw the parameters and weights of as many clusters as `drawn` has room for."""
+        # The weights of the existing clusters, and of all others together, are
+        # Dirichlet(n_1 - a, ..., n_K - a, b + a K). Gamma draws suffice: only ratios matter.
         for k in range(drawn.heads.shape[0]):
             draw_parameters(kind, k, prior, clusters, drawn, scratch, rng)
             drawn.heads[k] += draw_log_gamma(clusters.vectors[SIZE, k] - discount, rng)
@@ -298,20 +271,13 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
     def draw_rows(
         first_block, n_blocks, rows, drawn, labels, pinned, firsts, key, lines, times, rng
     ):
-        """Draw the clusters of the rows of some blocks.
-
-        Parameters
-        ----------
-        firsts : (K,) float64
-            All negative: rows with a cluster keep it, the others may join any.
-        times, rng : (4,) uint64
-            Streams of a block, scratch: the first for times of rows, the second for their clusters.
-        """
+        """Draw the clusters of the rows of some blocks."""
         n = firsts.shape[0]
         for block in range(first_block, first_block + n_blocks):
             stream_of_number(key, 2 * block, times)
             stream_of_number(key, 2 * block + 1, rng)
             for i in range(block * BLOCK, min((block + 1) * BLOCK, labels.shape[0])):
+                # If all of `firsts` are negative, rows with a cluster keep it, others may join any.
                 time, own = next_double(times), labels[i]
                 if own >= 0 and (firsts[own] < 0.0 or firsts[own] == time or is_pinned(i, pinned)):
                     draw_rest_given(kind, i, own, rows, drawn, lines, rng)

@@ -11,7 +11,8 @@ choice is fixed to the current clusters.
 The probability of these choices can only reduce the acceptance ratio of a merge: it is rejected
 before any choice is made if the ratio is already too small.
 
-The side of pinned rows depends on the first two rows drawn, as in `_kernels_moves`.
+The side of pinned rows depends on the first two rows drawn, as in `_kernels_moves`. A move needs at
+least two rows, all of one group, and room for one more cluster.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -84,12 +85,9 @@ def draw_any_row(labels, n_clusters, members, ends, rng):
 
 @njit_internal_nogc
 def draw_sample(n, i, j, first, second, members, ends, sample, rng):
-    """Write a random sample of the n rows of two clusters, with i and j last; return its size.
-
-    If there is room for all rows, each is written once.
-    """
+    """Write a random sample of the n rows of two clusters, with i and j last; return its size."""
     room, m = sample.shape[0] - 2, 0
-    if n - 2 <= room:
+    if n - 2 <= room:  # each row once
         for place in range(n):
             row = find_row(place, first, second, members, ends)
             if row != i and row != j:
@@ -133,13 +131,7 @@ def choose_sides(
     kind, n, i, j, first, second, members, ends, is_merge, rows, prior, five, discount, pinned,
     scratch, pair, sides, rng,
 ):  # fmt: skip
-    """Draw the sides of n rows given two fixed clusters; return the log probability.
-
-    Parameters
-    ----------
-    is_merge : bool
-        Whether each row takes the side of its current cluster instead of being drawn.
-    """
+    """Draw the sides of n rows given two fixed clusters; return the log probability."""
     sizes, log_chance = five.vectors[SIZE], 0.0
     log_odds = math.log((sizes[1] - discount) / (sizes[0] - discount))
     size = ends[first + 1] - ends[first]
@@ -148,7 +140,7 @@ def choose_sides(
         weigh_row(kind, row, rows, prior, five, 2, -1, scratch, pair)
         odds = pair[1] - pair[0] + log_odds
         side = int(next_double(rng) * (1.0 + math.exp(-odds)) < 1.0)
-        if is_merge:
+        if is_merge:  # the side of the current cluster
             side = int(place >= size)
         if row in (i, j):
             side = int(row == j)
@@ -183,10 +175,7 @@ def move_large_clusters(
     concentration, group_counts, weights, five_logs, sample, sample_sides, found, sides, scratch,
     rng,
 ):  # fmt: skip
-    """Propose a split or merge; return the number of clusters, or -1 if that is impossible.
-
-    There must be at least two rows, all of one group, and room for one more cluster.
-    """
+    """Propose a split or merge; return the number of clusters, or -1 if that is impossible."""
     group_counts.priors[0] = group_counts.priors[1] = -discount
     n_rows, sizes, possible = labels.shape[0], clusters.vectors[SIZE], True
     i = draw_any_row(labels, n_clusters, members, ends, rng)

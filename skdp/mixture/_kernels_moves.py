@@ -25,6 +25,9 @@ rows of two clusters. With one pass over unassigned rows this would be Dahl's sa
 Pinned rows are not drawn in passes. In a trade they stay on their sides. In a split they all go
 with the second row if it is pinned, otherwise with the first. A merge that no such split would undo
 is not proposed, nor is a split whose two rows are pinned.
+
+A move needs at least two rows, all of one group, and room for one more cluster. It is impossible if
+a covariance is not positive definite to rounding.
 """  # noqa: E501
 
 # mypy: ignore-errors
@@ -66,20 +69,11 @@ Few are cheap, and many are needed to place rows well if there are dozens of col
 
 
 class GroupCounts(NamedTuple):
-    """Counts that weigh the sides of a move for a row: rows of its group there, and a prior.
+    """Counts that weigh the sides of a move for a row: rows of its group there, and a prior."""
 
-    Attributes
-    ----------
-    groups : (N,) int64
-        Group of each row.
-    counts : (2, J) float64, scratch
-        Number of rows of each group on either side.
-    priors : (2,) float64
-    """
-
-    groups: np.ndarray
-    counts: np.ndarray
-    priors: np.ndarray
+    groups: np.ndarray  # (N,) int64, group of each row
+    counts: np.ndarray  # (2, J) float64, scratch: rows of each group on either side
+    priors: np.ndarray  # (2,) float64
 
 
 def empty_group_counts(groups: np.ndarray, n_groups: int) -> GroupCounts:
@@ -123,15 +117,7 @@ def split_chance(n_clusters, size):
 
 @njit_internal_nogc
 def weigh_partners(n, own, weights):
-    """Write the probabilities that each of n clusters is chosen as the partner of a row's own.
-
-    Half of the probability is uniform, so that every cluster can be chosen.
-
-    Parameters
-    ----------
-    weights : (2, C + 1) float64
-        Log densities of the row under the clusters, and the probabilities.
-    """
+    """Write to weights[1] the chance of each cluster as partner, from log densities weights[0]."""
     largest, total, logs, chances = -math.inf, 0.0, weights[0], weights[1]
     for k in range(n):
         if k != own:
@@ -139,6 +125,7 @@ def weigh_partners(n, own, weights):
     for k in range(n):
         chances[k] = math.exp(logs[k] - largest) if k != own else 0.0
         total += chances[k]
+    # Half of the probability is uniform, so that every cluster can be chosen.
     for k in range(n):
         chances[k] = 0.5 * chances[k] / total + 0.5 / (n - 1)
     chances[own] = 0.0
@@ -159,16 +146,7 @@ def draw_partner(n, chances, rng):
 
 @njit_internal_nogc
 def gather(labels, i, j, pinned, members, goal, rng):
-    """Write the rows of the clusters of i and j, with i and j last.
-
-    The others are in random order, except for pinned rows, which follow. `goal` is whether a row's
-    label differs from that of i.
-
-    Returns
-    -------
-    n_free, n : int
-        Numbers of rows without i, j and pinned rows, and of all rows.
-    """
+    """Write the rows of two clusters: free (shuffled), pinned, i and j; return n_free and n."""
     n, first, second = 0, labels[i], labels[j]
     for row in range(labels.shape[0]):
         is_other = (labels[row] == first or labels[row] == second) and row != i and row != j
@@ -201,10 +179,7 @@ def may_move(move, n_free, n, members, goal, pinned):
 
 @njit_internal_nogc
 def settle_pinned(n_free, n, members, pinned, sides):
-    """Put the pinned rows of a split or merge on the side of the second row, if it is pinned.
-
-    Otherwise they are on the side of the first row. The rows are at ``n_free`` to ``n - 3``.
-    """
+    """Put pinned rows of a split or merge on the second row's side if it is pinned, else side 0."""
     for place in range(n_free, n - 2):
         sides[place] = is_pinned(members[n - 1], pinned)
 
@@ -242,22 +217,7 @@ def count_sides(n, members, sides, group_counts):
 def pass_over(
     kind, n_free, n, members, sides, has_goal, rows, prior, three, group_counts, scratch, pair, rng
 ):
-    """Draw the sides of the first `n_free` of n rows, each given the others.
-
-    Parameters
-    ----------
-    has_goal : bool
-        Whether each row goes to its side in ``sides[1]`` instead of being drawn.
-    pair : (2,) float64
-        Scratch.
-
-    Returns
-    -------
-    possible : bool
-        False if a covariance is not positive definite to rounding.
-    log_chance : float
-        Log probability of the choices of the rows.
-    """
+    """Draw the sides of the first `n_free` of n rows in turn; return possible and log chance."""
     possible, log_chance, place, worn = True, 0.0, 0, True
     count_sides(n, members[0], sides[0], group_counts)
     while worn or place < n_free:
@@ -276,7 +236,7 @@ def pass_over(
                 second = counts[1] - (own == 1) + group_counts.priors[1]
                 odds = pair[1] - pair[0] + math.log(second / first)
                 chosen = int(next_double(rng) * (1.0 + math.exp(-odds)) < 1.0)
-                if has_goal:
+                if has_goal:  # the row goes there instead
                     chosen = int(sides[1, place])
                 odds = odds if chosen == 1 else -odds
                 log_chance -= max(-odds, 0.0) + math.log1p(math.exp(-abs(odds)))
@@ -296,15 +256,7 @@ def pass_over(
 
 @njit_internal_nogc
 def log_choice(n_rows, n_clusters, first, second, partner_chance):
-    """Return the log probability of choosing a merge or trade with these two rows.
-
-    Parameters
-    ----------
-    first, second : float
-        Sizes of the clusters of the first and of the second row.
-    partner_chance : float
-        Probability that the second row's cluster is chosen.
-    """
+    """Return the log probability of a merge or trade of two rows of clusters of these sizes."""
     chance = row_chance(n_rows, n_clusters, first) * (1.0 - split_chance(n_clusters, first))
     return math.log(chance * partner_chance / second)
 
@@ -336,19 +288,7 @@ def begin_move(
     kind, rows, prior, clusters, three, n_clusters, labels, pinned, most_rows, weights, members,
     sides, scratch, rng,
 ):  # fmt: skip
-    """Draw a move, its two rows, and the initial sides of the passes.
-
-    Returns
-    -------
-    move, i : int
-        i is the first row.
-    first, second : int
-        The clusters; the second row's cluster is new in a split.
-    n_free, n : int
-        Number of members whose sides are drawn, and of all; 0 if there are more than `most_rows` or
-        pinned rows forbid the move, so that nothing is proposed.
-    n_passes : int
-    """
+    """Draw a move, its two rows, and the initial sides of the passes; n is 0 without a proposal."""
     sizes = clusters.vectors[SIZE]
     i = draw_row(labels, sizes, n_clusters, rng)
     first = labels[i]
@@ -376,7 +316,7 @@ def begin_move(
         settle_pinned(n_free, n, members[0], pinned, sides[0])
     n_passes = FEW_PASSES if next_double(rng) < 0.5 else MANY_PASSES
     if move == SPLIT:
-        second = n_clusters
+        second = n_clusters  # the new cluster
     return move, i, first, second, n_free, n, n_passes
 
 
@@ -428,11 +368,7 @@ def move_clusters(
     kind, rows, prior, clusters, three, n_clusters, labels, pinned, most_rows, discount,
     concentration, group_counts, weights, pair, members, sides, scratch, rng,
 ):  # fmt: skip
-    """Propose a split, merge or trade; return the number of clusters, or -1 if impossible.
-
-    There must be at least two rows, all of one group, and room for one more cluster. Nothing is
-    proposed for more than `most_rows`.
-    """
+    """Propose a split, merge or trade of at most `most_rows`; return n_clusters, -1: impossible."""
     n_rows = labels.shape[0]
     move, i, first, second, n_free, n, n_passes = begin_move(
         kind, rows, prior, clusters, three, n_clusters, labels, pinned, most_rows, weights, members,

@@ -1,6 +1,6 @@
 """Kernels that minimize the mean loss of a partition against sampled ones.
 
-The loss defines g: see `representative_partition`.
+The loss defines g: see `_partition`.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -53,12 +53,7 @@ def tabulate(labels, samples, sizes, tables):
 
 @njit_loop
 def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
-    """Move some rows of a tabulated partition to the cluster of least loss; return their number.
-
-    An index k of size 0 is a new cluster. A row never joins a cluster if it shares no sampled
-    cluster with any of its rows, even if that minimizes the loss, which can happen if there is no
-    room for a new cluster.
-    """
+    """Move some rows of a tabulated partition to the cluster of least loss; return their number."""
     n_samples, n_moved = samples.shape[0], 0
     apart = n_samples * step(0, is_vi)
     for i in range(begin, end):
@@ -77,6 +72,8 @@ def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
                     changes[k] += step(shared[k], False)
         best, least, stay = own, math.inf, math.inf
         for k in range(sizes.shape[0]):
+            # An index k of size 0 is a new cluster. Without room for one, the loss may be least in
+            # a cluster with which the row shares no sampled cluster: the row never joins it.
             change = step(sizes[k], is_vi) - 2.0 * changes[k] / n_samples
             if k == own:
                 stay = change
@@ -94,10 +91,7 @@ def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
 
 @njit_loop
 def merge(k, labels, has_label, is_vi, sizes, tables, changes):
-    """Merge cluster k of a tabulated partition with another; return False if none is better.
-
-    It is merged with the cluster that minimizes the loss, but no two clusters with labels are.
-    """
+    """Merge cluster k with the one that minimizes the loss; return False if none is better."""
     n_samples, n = tables.shape[0], sizes.shape[0]
     for other in range(n):
         changes[other] = 0.0

@@ -10,6 +10,10 @@ r"""Collapsed Gibbs sweeps: inlined sections of kernels.
 | weights | | (C + 1,) | scratch |
 | members | | (N,) int64 | rows of clusters, scratch |
 | rng | | (4,) uint64 | stream, advanced in place |
+
+Pinned rows of a cluster have the same label, and no other cluster has that label. A step is
+impossible if a covariance is not positive definite to rounding. A sweep stops at the end of
+`order`, without room for a new cluster, or, with -1, if it is impossible.
 """
 
 # mypy: ignore-errors
@@ -54,10 +58,7 @@ def bring_in_random_order(numbers, rng):
 
 @njit_internal_nogc
 def is_pinned(i, pinned):
-    """Return whether row i has a known label, so that no step may move it on its own.
-
-    Pinned rows of a cluster have the same label, and no other cluster has that label.
-    """
+    """Return whether row i has a known label, so that no step may move it on its own."""
     return pinned.shape[0] > 0 and pinned[i]
 
 
@@ -74,13 +75,7 @@ def list_members(labels, k, members):
 
 @njit_internal_nogc
 def list_all_members(n_clusters, labels, members, ends):
-    """Write the rows of all clusters in sequence, and their offsets; return the end.
-
-    Parameters
-    ----------
-    ends : (C + 1,) int64, output
-        Offsets; the start of the next cluster is the end of one.
-    """
+    """Write the rows of all clusters in sequence, and their offsets with the end, (C + 1,)."""
     n_seated = 0
     for k in range(n_clusters):
         ends[k] = 0
@@ -141,15 +136,7 @@ def pick(n, weights, new, rng):
 
 @njit_internal_nogc
 def choose_cluster(n, own, sizes, log_alone, discount, concentration, weights, rng):
-    """Return a draw from the clusters, or n for a new cluster.
-
-    Parameters
-    ----------
-    own : int
-        The cluster of the row, whose size is reduced by one; -1: none.
-    weights : (C + 1,) float64
-        Log densities of the row, overwritten.
-    """
+    """Return a draw from the clusters without the row, or n: a new one; overwrite `weights`."""
     n_others = n
     if own >= 0 and sizes[own] < 1.5:
         n_others = n - 1
@@ -168,17 +155,7 @@ def choose_cluster(n, own, sizes, log_alone, discount, concentration, weights, r
 
 @njit_internal_nogc
 def log_average(n, own, sizes, log_alone, discount, concentration, n_others, weights):
-    """Return the log density of a row, averaged over the clusters and a new one.
-
-    Parameters
-    ----------
-    own : int
-        The cluster of the row, whose size is reduced by one; -1: none.
-    n_others : int
-        Number of the other rows.
-    weights : (C + 1,) float64
-        Log densities of the row in the clusters.
-    """
+    """Return the log density of a row, averaged over the clusters without it and a new one."""
     if n_others == 0:
         return log_alone
     n_full, largest = 0, log_alone
@@ -210,11 +187,7 @@ def remove_row(kind, i, own, rows, prior, clusters, labels, members, scratch):
 def weigh_latent_row(
     kind, i, rows, prior, clusters, n_clusters, labels, log_alone, weights, members, scratch
 ):  # fmt: skip
-    """Remove a row with additionally drawn quantities, and write its log densities.
-
-    The log density of the row in its own cluster is also written. Returns are those of
-    `weigh_seated_row`.
-    """
+    """Remove a row with drawn quantities, and write its log densities: see `weigh_seated_row`."""
     possible, old, own = True, labels[i], labels[i]
     is_alone = old >= 0 and clusters.vectors[SIZE, old] < 1.5
     if old >= 0 and not is_alone:
@@ -269,12 +242,7 @@ def weigh_seated_row(
 ):  # fmt: skip
     """Write the log densities of a row under the clusters without the row.
 
-    Returns
-    -------
-    possible : bool
-        False if a covariance is not positive definite to rounding.
-    own : int
-        The cluster of the row; -1: it has none, or the row had to be removed from it.
+    Return whether that is possible, and its cluster; -1: it has none, or had to be removed from it.
     """
     if kind == AUGMENTED:
         if is_latent(np.int64(i), rows):
@@ -297,15 +265,7 @@ def weigh_seated_row(
 def reseat_row(
     kind, i, own, chosen, rows, prior, clusters, n_clusters, labels, members, scratch, rng
 ):  # fmt: skip
-    """Move a row from its own cluster (-1: none) to another or, if not alone, a new one.
-
-    Returns
-    -------
-    possible : bool
-        False if a covariance is not positive definite to rounding.
-    n_clusters : int
-        The number of clusters after the last one has replaced an empty one.
-    """
+    """Move a row from its own cluster (-1: none) to another or, if not alone, a new one."""
     possible, labels[i] = True, chosen
     if chosen == n_clusters:
         n_clusters += 1
@@ -327,14 +287,7 @@ def sweep_rows(
     kind, begin, order, rows, prior, clusters, n_clusters, labels, log_alone, discount,
     concentration, weights, members, scratch, rng,
 ):  # fmt: skip
-    """Draw the clusters of rows order[begin], order[begin + 1], ... in turn.
-
-    Returns
-    -------
-    place, n_clusters : int
-        Where the sweep stopped for lack of room, or the end of `order`; -1: a covariance is not
-        positive definite to rounding.
-    """
+    """Draw the clusters of rows from order[begin] on; return the place reached, n_clusters."""
     sizes = clusters.vectors[SIZE]
     place, end = begin, order.shape[0]
     while 0 <= place < end and n_clusters < sizes.shape[0]:

@@ -14,29 +14,14 @@ from skdp.mixture._table._weights import RowCopies
 
 
 class LabeledRows(NamedTuple):
-    """Rows and their known labels.
-
-    Attributes
-    ----------
-    values : (N, D) array
-    known : (N,) array of int64 or None
-        Index of each row's label in `names`, -1 if it is unknown. None: all are unknown.
-    names : (C,) array of int64
-        The labels in ascending order; every one has a row.
-    ptr : (J + 1,) array or None
-        Offsets of groups of rows. None: rows are not in groups.
-    powers : (N,) array or None
-        Powers of the likelihoods of rows, in (0, 1]. None: all are 1.
-    copies : RowCopies or None
-        The rows of X that these are copies of, in a fit with weights.
-    """
+    """Rows and their known labels."""
 
     values: Floats
-    known: Places | None = None
-    names: Places = np.empty(0, dtype=np.int64)
-    ptr: Places | None = None
-    powers: Floats | None = None
-    copies: RowCopies | None = None
+    known: Places | None = None  # (N,), places in `names`, -1 if unknown; None: all are
+    names: Places = np.empty(0, dtype=np.int64)  # (C,), ascending; each has a row
+    ptr: Places | None = None  # (J + 1,), offsets of groups of rows; None: no groups
+    powers: Floats | None = None  # (N,), of the likelihoods of rows, in (0, 1]; None: all are 1
+    copies: RowCopies | None = None  # the rows of X that these are copies of, in a fit with weights
 
     def take(self, rows: Places) -> LabeledRows:
         """Return some of the rows."""
@@ -62,13 +47,7 @@ def label_rows(values: Floats, labels: Places) -> LabeledRows:
 
 
 def check_labels(values: Floats, y: Any) -> LabeledRows:
-    """Return rows with the labels that `y` gives.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If `y` is not a label per row.
-    """
+    """Return rows with the labels that `y` gives: one for each row, or None."""
     if y is None:
         return LabeledRows(values)
     return _label_known(values, _check_array(y, len(values), "y", "X"))
@@ -85,13 +64,7 @@ def _check_array(y: Any, n_rows: int, name: str, place: str) -> Places:
 
 
 def check_labels_of_groups(panel: SequencePanel, is_single: bool, y: Any) -> LabeledRows:
-    """Return the rows of groups with the labels that `y` gives.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If `y` does not hold an array of labels for each group.
-    """
+    """Return rows of groups with the labels that `y` gives: an array for each group, or None."""
     if is_single or y is None:
         return check_labels(panel.values, y)._replace(ptr=panel.ptr)
     parts = list(y) if is_list_like(y) else []
@@ -164,11 +137,7 @@ def check_agreement(init: Places, rows: LabeledRows) -> None:
 
 
 def restrict_partition(labels: Places, known: Places | None) -> Places:
-    """Return a partition that differs only in labeled rows and is consistent with their labels.
-
-    Common labels come first. Each keeps the cluster of most of its rows, unless that has another
-    label already; then it opens a new cluster.
-    """
+    """Return a partition that differs only in labeled rows and is consistent with their labels."""
     if known is None:
         return labels
     n, pinned = int(labels.max()) + 1, known >= 0
@@ -176,6 +145,8 @@ def restrict_partition(labels: Places, known: Places | None) -> Places:
     table = np.bincount(known[pinned] * n + labels[pinned], minlength=n_labels * n)
     table = table.reshape(n_labels, n)
     clusters = n + np.arange(n_labels)
+    # Common labels come first. Each keeps the cluster of most of its rows, unless that has another
+    # label already; then it opens a new cluster.
     for label in np.argsort(-table.sum(axis=1), kind="stable"):
         k = int(np.argmax(table[label]))
         if table[label, k] > 0:

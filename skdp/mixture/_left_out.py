@@ -15,30 +15,10 @@ from skdp.mixture._model import MixtureModel
 
 
 class LeftOutDensities:
-    r"""Log p(x_i given x_-i, c_-i and the hyperparameters) under stored samples.
+    """Log p(x_i given x_-i, c_-i and the hyperparameters) under samples: f_i, as of `log_average`.
 
-    Parameters of clusters are integrated out, and so is the cluster of the row:
-
-    .. math::
-
-        f_i = \frac{1}{n - 1 + b} \Big(\sum_k (n_k^{-i} - a) p(x_i \mid x_{k \setminus i})
-        + (b + a K^{-i}) p(x_i)\Big)
-
-    Posterior draws of c_-i have the density p(c_-i given x_-i) f_i / p(x_i given x_-i), so that
-    the harmonic mean of f_i over them is p(x_i given x_-i).
-
-    Parameters
-    ----------
-    emission : ClusterEmission
-        Sampler of a single state, with the rows of the fit attached.
-
-    Raises
-    ------
-    TypeError
-        If weights or missing values of rows are drawn, which stored samples do not hold, or if
-        columns may have the same distribution in all clusters, which is that of all rows.
-    ValueError
-        If the emission is not that of the fit.
+    Posterior draws of c_-i have the density p(c_-i given x_-i) f_i / p(x_i given x_-i), so that the
+    harmonic mean of f_i over them is p(x_i given x_-i).
     """
 
     def __init__(self, emission: Any):

@@ -23,40 +23,21 @@ def log_shares(sizes: NDArray[Any], discount: float, concentration: float) -> Fl
 
 
 class SampledPrior(NamedTuple):
-    """Hyperparameters of a stored sample.
-
-    Attributes
-    ----------
-    discount, concentration : float
-    clusters : object
-        Prior of the parameters of clusters: see `skdp.emissions._clusters.ClusterTerms`.
-    """
+    """Hyperparameters of a stored sample."""
 
     discount: float
     concentration: float
-    clusters: Any
+    clusters: Any  # prior of the parameters of clusters, as of `ClusterTerms`
 
 
 @dataclass(frozen=True, eq=False)
 class MixtureModel:
-    """A partition of the training rows, and the distribution of the next row given it.
+    """A partition of the training rows, and the distribution of the next row given it."""
 
-    Attributes
-    ----------
-    labels : (N,) array of int32
-        Clusters of the training rows.
-    log_weights : (K + 1,) array
-        Log probabilities that the next row joins each cluster, or, last, a new one.
-    emission : EmissionModel
-        Distributions of the next row in each cluster and, last, in a new one.
-    hyper : SampledPrior or None, default=None
-        The prior of partition and clusters, which `LeftOutDensities` needs.
-    """
-
-    labels: NDArray[np.int32]
-    log_weights: Floats
-    emission: Any
-    hyper: SampledPrior | None = None
+    labels: NDArray[np.int32]  # (N,), of the training rows
+    log_weights: Floats  # (K + 1,), that the next row joins each cluster or, last, a new one
+    emission: Any  # distributions of the next row in each cluster and, last, a new one
+    hyper: SampledPrior | None = None  # `LeftOutDensities` needs it
 
     @property
     def weights(self) -> Floats:

@@ -1,4 +1,15 @@
-"""Representative partition of sampled partitions."""
+"""Representative partition of sampled partitions.
+
+With g(x) = x^2 / 2 (Binder) or x log x (variation of information, times N), the loss of a partition
+of sizes n_k against one of sizes m_l is sum_k g(n_k) + sum_l g(m_l) - 2 sum_kl g(n_kl), where n_kl
+is the number of rows in cluster k of one and l of the other. Rows move one by one, and after each
+pass, clusters are merged that single rows would leave slowly or never.
+
+The result has no more clusters than the median of the samples. Without a bound Binder's loss moves
+rows that components share out of both, to their own clusters: if many overlap, the loss is least
+for a partition into twice as many clusters as any sample has. If the bound is the largest number of
+clusters of a sample, such rows occupy the places of transient clusters.
+"""
 
 from __future__ import annotations
 
@@ -31,34 +42,8 @@ def representative_partition(
 ) -> Places:
     """Return the sampled partition with the least mean loss to all samples, after improvement.
 
-    With g(x) = x^2 / 2 (Binder) or x log x (variation of information, times N), the loss of a
-    partition of sizes n_k against one of sizes m_l is sum_k g(n_k) + sum_l g(m_l)
-    - 2 sum_kl g(n_kl), where n_kl is the number of rows in cluster k of one and l of the other.
-    Rows move one by one, and after each pass, clusters are merged that single rows would leave
-    slowly or never.
-
-    It has no more clusters than the median of the samples. Without a bound Binder's loss moves rows
-    that components share out of both, to their own clusters: if many overlap, the loss is least for
-    a partition into twice as many clusters as any sample has. If the bound is the largest number of
-    clusters of a sample, such rows occupy the places of transient clusters. A row never joins a
-    cluster if it shares no sampled cluster with any of its rows.
-
-    If an `InterruptGuard` holds back a Ctrl-C, the best partition so far is returned.
-
-    Parameters
-    ----------
-    samples : (S, N) array
-        Labels from 0.
-    loss : {"binder", "vi"}
-    known : (N,) array or None
-        Labels from 0 of some rows, -1 if unknown. All samples have the rows of a label together
-        and those of different labels apart, and so has the result. None: all are unknown.
-
-    Returns
-    -------
-    (N,) array
-        Clusters of the labels, then the others by decreasing size; ties are ordered by their first
-        rows.
+    Labels count from 0; `known` ones are -1 if unknown. Clusters with known labels come first, then
+    the others by decreasing size. If an `InterruptGuard` holds back a Ctrl-C, this is the best yet.
     """
     if known is None:
         return _improved(samples, loss, samples.shape[1])
@@ -122,10 +107,7 @@ def _merge(
     sizes: NDArray[np.int64],
     tables: NDArray[np.int64],
 ) -> bool:
-    """Merge clusters if that lowers the loss; return whether any were merged.
-
-    A cluster has at most one label, so two clusters with labeled rows are not merged.
-    """
+    """Merge clusters if that lowers the loss; return whether any were merged."""
     has_merged = False
     for k in np.argsort(sizes):
         if is_interrupted():

@@ -17,30 +17,7 @@ from skdp.mixture._state import MixtureState
 
 
 class MixtureSampler(ClusterSampler):
-    """Markov chain over partitions, discount and concentration; parameters are integrated out.
-
-    Parameters
-    ----------
-    rows : LabeledRows
-        Rows with the same known label are always together, and rows with different ones apart.
-    emission : ClusterEmission
-        Emission of a single state, which holds the prior.
-    prior : PartitionPrior
-    discount, concentration : float
-        Fixed or initial values.
-    init : (N,) array of int or None
-        First clusters, labeled from 0 without gaps. None: rows join clusters in turn,
-        in random order, each given the rows before; if there are many rows, a subset comes first.
-    init_stream, stream : (4,) uint64 arrays
-        Streams of the first partition and of the sweeps.
-    split_merge : bool, default=True
-        Whether sweeps try to split and merge clusters.
-
-    Attributes
-    ----------
-    labels : (N,) array of int64
-    n_clusters : int
-    """
+    """Markov chain over partitions, discount and concentration; parameters are integrated out."""
 
     def __init__(
         self,
@@ -106,10 +83,7 @@ class MixtureSampler(ClusterSampler):
     def _move(
         self, n_tries: int, most_rows: int, rng: NDArray[np.uint64], *, n_spare: int = 0
     ) -> Any:
-        """Try `n_tries` moves of at most `most_rows` rows; return the statistics of the clusters.
-
-        The arrays have room for `n_spare` more clusters.
-        """
+        """Try `n_tries` moves of at most `most_rows` rows; return statistics of the clusters."""
         return self._move_clusters(
             self._kernels.split_and_merge, n_tries, self._one_group(),
             (most_rows, self.discount, self.concentration), n_spare=n_spare, rng=rng,

@@ -13,28 +13,15 @@ from skdp.emissions._cells._terms import CellPrior, CellRows
 
 
 class CellSummary(NamedTuple):
-    """Sums over the observed cells of each cluster, weighted by the powers of rows.
+    """Sums over the observed cells of each cluster, weighted by the powers of rows."""
 
-    Attributes
-    ----------
-    sizes : (K,) array
-        Numbers of rows, regardless of their powers.
-    numbers, means, scatters : (K, P) arrays
-        Of normal columns: sums of powers, means, and sums of squares around these.
-    count_numbers, sums : (K, Q) arrays
-        Of columns of counts: sums of powers and of counts.
-    symbols : (K, V) array
-        Numbers of all symbols.
-    prior : CellPrior
-    """
-
-    sizes: Floats
-    numbers: Floats
-    means: Floats
-    scatters: Floats
-    count_numbers: Floats
-    sums: Floats
-    symbols: Floats
+    sizes: Floats  # (K,), rows, regardless of their powers
+    numbers: Floats  # (K, P), sums of powers of normal columns
+    means: Floats  # (K, P)
+    scatters: Floats  # (K, P), sums of squares around the means
+    count_numbers: Floats  # (K, Q), sums of powers of columns of counts
+    sums: Floats  # (K, Q), of counts
+    symbols: Floats  # (K, V), numbers of all symbols
     prior: CellPrior
 
     @classmethod
@@ -104,15 +91,9 @@ class CellSummary(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PartSummary:
-    """Summaries of all parts of a table.
+    """Summaries of all parts of a table."""
 
-    Attributes
-    ----------
-    sizes : (K,) array
-    parts : list
-    """
-
-    sizes: Floats
+    sizes: Floats  # (K,)
     parts: list[Any]
 
     @property

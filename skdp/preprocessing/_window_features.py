@@ -384,12 +384,10 @@ class WindowFeatures(
     def _nearest_inner(
         self, panel: SequencePanel, layout: WindowLayout
     ) -> NDArray[np.int64] | None:
-        """Return the nearest window at which filters read observed values only; None: no filters.
-
-        Other filters read the end values of a sequence again, or values of gaps.
-        """
+        """Return the nearest window where filters read only observed values; None: no filters."""
         if not isinstance(self._features, Convolutions):
             return None
+        # Other filters read the end values of a sequence again, or values of gaps.
         is_observed = np.asarray(~np.isnan(panel.values[:, self._columns]).any(axis=1))
         return layout.nearest_inner(is_observed, self._features.reach)
 
@@ -440,11 +438,7 @@ class WindowFeatures(
                 self._pca = PCA(self._n_out, svd_solver="full").fit(complete)
 
     def _reduce(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the principal components of windows.
-
-        If some features of a window are missing, the components are fitted to the others by least
-        squares. If more than half are missing, the components are NaN.
-        """
+        """Return the principal components of windows; NaN if more than half of the features are."""
         if self.n_components is None:
             return raw
         if self._kept is not None:
@@ -457,6 +451,7 @@ class WindowFeatures(
         for i in np.flatnonzero(~complete & (known.mean(axis=1) >= 0.5)):
             own = known[i]
             loadings, centered = self._pca.components_[:, own].T, (raw[i] - self._pca.mean_)[own]
+            # components that fit the known features best
             rows[i] = np.linalg.lstsq(loadings, centered, rcond=None)[0]
         return rows
 

@@ -14,19 +14,7 @@ from skdp._numeric._typing import Floats
 def check_by_depth(
     value: Any, name: str, n: int, check: Callable[[Any], float], what: str
 ) -> Floats | None:
-    """Return a value for each of n depths; None if they are to be drawn.
-
-    Parameters
-    ----------
-    value : "auto", a number for all depths, or (n,) numbers
-    name : str
-        Name of the parameter.
-    n : int
-    check : callable
-        Function that returns a number as a float, or raises an error.
-    what : str
-        Name of a depth in error messages.
-    """
+    """Return a checked value for each of n depths, called `what`; None if they are to be drawn."""
     if isinstance(value, str) and value == "auto":
         return None
     if is_number(value):

@@ -38,9 +38,9 @@ _SMALLEST = 1e-100  # a draw may underflow; at b = 0 the chain would stay foreve
 def draw_concentration(customers, tables, discount, concentration, shape, rate, rng):
     """Return the next b of a Gibbs chain that leaves its posterior invariant, for any a in [0, 1).
 
-    The likelihood is prod_j (b | a)_{T_j} / (b)_{N_j}. Its denominator is an integral over
-    x_j ~ Beta(b + 1, N_j - 1), and each factor b + a m of its numerator is a sum over
-    y_jm ~ Bernoulli(b / (b + a m)). Given these variables, b is Gamma(c + sum y, d - sum log x).
+    (b)_{N_j} in the denominator of prod_j (b | a)_{T_j} / (b)_{N_j} is an integral over
+    x_j ~ Beta(b + 1, N_j - 1), and each factor b + a m of the numerator is a sum over
+    y_jm ~ Bernoulli(b / (b + a m)). Given these, b is Gamma(c + sum y, d - sum log x).
     """
     shape, rate = add_evidence(customers, tables, discount, concentration, shape, rate, rng)
     return draw_given_evidence(shape, rate, rng)

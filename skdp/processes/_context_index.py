@@ -14,26 +14,12 @@ from skdp.processes._kernels_interpolated import find_cells
 
 @dataclass(frozen=True)
 class ContextIndex:
-    """The cells of every restaurant and their dishes, which are outcomes.
-
-    The cells of a restaurant are consecutive, in the order of outcomes.
-
-    Attributes
-    ----------
-    n_outcomes : int
-    has_root : bool
-        Whether one restaurant is above all others. If not, the restaurants of the first depth are
-        side by side, below the base.
-    cell_ptr : (n_nodes + 1,) int32
-        The cells of restaurant u are ``cell_ptr[u]:cell_ptr[u + 1]``.
-    outcome : (n_cells,) int32
-    layout : FranchiseLayout
-    """
+    """The cells of every restaurant, one after another, in the order of their dishes: outcomes."""
 
     n_outcomes: int
-    has_root: bool
-    cell_ptr: Ints
-    outcome: Ints
+    has_root: bool  # one restaurant is above all others; else the first depth is below the base
+    cell_ptr: Ints  # (n_nodes + 1,), cells of restaurant u are cell_ptr[u]:cell_ptr[u + 1]
+    outcome: Ints  # (n_cells,)
     layout: FranchiseLayout
 
     def base_of_cells(self, base: Floats) -> Floats:

@@ -46,8 +46,7 @@ _SMALLEST = 1e-8
 def draw_table_evidence(n_tables, concentration, discount, rng):
     """Return the power of a that the tables of one restaurant contribute: sum (1 - y).
 
-    Each factor b + a m of (b | a)_T, m = 1, ..., T - 1, is a sum over y ~ Bernoulli(b / (b + a m)),
-    with b for y = 1 and a m for y = 0.
+    Each factor b + a m of (b | a)_T, m = 1, ..., T - 1, is a sum over y ~ Bernoulli(b / (b + a m)).
     """
     evidence = 0
     for m in range(1, n_tables):
@@ -59,9 +58,8 @@ def draw_table_evidence(n_tables, concentration, discount, rng):
 def _unseat_block(n, t, a, values, row_ptr, rng):
     """Unseat customers beyond the table of ratios: return n, t and the evidence; 1 < t < n.
 
-    The probability that the last customer opened a table is 1 / V. S^n_t is log-concave in t
-    (Kurtz, 1972), from which it follows that V decreases in t and increases in n. So two integrals
-    bound V for a whole block, and decide for nearly all of its customers.
+    The last customer opened a table with probability 1 / V. S^n_t is log-concave in t (Kurtz,
+    1972), so V decreases in t and increases in n: two integrals decide for nearly all of a block.
     """
     steps = min(int(math.sqrt(n)), n - t)
     smallest = open_ratio(values, row_ptr, n - steps, t - 1, a)
@@ -86,18 +84,14 @@ def _unseat_block(n, t, a, values, row_ptr, rng):
 def draw_seating_evidence(n, t, discount, values, row_ptr, rng):
     """Return the power of 1 - a that n customers at t tables of one dish contribute: sum (1 - z).
 
-    Written out, the recursion S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t is a sum over the customers
-    who opened a table, with a factor n - a t for each customer who joined n others at t tables.
-    That factor is a sum over z ~ Bernoulli((n - t) / (n - a t)), with n - t for z = 1 and t (1 - a)
-    for z = 0. From the last customer to the first, draw whether it opened a table, and z if it did
-    not.
-
-    The choice of the table that a customer joined is integrated out: over sizes m_l,
-    sum_l (m_l - a) = n - a t. The distribution is that of sum (1 - z) in Teh's scheme, which draws
-    a seating first.
+    Written out, S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t has a factor n - a t for each customer who
+    joined n others at t tables: a sum over z ~ Bernoulli((n - t) / (n - a t)).
     """
     a = discount
     evidence = 0
+    # From the last customer to the first, draw whether it opened a table, and z if it did not. The
+    # choice of a table is integrated out: over sizes m_l, sum_l (m_l - a) = n - a t. Teh's scheme,
+    # which draws a seating first, has the same distribution of sum (1 - z).
     while 1 < t < n:
         if n < row_ptr.shape[0] and row_ptr[n - 1] + t <= row_ptr[n]:
             n -= 1
@@ -137,9 +131,8 @@ def draw_discount(
 ):
     """Return the next a of a Gibbs chain that leaves its posterior invariant.
 
-    The likelihood is prod_j (b_j | a)_{T_j} prod_k S^{N_jk}_{T_jk}, and `values` are the ratios for
-    the current a. Given y and z, a is Beta(p + sum (1 - y), q + sum (1 - z)). The chain may start
-    at a = 0: there every y is 1, and the next a is a draw from Beta(p, .), p > 0, which is not 0.
+    The likelihood is prod_j (b_j | a)_{T_j} prod_k S^{N_jk}_{T_jk}; `values` are for the current a.
+    Given y and z, a is Beta(p + sum (1 - y), q + sum (1 - z)). It may start at 0: then all y are 1.
     """
     for j in range(customers.shape[0]):
         prior_p += draw_table_evidence(node_tables[j], concentration[j], discount, rng)

@@ -43,31 +43,16 @@ class FranchiseLayout:
     """The cells and restaurants of a franchise, and the observed customers.
 
     Cells and restaurants of a depth have consecutive numbers, beginning with the root. A *law* is a
-    discount and a concentration: each depth has its own law, but all depths from `n_laws` - 1 on
-    share the last.
-
-    Attributes
-    ----------
-    n_laws : int
-    cell_ptr, node_ptr : (n_depths + 1,) int64
-        Offsets of the cells and of the restaurants of each depth.
-    parent : (n_cells,) int32
-        The cell with the same dish in the restaurant above; -1 at the root.
-    node : (n_cells,) int32
-        The restaurant of each cell.
-    observed : (n_cells,) int32
-        Customers that are not tables of another cell.
-    capacity : (n_cells,) int32
-        The largest possible number of customers: those observed in the cell and all cells below.
+    discount and a concentration: each depth has its own, but all from `n_laws` - 1 on share one.
     """
 
     n_laws: int
-    cell_ptr: Places
-    node_ptr: Places
-    parent: Ints
-    node: Ints
-    observed: Ints
-    capacity: Ints
+    cell_ptr: Places  # (n_depths + 1,), offsets of the cells of each depth
+    node_ptr: Places  # (n_depths + 1,), offsets of the restaurants of each depth
+    parent: Ints  # (n_cells,), cell with the same dish in the restaurant above; -1 at the root
+    node: Ints  # (n_cells,), restaurant of each cell
+    observed: Ints  # (n_cells,), customers that are not tables of another cell
+    capacity: Ints  # (n_cells,), most customers: those observed in the cell and all cells below
 
     @classmethod
     def of(
@@ -141,62 +126,30 @@ class FranchiseLayout:
 
 @dataclass(frozen=True)
 class FranchisePriors:
-    """Fixed values or priors of discounts and concentrations.
+    """Fixed values of discounts and concentrations, or priors if they are None."""
 
-    Attributes
-    ----------
-    discount, concentration : (n_laws,) arrays or None
-        Fixed values by law, or None if they are drawn.
-    discount_prior : (p, q)
-        Parameters of the Beta prior.
-    concentration_prior : (shape, rate)
-        Parameters of the Gamma prior.
-    by_node : bool
-        Whether each restaurant has its own concentration; `concentration` is then an (n_nodes,)
-        array or None.
-    """
-
-    discount: Floats | None
-    concentration: Floats | None
-    discount_prior: tuple[float, float]
-    concentration_prior: tuple[float, float]
-    by_node: bool = False
+    discount: Floats | None  # (n_laws,)
+    concentration: Floats | None  # (n_laws,), or (n_nodes,) with `by_node`
+    discount_prior: tuple[float, float]  # p, q of a Beta
+    concentration_prior: tuple[float, float]  # shape, rate of a Gamma
+    by_node: bool = False  # whether each restaurant has its own concentration
 
 
 _Ratios = tuple[Floats, Places, Places, Places, Places, Places]
 
 
 class Franchise(Part):
-    """The tables of a franchise, and the discounts and concentrations of its laws.
-
-    Parameters
-    ----------
-    layout : FranchiseLayout
-    base : (cells of the root,) array
-        Probability of the dish of each cell of the root, > 0.
-    priors : FranchisePriors
-    tables : (n_cells,) int32 or None
-        None: one table in each cell.
-    concentration : (n_laws,) array or None
-        Where learned concentrations begin; None: at 1.
-
-    Attributes
-    ----------
-    customers, tables : (n_cells,) int32
-    node_customers, node_tables : (n_nodes,) int32
-    discount : (n_laws,) array
-    concentration : (n_laws,) or (n_nodes,) array
-    """
+    """The tables of a franchise, and the discounts and concentrations of its laws."""
 
     _data_attributes = ("layout", "_visited", "_base", "_ratios")
 
     def __init__(
         self,
         layout: FranchiseLayout,
-        base: Floats,
+        base: Floats,  # probability of the dish of each cell of the root, > 0
         priors: FranchisePriors,
-        tables: Ints | None = None,
-        concentration: Floats | None = None,
+        tables: Ints | None = None,  # (n_cells,), None: one table in each cell
+        concentration: Floats | None = None,  # (n_laws,), where learned ones begin; None: at 1
     ):
         self.priors = priors
         n = layout.n_laws
@@ -243,10 +196,7 @@ class Franchise(Part):
         return self._nodes(), self._laws()
 
     def _make_ratios(self) -> _Ratios:
-        """Return the concatenated ratios of all laws with the bounds for each depth; also rows.
-
-        Depths of a law have the same discount, so they share a table.
-        """
+        """Return the concatenated ratios of all laws with the bounds for each depth; also rows."""
         laws = range(self.layout.n_laws)
         counts, discounts = map(self.layout.largest_count, laws), self.discount.tolist()
         plans = [
@@ -321,10 +271,8 @@ class Franchise(Part):
         return CellPairs.of(cells, self.customers, self.tables)
 
     def _width(self, law: int) -> float:
-        """Return about two standard deviations of the discount of a law, given its tables.
-
-        It must depend only on tables, or the slice would not leave the posterior invariant.
-        """
+        """Return about two standard deviations of the discount of a law, given its tables."""
+        # It must depend only on tables, or the slice would not leave the posterior invariant.
         n_tables = int(self.node_tables[self.layout.nodes_of(law)].sum(dtype=np.int64))
         return 1.0 / math.sqrt(1.0 + n_tables)
 

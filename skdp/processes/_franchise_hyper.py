@@ -83,18 +83,11 @@ class Sizes(NamedTuple):
 
 
 class CellPairs(NamedTuple):
-    """Pairs of customers and tables of cells with their counts; seatings are integrated out.
+    """Distinct pairs of customers and tables of cells, with seatings integrated out."""
 
-    Attributes
-    ----------
-    customers, tables, counts : (n_pairs,) int64
-        Distinct pairs, sorted by customers, with the number of cells that have them. Pairs with as
-        many tables as customers are left out because they are uninformative.
-    """
-
-    customers: Places
-    tables: Places
-    counts: Places
+    customers: Places  # (n_pairs,), sorted, > tables, since other pairs are uninformative
+    tables: Places  # (n_pairs,)
+    counts: Places  # (n_pairs,), number of cells
 
     @classmethod
     def of(cls, cells: Ints, customers: Ints, tables: Ints) -> CellPairs:
@@ -120,20 +113,11 @@ class CellPairs(NamedTuple):
 
 
 class Seats(NamedTuple):
-    """Statistics of the restaurants of one depth for their discount and concentration.
+    """Statistics of the restaurants of one depth for their discount and concentration."""
 
-    Attributes
-    ----------
-    cells : Sizes, CellPairs or None
-        Sizes of tables, or pairs of numbers of customers and tables, on which the concentration
-        does not depend.
-    tables, customers : Histogram
-        Histograms of the restaurants' numbers of tables and of customers.
-    """
-
-    cells: Sizes | CellPairs | None
-    tables: Histogram
-    customers: Histogram
+    cells: Sizes | CellPairs | None  # sizes of tables, or customers and tables
+    tables: Histogram  # of the restaurants' numbers of tables
+    customers: Histogram  # of the restaurants' numbers of customers
 
     def restaurants(self) -> tuple[Any, ...]:
         """Return the arguments of `log_tables_given` after the concentration."""
@@ -146,18 +130,11 @@ class Seats(NamedTuple):
 
 
 class NodeSeats(NamedTuple):
-    """Statistics of the restaurants of one depth if each has its own concentration.
+    """Statistics of the restaurants of one depth if each has its own concentration."""
 
-    Attributes
-    ----------
-    cells : Sizes, CellPairs or None
-    tables, customers : (n_nodes,) int32
-        Numbers of tables and of customers of each restaurant.
-    """
-
-    cells: Sizes | CellPairs | None
-    tables: Ints
-    customers: Ints
+    cells: Sizes | CellPairs | None  # as in `Seats`
+    tables: Ints  # (n_nodes,)
+    customers: Ints  # (n_nodes,)
 
     def restaurants(self) -> tuple[Any, ...]:
         """Return the arguments of `log_tables_by_node` after the concentration."""
@@ -172,26 +149,12 @@ class NodeSeats(NamedTuple):
 def slice_discount(
     seats: Seats | NodeSeats,
     discount: float,
-    concentration: Any,
+    concentration: Any,  # of all restaurants, or (n_nodes,)
     prior: tuple[float, float],
     rng: NDArray[np.uint64],
-    width: float = 0.1,
+    width: float = 0.1,  # approximate scale of the posterior; a wrong scale only costs time
 ) -> float:
-    """Return the next d of a chain that leaves p(d | tables, theta) invariant.
-
-    Parameters
-    ----------
-    seats : Seats or NodeSeats
-    discount : float
-        The current value.
-    concentration : float, or (n_nodes,) array
-        Concentration of all restaurants, or of each restaurant.
-    prior : (p, q)
-        d ~ Beta(p, q).
-    rng : (4,) uint64
-    width : float, default=0.1
-        Approximate scale of the posterior; a wrong scale only costs time.
-    """
+    """Return the next d of a chain that leaves p(d | tables, theta) invariant; prior: Beta."""
     assert seats.cells is not None
     cells, restaurants = seats.cells.arguments(), seats.restaurants()
     if isinstance(seats, NodeSeats):
@@ -209,19 +172,7 @@ def slice_concentration(
     prior: tuple[float, float],
     rng: NDArray[np.uint64],
 ) -> float:
-    """Return the next theta of a chain that leaves p(theta | tables, d) invariant.
-
-    The chain moves log(theta), from log(1e-100) to log(1e100).
-
-    Parameters
-    ----------
-    seats : Seats
-    discount, concentration : float
-        The current values.
-    prior : (shape, rate)
-        theta ~ Gamma(shape, rate).
-    rng : (4,) uint64
-    """
+    """Return the next theta of a chain that leaves p(theta | tables, d) invariant; prior: Gamma."""
     start = math.log(concentration)
     return math.exp(
         draw_log_concentration(start, 2.0, _MAX_STEPS, rng, discount, *prior, seats.restaurants())
@@ -235,15 +186,5 @@ def slice_concentrations(
     prior: tuple[float, float],
     rng: NDArray[np.uint64],
 ) -> None:
-    """Update the theta of each restaurant as in `slice_concentration`.
-
-    Parameters
-    ----------
-    seats : NodeSeats
-    discount : float
-    concentration : (n_nodes,) array, changed
-    prior : (shape, rate)
-        theta ~ Gamma(shape, rate), independently.
-    rng : (4,) uint64
-    """
+    """Update the theta of each restaurant in place, as in `slice_concentration`."""
     draw_concentrations(discount, concentration, seats.tables, seats.customers, *prior, rng)

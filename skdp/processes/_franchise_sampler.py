@@ -18,12 +18,9 @@ from skdp.processes._interpolated import InterpolatedModel
 
 @dataclass(frozen=True)
 class TableSample:
-    """A sample: discounts, concentrations, and tables of all cells that may have several.
+    """A sample: discounts, concentrations, and tables of all cells that may have several."""
 
-    Customers follow from the tables of the cells below.
-    """
-
-    tables: Ints
+    tables: Ints  # customers follow from the tables of the cells below
     discount: Floats
     concentration: Floats
 
@@ -38,10 +35,7 @@ class TableSample:
         return Franchise(context_index.layout, context_index.base_of_cells(base), priors, tables)
 
     def interpolated(self, context_index: ContextIndex, base: Floats) -> InterpolatedModel:
-        """Return the predictive distribution given the sample.
-
-        p(w | u) = (c - d t) / (theta + C) + (theta + d T) / (theta + C) p(w | above u).
-        """
+        """Return p(w | u) = (c - d t) / (theta + C) + (theta + d T) / (theta + C) p(w | above)."""
         franchise = self.franchise(context_index, base)
         discount = self.discount[context_index.layout.laws]
         of_cells = np.repeat(discount, np.diff(context_index.layout.cell_ptr))
@@ -58,18 +52,7 @@ class TableSample:
 
 
 class FranchiseSampler(Part):
-    """Markov chain of a franchise whose dishes are known.
-
-    Parameters
-    ----------
-    context_index : ContextIndex
-    base : (n_outcomes,) array
-    priors : FranchisePriors
-    rng : (4,) uint64
-    finds_start : bool, default=False
-        Whether tables and concentrations begin near their posterior (`find_start`), and not with
-        one table in each cell and at 1.
-    """
+    """Markov chain of a franchise whose dishes are known."""
 
     _data_attributes = ("context_index",)
 
@@ -80,7 +63,7 @@ class FranchiseSampler(Part):
         priors: FranchisePriors,
         rng: NDArray[np.uint64],
         *,
-        finds_start: bool = False,
+        finds_start: bool = False,  # near the posterior, not with one table in each cell
     ):
         self.context_index = context_index
         self.base = base

@@ -20,37 +20,17 @@ _DIRICHLET = 1e-6
 
 
 class FranchiseStart(NamedTuple):
-    """Where the sampler of a franchise begins.
+    """Where the sampler of a franchise begins."""
 
-    Attributes
-    ----------
-    concentration : (n_laws,) array
-    tables : (n_cells,) int32
-    """
-
-    concentration: Floats
-    tables: Ints
+    concentration: Floats  # (n_laws,)
+    tables: Ints  # (n_cells,)
 
 
 def find_start(layout: FranchiseLayout, base: Floats, priors: FranchisePriors) -> FranchiseStart:
-    """Return a start near the posterior of concentrations and tables.
+    """Return a start near the posterior of concentrations and tables, which move together slowly.
 
-    Tables and concentrations move together slowly. If a sampler begins with one table in each cell,
-    large restaurants have far too few of them for hundreds of sweeps, and concentrations stay low.
-
-    Here concentrations do not depend on tables: without a discount, customers of restaurants are
-    Dirichlet-multinomial draws around the distribution above, for which all customers of
-    restaurants with the same parent are taken together. The concentration of each depth maximizes
-    their probability times the prior. With a discount d, (1 - d)(theta + 1) - 1 is the
-    concentration of a process that varies as much around its base. Tables have about their expected
-    numbers given concentrations, and are the customers of the depth above.
-
-    Parameters
-    ----------
-    layout : FranchiseLayout
-    base : (cells of the root,) array
-        Probability of the dish of each cell of the root.
-    priors : FranchisePriors
+    From one table in each cell, large restaurants would have far too few tables for hundreds of
+    sweeps, and concentrations would stay low. Here concentrations do not depend on tables.
     """
     n_laws = layout.n_laws
     discount = np.full(n_laws, 0.5) if priors.discount is None else priors.discount
@@ -67,8 +47,11 @@ def find_start(layout: FranchiseLayout, base: Floats, priors: FranchisePriors) -
         shares = base if m == 0 else _shares_above(layout, m, mine)
         d = float(discount[law])
         if not is_given:
+            # Without a discount, customers are Dirichlet-multinomial draws around the distribution
+            # above, for which all customers of restaurants with the same parent are taken together.
             log_posterior[law] += _log_evidence(mine, node, shares)
             theta = _CANDIDATES[log_posterior[law].argmax()]
+            # With a discount, a process with this concentration varies as much around its base.
             concentration[law] = max((1.0 - d) * (theta + 1.0) - 1.0, _SMALLEST)
         expected = _expected_tables(mine, concentration[law] * shares, d)
         tables[cells] = np.clip(np.rint(expected), 1.0, np.maximum(mine, 1.0))
@@ -88,11 +71,9 @@ def _shares_above(layout: FranchiseLayout, m: int, mine: Floats) -> Floats:
 
 
 def _log_evidence(mine: Floats, node: Places, shares: Floats) -> Floats:
-    """Return the log probability of the customers of restaurants, by candidate.
-
-    If there are many, it is that of evenly chosen ones times the share of all cells that is left.
-    """
+    """Return the log probability of the customers of restaurants, by candidate."""
     n_cells = len(mine)
+    # With many cells, use evenly chosen restaurants, scaled up to all cells.
     every = len(mine) // _MOST_CELLS + 1
     chosen = node % every == 0
     totals = np.bincount(node[chosen] // every, mine[chosen])

@@ -61,32 +61,15 @@ def log_weight_of_feature(n_on, n_off, concentration):
 def log_ratio_of_birth(log_rate, gain, log_proposal, n_removable):
     """Return the log acceptance ratio of a new feature; for its death it is the negative.
 
-    Births and deaths are tried equally often.
-
-    Parameters
-    ----------
-    log_rate : float
-        log alpha, or log(F - K) for finitely many features, where K excludes the new feature.
-    gain : float
-        Log of all other factors of the joint density for the feature: its weight, and the ratio of
-        the likelihoods.
-    log_proposal : float
-        Log density of the proposal.
-    n_removable : int
-        Number of features, including the new one, among which a death chooses uniformly.
+    Births and deaths are tried equally often. `log_rate` is log alpha, or log(F - K) without the
+    new feature; `gain` is the log of the other factors, of its weight and the likelihoods.
     """
     return log_rate + gain - log_proposal - math.log(n_removable)
 
 
 @njit
 def draw_mass(n_features, expected, shape, rate, rng):
-    """Draw alpha given K features: Gamma(shape + K, rate + H).
-
-    Parameters
-    ----------
-    expected : float
-        H, the result of `expected_features`.
-    """
+    """Draw alpha given K features: Gamma(shape + K, rate + H); `expected` is H."""
     return max(draw_gamma(shape + n_features, rng) / (rate + expected), _SMALLEST)
 
 

@@ -14,25 +14,13 @@ from skdp.processes._kernels_interpolated import add_distributions, add_probabil
 
 @dataclass(frozen=True)
 class InterpolatedModel:
-    """p(w | u) = mass_uw + backoff_u p(w | the restaurant above u).
-
-    Attributes
-    ----------
-    context_index : ContextIndex
-    mass : (n_cells,) array
-    backoff : (n_nodes,) array
-        1 - the sum of the masses of a restaurant's cells.
-    base : (n_outcomes,) array
-        Distribution above the topmost restaurants.
-    chain : (n_laws,) array
-        Backoff of a restaurant with one customer, by law, for restaurants that are not in
-        `context_index`. Empty if all are.
-    """
+    """p(w | u) = mass_uw + backoff_u p(w | the restaurant above u)."""
 
     context_index: ContextIndex
-    mass: Floats
-    backoff: Floats
-    base: Floats
+    mass: Floats  # (n_cells,)
+    backoff: Floats  # (n_nodes,), 1 - the sum of the masses of a restaurant's cells
+    base: Floats  # (n_outcomes,), distribution above the topmost restaurants
+    # (n_laws,), backoff of a restaurant with one customer, if some are not in `context_index`
     chain: Floats = field(default_factory=lambda: np.empty(0))
 
     def add_to_probabilities(

@@ -9,6 +9,8 @@ number of cells with c customers at t tables.
 | n, t, counts | c, t | (P,) each | distinct pairs, 1 <= t < n, sorted by n; numbers of cells |
 | a | d | scalar | discount, 0 <= a < 1 |
 | row | s^n_t | (width + 1,) | S^n_t (t - 1)! / (n - 1)! for the current number of customers |
+| values, row_ptr | | (0, 2), (0,) | a table without ratios |
+| work | | (3, width + 1) | scratch, for the largest t of up to MOST_ROWS customers |
 """
 
 # mypy: ignore-errors
@@ -29,17 +31,8 @@ MOST_ROWS = 1000
 def count_pairs(visited, customers, tables, few, many):
     """Count the pairs of cells with more customers than tables; return the rows used in `many`.
 
-    Parameters
-    ----------
-    visited : (n,) int32
-        Cells to count.
-    customers, tables : (X,) int32
-        Customers and tables of all cells.
-    few : (FEW + 1, FEW) int64
-        Counts: ``few[c, t]`` is increased by the number of cells with c <= FEW customers at t
-        tables.
-    many : (at least the number of other cells, 2) int32
-        Output for the pairs of the other cells, one by one.
+    `few[c, t]` grows by the number of cells with c <= FEW customers at t tables; the pairs of the
+    other cells are written to `many`, (at least their number, 2), one by one.
     """
     n_many = 0
     for i in range(visited.shape[0]):
@@ -71,10 +64,8 @@ def count_values(numbers, few, many):
 
 @njit_forceinline
 def _add_customer(n, above, row, falls):
-    """Write the row for n + 1 customers, given the row for n customers in `above`.
-
-    S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t, times (t - 1)! / n!. `falls` holds a t for every t.
-    """
+    """Write the row for n + 1 customers, given the row for n in `above`; `falls` holds a t."""
+    # S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t, times (t - 1)! / n!
     share = 1.0 / n
     for t in range(min(n, row.shape[0] - 2) + 1):
         opened = t * above[t]
@@ -83,19 +74,7 @@ def _add_customer(n, above, row, falls):
 
 @njit_loop
 def sum_log_seatings(a, n, t, counts, values, row_ptr, work):
-    """Return sum counts log S^n_t, up to terms that do not depend on the discount.
-
-    For up to MOST_ROWS customers the recursion gives S^n_t, in a pass over all rows that takes a
-    fraction of a nanosecond per entry; the others come from formulas and integrals.
-
-    Parameters
-    ----------
-    a : float
-    n, t, counts : (P,) int64
-    values, row_ptr : (0, 2) float64 and (0,) int64
-        A table without ratios.
-    work : (3, at least the largest t of up to MOST_ROWS customers + 1) float64, scratch
-    """
+    """Return sum counts log S^n_t, up to terms that do not depend on the discount."""
     above, row, falls = work[0], work[1], work[2]
     for i in range(row.shape[0]):
         above[i] = row[i] = 0.0
@@ -104,12 +83,12 @@ def sum_log_seatings(a, n, t, counts, values, row_ptr, work):
     customers = 1
     total = 0.0
     for i in range(n.shape[0]):
-        if n[i] <= MOST_ROWS:
+        if n[i] <= MOST_ROWS:  # a pass over all rows, at a fraction of a nanosecond per entry
             while customers < n[i]:
                 above, row = row, above
                 _add_customer(customers, above, row, falls)
                 customers += 1
             total += counts[i] * math.log(row[t[i]])
-        else:
+        else:  # formulas and integrals
             total += counts[i] * log_stirling(values, row_ptr, n[i], t[i], a)
     return total

@@ -113,11 +113,7 @@ def _find_path(x, m, cells, path):
 
 @njit_forceinline
 def _find_chances(m, cells, nodes, laws, path, chance):
-    """Write the probabilities of the dish in the restaurants above, for depths 0 to m.
-
-    With t tables of c customers, a restaurant serves the dish with probability
-    (c - d t + (theta + d T) chance) / (theta + C).
-    """
+    """Write the probabilities of the dish in the restaurants above, for depths 0 to m."""
     chance[0] = laws.base[path[0]]
     for j in range(m):
         x = path[j]
@@ -164,11 +160,7 @@ def _enter(m, cells, nodes, laws, path, chance, rng):
 
 @njit_inlined
 def _visit_customers(x, m, cells, nodes, laws, path, chance, rng):
-    """Redraw the seats of all customers of cell x, at depth m, one after another.
-
-    In a visit any of the customers leaves and reenters. The probability that this changes nothing
-    is the same in every visit until a change, so the number of visits until then is drawn at once.
-    """
+    """Redraw the seats of all customers of cell x, at depth m, one after another."""
     _find_path(x, m, cells, path)
     _find_chances(m, cells, nodes, laws, path, chance)
     u = cells.node[x]
@@ -191,7 +183,8 @@ def _visit_customers(x, m, cells, nodes, laws, path, chance, rng):
                     continue
                 v = (v - stays) / (1.0 - stays)
             else:
-                # The number of visits that change nothing is geometric.
+                # A visit changes nothing with the same probability until a change, so the number of
+                # these visits is geometric.
                 idle = math.log(1.0 - next_double(rng)) / math.log(stays)
                 if idle >= left:
                     return
@@ -224,16 +217,7 @@ def _visit_customers(x, m, cells, nodes, laws, path, chance, rng):
 
 @njit
 def sweep_cells(visited, m, cells, nodes, laws, scratch, rng):
-    """Redraw the tables of cells of depth m, one customer after another.
-
-    Parameters
-    ----------
-    visited : (n,) int32
-        The cells that may have two customers; with one customer there is nothing to draw.
-    m : int
-    cells, nodes, laws, scratch : as in the table above
-    rng : (4,) uint64
-    """
+    """Redraw the tables of cells of depth m that may have two customers, one customer at a time."""
     path, chance = scratch
     for i in range(visited.shape[0]):
         x = visited[i]
@@ -243,16 +227,9 @@ def sweep_cells(visited, m, cells, nodes, laws, scratch, rng):
 
 @njit
 def count_customers(first, last, observed, cells, nodes):
-    """Count customers and tables of cells ``first:last`` of one depth, and add to those above.
+    """Count customers and tables of cells `first:last` of one depth, and add to those above.
 
-    If called from the deepest depth up, on cells and restaurants whose customers are zero, it
-    computes all counts from the tables of the cells and the observed customers.
-
-    Parameters
-    ----------
-    first, last : int
-    observed : (X,) int32
-    cells, nodes : as in the table above
+    From the deepest depth up, beginning with zeros, this computes all counts from the tables.
     """
     for x in range(first, last):
         cells.customers[x] += observed[x]

@@ -55,14 +55,7 @@ class DynamicFranchise(NamedTuple):
 def empty_franchise(
     n_fixed: int, n_hashed: int, n_nodes: int, n_entries: int, n_changes: int, n_levels: int
 ) -> DynamicFranchise:
-    """Return restaurants without customers.
-
-    Parameters
-    ----------
-    n_fixed, n_hashed : int
-        Number of cells with fixed places, which come first, and largest number of other cells.
-    n_nodes, n_entries, n_changes, n_levels : int
-    """
+    """Return restaurants without customers; cells with fixed places come first."""
     n_cells = n_fixed + n_hashed
     n_keys = 64
     while n_keys < 2 * n_hashed:
@@ -367,14 +360,11 @@ def leave_seat(f, cell, uniform):
 
 @njit_inlined
 def split_share(f, cell, node, level):
-    """Return a and b of a node's predictive probability a + b p, where p is the parent's.
-
-    The cell may be -1 for an outcome without customers.
-    """
+    """Return a and b of a node's predictive probability a + b p, where p is the parent's."""
     discount, concentration = f.prior[level, 0], f.prior[level, 1]
     scale = 1.0 / (concentration + f.nodes[node, 0])
     own = 0.0
-    if cell >= 0:
+    if cell >= 0:  # else no customers
         own = (f.cells[cell, CUSTOMERS] - discount * f.cells[cell, TABLES]) * scale
     return own, (concentration + discount * f.nodes[node, 1]) * scale
 
@@ -384,13 +374,7 @@ def split_share(f, cell, node, level):
 
 @njit_loop
 def list_sizes(f, first_cell, end_cell, first_node, end_node, levels, out):
-    """Write (level, size, count) of the tables of cells; `levels` are the levels of nodes.
-
-    Returns
-    -------
-    int
-        Number of rows; if `out` has no rows, they are only counted.
-    """
+    """Write (level, size, count) of cells' tables, or none if `out` is empty; return how many."""
     n = 0
     for cell in range(first_cell, end_cell):
         node = f.cells[cell, NODE]

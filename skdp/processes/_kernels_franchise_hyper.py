@@ -80,10 +80,7 @@ def log_tables_given(discount, concentration, tables, n_tables, customers, n_cus
 
 @njit_loop
 def log_tables_by_node(discount, concentration, tables, customers):
-    """Return the log probability of `log_tables_given` if each restaurant has its own theta.
-
-    `concentration`, `tables` and `customers` are (U,) arrays with an entry for each restaurant.
-    """
+    """Return the log probability of `log_tables_given` if each restaurant has its own theta."""
     total = 0.0
     for u in range(tables.shape[0]):
         total += _log_restaurant(discount, concentration[u], tables[u], customers[u])
@@ -108,11 +105,7 @@ def _log_density(log_theta, discount, n_tables, n_customers, shape, rate):
 
 
 def _make_draw_discount(log_seatings, log_tables):
-    """Return a kernel that draws a discount, given kernels for the factors of the joint.
-
-    Its arguments are those of `make_draw_slice`, with the parameters p, q of a Beta prior, the
-    concentration, and tuples of the arguments of `log_seatings` and `log_tables`.
-    """
+    """Return a kernel that draws a discount, given kernels for the factors of the joint."""
 
     @njit_outlined
     def log_density(d, p, q, concentration, cells, restaurants):
@@ -143,17 +136,7 @@ draw_log_concentration = njit_loop(make_draw_slice(_log_density_of_shared))
 
 @njit_loop
 def draw_concentrations(discount, concentration, tables, customers, shape, rate, rng):
-    """Draw the concentration of each restaurant given its tables, by slice sampling of log(theta).
-
-    Parameters
-    ----------
-    discount : float
-    concentration, tables, customers : (U,) arrays
-        Values for each restaurant; `concentration` is updated in place.
-    shape, rate : float
-        theta ~ Gamma(shape, rate).
-    rng : (4,) uint64
-    """
+    """Draw the concentration of each restaurant, in place, by slice sampling of log(theta)."""
     width = 2.0
     for u in range(tables.shape[0]):
         t, c = tables[u], customers[u]

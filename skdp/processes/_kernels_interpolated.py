@@ -11,6 +11,8 @@ missing restaurants below it.
 | backoff | | (U,) | backoff of each restaurant |
 | base | H | (n_outcomes,) | |
 | cell_ptr, outcome | | (U + 1,), (X,) | cells of a restaurant, and the dish of each cell |
+| top | | (n_outcomes,) | distribution above depth `first`, the same for all paths |
+| total | | (n, n_outcomes) | sums of the distributions at the ends of paths |
 | contexts, cells | u, uw | (n, depths) int32 | paths by depth, with -1 for missing entries |
 """
 
@@ -65,11 +67,7 @@ def add_probabilities(outcomes, contexts, cells, mass, backoff, base, total):
 
 @njit
 def add_distributions(contexts, first, cell_ptr, outcome, mass, backoff, top, row, total):
-    """Add to the rows of `total`, (n, n_outcomes), the distributions at the ends of paths.
-
-    `top` is the distribution above depth `first`, the same for all paths; `row` is scratch space of
-    its length.
-    """
+    """Add to the rows of `total` the distributions at the ends of paths."""
     n_outcomes = top.shape[0]
     for i in range(contexts.shape[0]):
         for w in range(n_outcomes):

@@ -18,6 +18,8 @@ are exact, where E is the mean over the posterior of s, discounts and concentrat
 | reach | R | (depths + 1,) scratch | R(s') by `first` |
 | rows | p(. given s') | (depths + 1, n_outcomes) scratch | distributions above each depth of s |
 | row | | (n_outcomes,) scratch | |
+| inverse | | (n,) | sums of R(s') / p(x given s') |
+| total | | (n, n_outcomes) | sums of R(s') p(w given s') / p(x given s') |
 """
 
 # mypy: ignore-errors
@@ -69,18 +71,7 @@ def _descend(u, x, m, first, cell_ptr, counts, nodes, laws, above, below):
 
 @njit
 def add_left_out(cells, cell_ptr, counts, nodes, laws, base, reach, rows, row, inverse, total):
-    """Add the terms of the two expectations above for each customer.
-
-    Parameters
-    ----------
-    cells, cell_ptr, base, reach, rows, row : as in the table above
-    counts : OutcomeCells
-    nodes, laws : as in `_kernels_franchise`
-    inverse : (n,) array, changed
-        1 / p(x | s') is added.
-    total : (n, n_outcomes) array, changed
-        p(w | s') / p(x | s') is added.
-    """
+    """Add the terms of the two expectations above for each customer to `inverse` and `total`."""
     last = cells.shape[1] - 1
     n_outcomes = base.shape[0]
     for i in range(cells.shape[0]):

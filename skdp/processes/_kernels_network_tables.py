@@ -117,7 +117,7 @@ def change(i, k, e, sign, state):
 def draw_edge_to_remove(i, k, net, state, rng):
     """Return the edge of the table that leaves with a customer of dish k; -1 if none does.
 
-    A random customer leaves, and with it its table if it is the head, but the last table stays as
+    A random customer leaves, and with it its table if it is the head; but the last table stays as
     long as others sit there.
     """
     n, t = state.customers[i, k], state.sums[i, k]

@@ -28,11 +28,10 @@ from skdp.processes._kernels_stirling_patches import SMALLEST_COUNT, patched_rat
 
 @njit
 def fill_ratios(values, row_ptr, a, r):
-    """Fill the table, one row after another.
+    """Fill the table row by row, by sums, products and quotients of positive numbers.
 
-    Every quantity is a sum, product or quotient of positive numbers, so the relative error grows
-    at most linearly in n, from 1e-16. Row n + 1 must depend only on entries of row n: its width
-    (largest t) is at most that of row n, or n + 1 if row n is complete.
+    So the relative error grows at most linearly in n, from 1e-16. Row n + 1 must depend only on
+    row n: its width (largest t) is at most that of row n, or n + 1 if row n is complete.
     """
     r[1] = math.inf
     values[0, 0], values[0, 1] = 0.0, 1.0

@@ -1,6 +1,17 @@
 """Generalized Stirling numbers and their ratios as integrals, for any number of customers.
 
-Symbols are the same as in ``_kernels_stirling.py``.
+Symbols are the same as in ``_kernels_stirling.py``. Cauchy's integral for the generating function
+of column t - 1, S^n_{t-1} = n! / (t-1)! [x^n] phi(x)^{t-1} with phi(x) = (1 - (1 - x)^a) / a,
+becomes, with x = 1 - exp(-v) and one integration by parts,
+
+    S^n_{t-1} = (n-1)! / (t-2)!  1/(2 pi i) int phi^{t-2} x^{-n} exp(-a v) dv,
+
+where phi = (1 - exp(-a v)) / a (v if a = 0); an additional factor phi / (t - 1) gives S^n_t. The
+path is a parabola open to the left through the saddle point, between the poles x = 0 at 0 and at
++-2 pi i. It is close to the path of steepest descent both if t is near n (small v) and if t is
+small, when it wraps around the cut x > 1. The trapezoidal rule converges geometrically on it: 15 to
+30 nodes (at most 150, if n is small) give R with a relative error below 5e-11 up to n = 10^6 and
+a = .999; most of it is rounding, in proportion to n and to 1 / (1 - a).
 """
 
 # mypy: ignore-errors
@@ -21,11 +32,9 @@ def _one_minus_exp(v):
 
 @njit
 def _saddle_point(n, p, a):
-    """Return (roughly) the v > 0 that minimizes phi(v)^p / x(v)^n, p < n; see `integrate`.
-
-    The logarithm of x phi'(x) / phi(x) = n / p is convex in v, with a slope between (1 - a) / 2
-    and 1 - a, so Newton's method converges to the root from the right.
-    """
+    """Return (roughly) the v > 0 that minimizes phi(v)^p / x(v)^n, p < n."""
+    # The logarithm of x phi'(x) / phi(x) = n / p is convex in v, with a slope between (1 - a) / 2
+    # and 1 - a, so Newton's method converges to the root from the right.
     target = math.log1p((n - p) / p)
     v = 2.0 * target / (1.0 - a)
     step = v
@@ -40,21 +49,7 @@ def _saddle_point(n, p, a):
 
 @njit_outlined
 def integrate(n, t, a):
-    """Return log S^n_{t-1} and R^n_t = S^n_t / S^n_{t-1} for 2 <= t <= n - 1, any n.
-
-    Cauchy's integral for the generating function of column t - 1, S^n_{t-1} = n! / (t-1)!
-    [x^n] phi(x)^{t-1} with phi(x) = (1 - (1 - x)^a) / a, becomes, with x = 1 - exp(-v) and one
-    integration by parts,
-
-        S^n_{t-1} = (n-1)! / (t-2)!  1/(2 pi i) int phi^{t-2} x^{-n} exp(-a v) dv,
-
-    where phi = (1 - exp(-a v)) / a (v if a = 0); an additional factor phi / (t - 1) gives S^n_t.
-    The path is a parabola open to the left through the saddle point, between the poles x = 0 at 0
-    and at +-2 pi i. It is close to the path of steepest descent both if t is near n (small v) and
-    if t is small, when it wraps around the cut x > 1. The trapezoidal rule converges geometrically
-    on it: 15 to 30 nodes (at most 150, if n is small) give R with a relative error below 5e-11 up
-    to n = 10^6 and a = .999; most of it is rounding, in proportion to n and to 1 / (1 - a).
-    """
+    """Return log S^n_{t-1} and R^n_t = S^n_t / S^n_{t-1} for 2 <= t <= n - 1, any n."""
     p = t - 2.0
     q = n - p
     # To the right of log(q) the integrand is flat, and a path from there would come near the poles.

@@ -31,9 +31,8 @@ from skdp.processes._kernels_stirling import open_ratio, share_ratio
 def run_btigs(counts, base, a, b, values, row_ptr, out, rng):
     """Blocked table indicator sampler (section 3.4): remove a customer with its table indicator.
 
-    An indicator marks the head of a table, so a customer is a head with probability t / n, but the
-    last table of a dish is not removed before its last customer. The weights of a new state are
-    its joint probability times the probability that a removal leads back to the current state.
+    A customer is the head of a table with probability t / n, but the last table of a dish stays
+    until the last customer. Weights include the probability that a removal leads back.
     """
     tables = np.minimum(counts, 1)
     n_tables = tables.sum()

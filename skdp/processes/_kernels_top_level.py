@@ -6,6 +6,10 @@
 | rest | beta_u | | weight of all other dishes together; sum_k beta_k + beta_u = 1 |
 | tables | m_.k | (K,) int64 | tables of each dish in all restaurants, at least 1 |
 | gamma | gamma | | concentration of the top level |
+| ptr, dishes | | (J + 1,), (n,) | offsets of restaurants, and the dish of every customer |
+| prior | alpha beta_k | (K,) | |
+| counts | | (K,) int64 | scratch, zero, and left so |
+| own_tables | m_j. | (J,) int64 | tables of each restaurant |
 
 If beta is instantiated and the weights of unseen dishes are summed, its density is
 gamma^K beta_u^(gamma - 1) / prod_k beta_k. Its integral against prod_k beta_k^m_.k is the
@@ -33,17 +37,15 @@ SMALLEST_WEIGHT = 1e-300
 
 @njit_outlined
 def draw_table_count(n, concentration, rng):
-    """Draw the number of tables that n customers open in a Chinese restaurant.
-
-    Beyond the first thousand customers, jump from one new table to the next. Customers i to m - 1
-    open none with probability g(i) / g(m), where g(m) = Gamma(m + b) / Gamma(m) equals
-    (m + (b - 1) / 2)^b up to a relative error of b^3 / (24 m^2), which is less than b 1e-7.
-    """
+    """Draw the number of tables that n customers open in a Chinese restaurant."""
     tables = min(n, 1)  # the first customer opens one
     first = min(float(n), 1000.0 * (1.0 + concentration))
     for i in range(1, int(first)):
         tables += next_double(rng) * (concentration + i) < concentration
     if first < n:
+        # Jump from one new table to the next. Customers i to m - 1 open none with probability
+        # g(i) / g(m), where g(m) = Gamma(m + b) / Gamma(m) equals (m + (b - 1) / 2)^b up to a
+        # relative error of b^3 / (24 m^2), which is less than b 1e-7.
         shift = 0.5 * (concentration - 1.0)
         i = float(int(first))
         while True:
@@ -56,23 +58,7 @@ def draw_table_count(n, concentration, rng):
 
 @njit_loop
 def draw_tables(ptr, dishes, prior, counts, tables, own_tables, rng):
-    """Draw the tables of every restaurant and dish.
-
-    Parameters
-    ----------
-    ptr : (J + 1,) int64
-        Offsets of the customers of each restaurant.
-    dishes : (n,) integers
-        Dish of every customer.
-    prior : (K,) float64
-        alpha beta_k.
-    counts : (K,) int64, zero, and left so
-    tables : (K,) int64, output
-        m_.k, by dish.
-    own_tables : (J,) int64, output
-        m_j., by restaurant.
-    rng : (4,) uint64
-    """
+    """Draw the tables of every restaurant and dish."""
     for k in range(tables.shape[0]):
         tables[k] = 0
     for j in range(ptr.shape[0] - 1):
@@ -114,10 +100,7 @@ def break_weight(rest, gamma, rng):
 
 
 def log_density_of_weights(weights, rest, gamma, n_given=0):
-    """Return the log density of beta, in which the weights of unseen dishes are summed.
-
-    The first `n_given` dishes exist without customers, too.
-    """
+    """Return the log density of beta; the first `n_given` dishes exist without customers, too."""
     result = (len(weights) - n_given) * math.log(gamma) + (gamma - 1.0) * math.log(rest)
     if n_given:
         result += math.lgamma(gamma + n_given) - math.lgamma(gamma)

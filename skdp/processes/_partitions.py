@@ -31,10 +31,7 @@ _MAX_COMPONENTS = 1_000_000
 
 @njit
 def _break_sticks(a, b, tolerance, weights, first, log_rest, rng):
-    """Write the weights of sticks `first`, `first` + 1, ...; return their end and the log rest.
-
-    Stick k = 0, 1, ... takes a share V_k ~ Beta(1 - a, b + (k + 1) a) of the rest.
-    """
+    """Write the weights of sticks `first`, `first` + 1, ...; return their end and the log rest."""
     k = first
     while k < weights.shape[0] and math.exp(log_rest) > tolerance:
         log_share, log_left = draw_log_beta(1.0 - a, b + (k + 1) * a, rng)
@@ -125,16 +122,12 @@ def sample_gem(
 
 @njit
 def _seat_all(a, b, seats, first, sizes, n_tables, rng):
-    """Seat customers one after another, from index `first` on.
-
-    A table of m customers is joined with probability proportional to m - a: a customer sits down
-    with a random earlier customer, and stays with probability 1 - a / m.
-    """
+    """Seat customers one after another, from index `first` on."""
     for i in range(first, seats.shape[0]):
         if i == 0 or draw_bernoulli((b + a * n_tables) / (b + i), rng):
             seat = n_tables
             n_tables += 1
-        else:
+        else:  # weight m - a for m customers: a random one's table, kept with probability 1 - a / m
             seat = seats[int(next_double(rng) * i)]
             while a > 0.0 and draw_bernoulli(a / sizes[seat], rng):
                 seat = seats[int(next_double(rng) * i)]

@@ -88,12 +88,7 @@ class StirlingRatios:
 
 
 def plan_ratios(n_max: int, discount: float, max_rows: int) -> tuple[NDArray[np.int64], int]:
-    """Return the offsets of the rows of a table, and the number of its pairs with the patches.
-
-    Parameters
-    ----------
-    n_max, discount, max_rows : as in `StirlingRatios.for_counts`
-    """
+    """Return the offsets of the rows of a table, and the number of its pairs with the patches."""
     n = np.arange(min(n_max, max_rows) + 1)
     # Widths depend only on n, so that weights do not depend on the rest of the batch.
     widths = np.where(n <= _WHOLE_ROWS, n, _ROW_PAIRS // np.maximum(n, 1))

@@ -24,13 +24,7 @@ _FIRST = 1.0
 def check_concentration_or_prior(
     value: Any, prior: Any, name: str, largest: float = _LARGEST
 ) -> tuple[float, tuple[float, float] | None]:
-    """Return a concentration and None, or its initial value and its prior if it is drawn.
-
-    Raises
-    ------
-    ValueError
-        If the value is neither "auto" nor a number in range, or the prior is invalid.
-    """
+    """Return a concentration and None, or its initial value and its prior if it is drawn."""
     prior = check_gamma_prior(prior, f"{name}_prior")
     if isinstance(value, str) and value == "auto":
         return _FIRST, prior
@@ -52,16 +46,8 @@ def draw_top_concentration(
 ) -> float:
     """Return the next gamma of a chain that leaves its posterior given the tables invariant.
 
-    With G given dishes the likelihood is gamma^(K - G) / (gamma + G)_m, where m is the number of
-    tables. Its denominator is an integral over x ~ Beta(gamma + G, m). Given x, gamma is
-    Gamma(shape + K - G, rate - log x).
-
-    Parameters
-    ----------
-    tables : (K,) array of int
-        Tables of all dishes together, in all restaurants.
-    n_given : int
-        G, the number of dishes that exist without customers, too.
+    With G given dishes the likelihood is gamma^(K - G) / (gamma + G)_m for m tables, an integral
+    over x ~ Beta(gamma + G, m). Given x, gamma is Gamma(shape + K - G, rate - log x).
     """
     shape, rate = prior
     if n_given == 0:
@@ -73,13 +59,7 @@ def draw_top_concentration(
 
 @dataclass(frozen=True)
 class TopPriors:
-    """Priors of both concentrations.
-
-    Attributes
-    ----------
-    concentration, top_concentration : (shape, rate) or None
-        Parameters of the Gamma prior of a concentration that is drawn, or None if it is fixed.
-    """
+    """Gamma priors (shape, rate) of both concentrations, or None if a concentration is fixed."""
 
     concentration: tuple[float, float] | None
     top_concentration: tuple[float, float] | None
@@ -87,22 +67,12 @@ class TopPriors:
 
 @dataclass(frozen=True)
 class TopLevel:
-    """Weights of dishes, and both concentrations.
+    """Weights of dishes, and both concentrations."""
 
-    Attributes
-    ----------
-    weights : (K,) array
-        beta_k, the weights of the dishes that have customers.
-    rest : float
-        beta_u, the weight of all other dishes.
-    concentration, top_concentration : float
-        alpha and gamma.
-    """
-
-    weights: Floats
-    rest: float
-    concentration: float
-    top_concentration: float
+    weights: Floats  # (K,), beta_k, of the dishes that have customers
+    rest: float  # beta_u, of all other dishes
+    concentration: float  # alpha
+    top_concentration: float  # gamma
 
     def _draw_tables(
         self, ptr: Places, dishes: NDArray[Any], rng: NDArray[np.uint64]
@@ -124,19 +94,7 @@ class TopLevel:
         rng: NDArray[np.uint64],
         n_given: int = 0,
     ) -> TopLevel:
-        """Return the next top level, by drawing tables, then concentrations, then weights.
-
-        Parameters
-        ----------
-        ptr : (J + 1,) array
-            Offsets of the customers of each restaurant.
-        dishes : (n,) array of int
-            Dish of every customer.
-        priors : TopPriors
-        rng : (4,) array of uint64
-        n_given : int
-            The first `n_given` dishes exist without customers, too.
-        """
+        """Return the next top level, by drawing tables, then concentrations, then weights."""
         n_dishes = len(self.weights)
         alpha, gamma = self.concentration, self.top_concentration
         tables, own_tables = self._draw_tables(ptr, dishes, rng)
@@ -156,13 +114,10 @@ class TopLevel:
     def expected(
         self, ptr: Places, dishes: NDArray[Any], n_draws: int, rng: NDArray[np.uint64]
     ) -> TopLevel:
-        """Return a top level with the weights' posterior means given dishes and concentrations.
-
-        They are means over draws of the tables, without the first fifth of the draws.
-        """
+        """Return a top level with the weights' posterior means given dishes and concentrations."""
         top, gamma = self, self.top_concentration
         means, rest = np.zeros(len(self.weights)), 0.0
-        n_first = n_draws // 5
+        n_first = n_draws // 5  # draws that are left out of the means
         for number in range(n_draws):
             tables, _ = top._draw_tables(ptr, dishes, rng)
             if number >= n_first:

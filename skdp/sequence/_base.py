@@ -37,15 +37,10 @@ from skdp.sequence._partitions import of_number, takes_partitions
 
 
 class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
-    """Base class: panels, fits, scores.
+    """Base class: panels, fits, scores; subclasses define `_allows_nan`, `_part` and `predict`."""
 
-    A subclass defines `_allows_nan`, `_part` and `predict`. Its models have the methods
-    `log_likelihoods`, `log_predictives` and `posteriors`; `_models` holds all models, and
-    `samples_` holds the models of the best chain.
-    """
-
-    samples_: list[Any]
-    _models: list[Any]
+    samples_: list[Any]  # models of the best chain
+    _models: list[Any]  # of all chains: `log_likelihoods`, `log_predictives`, `posteriors`
 
     _feature_attributes = (
         *ChainEstimator._feature_attributes,
@@ -79,16 +74,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     def _check_panel(
         self, X: Any, *, reset: bool, continues: bool = False
     ) -> tuple[SequencePanel, bool]:
-        """Return X as a panel, and whether it is a single array.
-
-        Parameters
-        ----------
-        X : object
-        reset : bool
-            Whether X defines the features, as in `fit`.
-        continues : bool, default=False
-            Whether the sequences will be continued, which requires all lags.
-        """
+        """Return X as a panel, and whether it is one array; one that `continues` needs all lags."""
         accept_tokens = self._accepts_tokens()
         if isinstance(X, TokenSequences) and not accept_tokens:
             raise TypeError(
@@ -204,16 +190,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         return self._fit(X, y)
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """Learn from X, then return ``predict(X)``.
-
-        Parameters
-        ----------
-        X, y : as in `fit`
-
-        Returns
-        -------
-        As `predict`.
-        """
+        """Learn from X, then return ``predict(X)``."""
         return self.fit(X, y).predict(X)
 
     @takes_partitions(of_number)
@@ -366,17 +343,7 @@ def check_complete(panel: SequencePanel, is_single: bool, emission: Any) -> None
 
 
 class CheckPanel:
-    """Check of the observations of a partition, run in the process that holds it.
-
-    Parameters
-    ----------
-    name : str
-        Name of the estimator.
-    emission : object
-    allows_nan : bool
-    n_given : int
-        First steps of each sequence that count as given.
-    """
+    """Check of the observations of a partition, run in the process that holds it."""
 
     def __init__(self, name: str, emission: Any, *, allows_nan: bool, n_given: int):
         self._name, self._emission = name, emission

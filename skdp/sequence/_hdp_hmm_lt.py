@@ -354,10 +354,7 @@ class HDPHMMLT(HMMPredictions):
         return resolve_part(getattr(self, name), _PARTS.get(name, {}))
 
     def _emission_object(self) -> Any:
-        """Return the emission for X, whose vocabulary or names of columns it may need.
-
-        Categories of `TokenSequences` are all words of the vocabulary.
-        """
+        """Return the emission for X, whose vocabulary or names of columns it may need."""
         emission, n_words = self._part("emission"), vars(self).get("_n_words")
         if n_words is not None and getattr(emission, "n_symbols", 0) is None:
             emission = clone(emission).set_params(n_symbols=n_words)

@@ -11,15 +11,7 @@ from skdp._numeric._typing import Ints, Places
 
 
 def observed_steps(values: NDArray[np.float64], part: Any = None) -> NDArray[np.bool_]:
-    """Return whether any value of each step was observed, (N,); NaN marks missing ones.
-
-    Parameters
-    ----------
-    values : (N, D) array
-    part : object, default=None
-        An emission's sampler or model. If it has an attribute `target_columns`, only these columns
-        count, and the others are given.
-    """
+    """Return whether any value of a step, in the target columns of `part` if any, is seen, (N,)."""
     columns = getattr(part, "target_columns", None)
     if columns is not None:
         values = values[:, columns]
@@ -29,16 +21,7 @@ def observed_steps(values: NDArray[np.float64], part: Any = None) -> NDArray[np.
 def scored_steps(
     values: NDArray[np.float64], ptr: Places, n_given: int, part: Any = None
 ) -> NDArray[np.bool_]:
-    """Return the steps that a score is the mean over, (N,): observed steps that are not given.
-
-    Parameters
-    ----------
-    values : (N, D) array
-    ptr : (n + 1,) array
-    n_given : int
-        First steps of each sequence that count as given.
-    part : as in `observed_steps`
-    """
+    """Return the steps that a score is the mean over, (N,): observed, and from `n_given` on."""
     places = np.arange(len(values)) - np.repeat(ptr[:-1], np.diff(ptr))
     return observed_steps(values, part) & (places >= n_given)
 

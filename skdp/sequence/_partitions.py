@@ -16,18 +16,8 @@ Method = Callable[[Any, Any], Any]
 
 
 def takes_partitions(shape: Callable[[Any], tuple[int, ...]] | None) -> Callable[[Method], Method]:
-    """Make a method also accept a PartitionedPanel: it is called for each partition.
-
-    Parameters
-    ----------
-    shape : callable or None
-        Function of the estimator that returns the shape of the method's result for one sequence, an
-        array of floats. None: the method returns a list.
-
-    Returns
-    -------
-    callable
-        A decorator.
+    """Return a decorator by which a method also takes a PartitionedPanel, one partition at a time.
+    `shape(estimator)` is the shape of its result for one sequence, floats; None: it is a list.
     """
 
     def decorate(method: Method) -> Method:

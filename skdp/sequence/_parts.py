@@ -28,24 +28,5 @@ _PROTOCOLS: dict[str, type] = {
 
 
 def make_part(part: Any, name: str, *args: Any) -> Any:
-    """Return ``part.make_sampler(*args)`` if it has the protocol for this name.
-
-    Parameters
-    ----------
-    part : object with `make_sampler`
-    name : {"emission", "similarity", "duration"}
-    *args
-        Arguments of `make_sampler`: values and the number of states for an emission (and the
-        offsets of sequences, if it depends on earlier observations), otherwise the number of
-        states.
-
-    Returns
-    -------
-    EmissionSampler, SimilaritySampler or DurationSampler
-
-    Raises
-    ------
-    TypeError
-        If the part is of another kind.
-    """
+    """Return ``part.make_sampler(*args)``; raise TypeError if it lacks the protocol of `name`."""
     return make_part_for(_PROTOCOLS[name], part, name, *args)

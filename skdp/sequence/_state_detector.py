@@ -467,29 +467,14 @@ class StateDetector(
         seed: int,
         known: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], list[Any]]:
-        """Fit models to every step-th observation and keep the best.
-
-        Parameters
-        ----------
-        observations : SequencePanel
-        layout : WindowLayout
-        seed : int
-        known : (N,) array of int or None
-            Known states of the observations; -1: unknown.
-
-        Returns
-        -------
-        states : (N,) array of int
-            States of the observations under this model.
-        caught : list
-            Warnings of its fit.
-        """
+        """Fit models and keep the best; return its states of all observations, and its warnings."""
         self.criteria_: dict[int, float] = {}
         best = self._try_steps(observations, observations.values, layout, seed, known)
         if self.memory_ is not None:
             memory = learn_memory(observations, best.states)
             if memory.any():
                 rest = forget(observations, memory)
+                # Both are judged by the values before a part of them was forgotten.
                 other = self._try_steps(rest, observations.values, layout, seed, known)
                 if other.criterion > best.criterion:
                     best = other
@@ -505,14 +490,7 @@ class StateDetector(
         seed: int,
         known: NDArray[np.int64] | None,
     ) -> _CandidateModel:
-        """Fit models to every step-th observation; return the one with the best states of values.
-
-        Parameters
-        ----------
-        values : (N, D) array
-            The observations, before a part of them was forgotten.
-        observations, layout, seed, known : as in `_choose_model`
-        """
+        """Fit models to every step-th observation; return that with the best states of `values`."""
         found: list[_CandidateModel] = []
         for step in self._list_steps(observations):
             rows = layout.thin(step)

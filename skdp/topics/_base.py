@@ -56,11 +56,7 @@ class BaseTopicModel(
     TransformerMixin,
     ChainEstimator,
 ):
-    """Base class of the topic models: priors, topics as features, held-out scores.
-
-    A subclass implements `_start_local_sampler`, `_start_distributed_sampler`, `_averaged_model`
-    and `_fold_in_options`.
-    """
+    """Base class of the topic models: priors, topics as features, held-out scores."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ChainEstimator._parameter_constraints,

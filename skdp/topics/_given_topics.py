@@ -58,18 +58,7 @@ class FixedComponentsMixin:
     """Number of topics in `components_` whose words were given."""
 
     def _fixed_topics(self, n_words: int | None = None) -> FixedTopics | None:
-        """Return the topics whose words are given, or None.
-
-        Parameters
-        ----------
-        n_words : int or None
-            Size of the vocabulary, if it is known.
-
-        Raises
-        ------
-        ValueError
-            If they are invalid.
-        """
+        """Return the topics with given words, or None; raise a ValueError if they are invalid."""
         if self.fixed_components is None:
             return None
         phi, sums = _check_rows(self.fixed_components, "fixed_components")

@@ -20,10 +20,7 @@ from skdp.topics._shared._pilots import DEFAULT_NUMBER, PilotChoice, choose_numb
 
 
 class InferredNumberModel(BaseTopicModel):
-    """Base class with the start and the attributes of chains whose number of topics is inferred.
-
-    A subclass implements `_start_from`.
-    """
+    """Base class with the start and the attributes of chains whose number of topics is inferred."""
 
     _optional_attributes = BaseTopicModel._optional_attributes | frozenset([
         "n_components_", "n_components_distribution_", "n_effective_components_",
@@ -44,21 +41,9 @@ class InferredNumberModel(BaseTopicModel):
         root: np.random.SeedSequence,
         c: int,
         n_topics: int,
-        init: Any,
+        init: Any,  # the name of a start, or (n_topics, W) word probabilities of the first topics
     ) -> Any:
-        """Return the sampler of a new chain.
-
-        Parameters
-        ----------
-        corpus : SegmentedCorpus or LabeledCorpus
-        root : SeedSequence
-        c : int
-            Number of the chain.
-        n_topics : int
-            The initial number of topics.
-        init : str or (n_topics, W) array
-            "random" or the name of another start, or the word probabilities of the first topics.
-        """
+        """Return the sampler of new chain `c`."""
         raise NotImplementedError
 
     @property
@@ -177,12 +162,7 @@ class InferredNumberModel(BaseTopicModel):
 
 
 class PilotedStart:
-    """Starts chains with a number of topics that pilots have chosen, the same for all chains.
-
-    Parameters
-    ----------
-    estimator : InferredNumberModel
-    """
+    """Starts chains with a number of topics that pilots have chosen, the same for all chains."""
 
     def __init__(self, estimator: InferredNumberModel):
         self._estimator = estimator

@@ -22,28 +22,9 @@ from skdp.topics._shared._fixed import FixedTopics
 def read_labels(
     y: Any, n_topics: int | None, names: dict[str, int], whom: str
 ) -> Sequence[Any] | None:
-    """Return labels as sets of topics, or None if `y` is something else.
+    """Return labels as sets of topics, or None if `y` is something else, with a warning in doubt.
 
-    Parameters
-    ----------
-    y : list of sets and None, (n_documents, n_topics) matrix of zeros and ones, or anything else
-    n_topics : int or None
-        None: a model that takes no labels.
-    names : dict
-        Numbers of topics by name.
-    whom : str
-        The model or the input, for messages.
-
-    Raises
-    ------
-    ValueError
-        If `y` has sets, and the model takes none, or if it may be meant as either.
-
-    Warns
-    -----
-    UserWarning
-        If `y` is a matrix of zeros and ones with another number of columns, or of other numbers
-        with a column for each topic.
+    `n_topics`: None for a model without labels; `names`: numbers by name; `whom`: for messages.
     """
     matrix = _as_matrix(y)
     if matrix is None:
@@ -124,13 +105,7 @@ def _named_sets(y: Any, names: dict[str, int], whom: str) -> Any:
 
 
 def has_sets(y: Any) -> bool:
-    """Return whether `y` holds sets of topics, and not class labels or nothing.
-
-    Raises
-    ------
-    ValueError
-        If `y` holds lists without sets, which may be meant as either.
-    """
+    """Return whether `y` has sets of topics; raise a ValueError if it has lists without sets."""
     if hasattr(y, "__array__"):
         y = np.asarray(y)
         if y.dtype != object or y.ndim != 1:
@@ -158,31 +133,10 @@ def check_labels(
     n_topics: int,
     names: dict[str, int],
     *,
-    is_open: bool = False,
-    first: int = 0,
+    is_open: bool = False,  # whether documents without labels may have further topics
+    first: int = 0,  # index of the first document, for messages
 ) -> AllowedTopics:
-    """Return the topics that the words of documents or segments may have.
-
-    Parameters
-    ----------
-    y : list of sets of topics, of lists of such sets, and of None
-    corpus : SegmentedCorpus
-    level : {"document", "segment"}
-        The units that have their own topic shares, called nodes.
-    n_topics : int
-        Number of topics that sets may name.
-    names : dict
-        Numbers of topics by name.
-    is_open : bool, default=False
-        Whether there may be further topics. They are allowed in documents without labels.
-    first : int, default=0
-        Index of the first document, for messages.
-
-    Raises
-    ------
-    ValueError
-        If `y` does not fit the documents, or a set has an unknown topic.
-    """
+    """Return the topics that the words of documents or segments may have."""
     topics = _Topics(n_topics, names, is_open)
     if len(y) != len(corpus):
         raise ValueError(
@@ -259,19 +213,10 @@ def check_documents(
     n_topics: int,
     names: dict[str, int],
     is_open: bool,
-    most_topics: int | None = None,
+    most_topics: int | None = None,  # number of topics that may exist
     first: int = 0,
 ) -> AllowedTopics | None:
-    """Return the topics that labels allow; raise if a word can have none because all are fixed.
-
-    Parameters
-    ----------
-    labels : list or None
-        As in `check_labels`, which defines the other parameters.
-    fixed : FixedTopics or None
-    most_topics : int or None
-        Number of topics that may exist, if it is bounded.
-    """
+    """Return the topics that labels allow; raise if a word can have none because all are fixed."""
     allowed = None
     if labels is not None:
         allowed = check_labels(labels, corpus, level, n_topics, names, is_open=is_open, first=first)

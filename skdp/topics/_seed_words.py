@@ -30,20 +30,7 @@ class SeededTopic(NamedTuple):
 def number_topics(
     seed_words: dict[Any, Any], n_topics: int | None, n_fixed: int = 0
 ) -> list[SeededTopic]:
-    """Return the topics of `seed_words`; names take the lowest free numbers.
-
-    Parameters
-    ----------
-    n_topics : int or None
-        Number of topics. None: it is inferred, and topics with seed words come first.
-    n_fixed : int, default=0
-        Number of the first topics, whose words are given.
-
-    Raises
-    ------
-    ValueError
-        If a topic or a word is invalid.
-    """
+    """Return the topics of `seed_words`; names take the lowest numbers that are free."""
     if not seed_words:
         raise ValueError("seed_words must have at least one topic, got an empty dict.")
     given = {*range(n_fixed), *(key for key in seed_words if _is_integer(key))}
@@ -89,22 +76,7 @@ def number_topics(
 def find_seeds(
     topics: list[SeededTopic], weight: int, n_words: int, names: Sequence[str] | None
 ) -> tuple[Seeds, list[str]]:
-    """Return the seeds, and a message about each topic with unknown words.
-
-    Parameters
-    ----------
-    topics : list of SeededTopic
-    weight : int
-    n_words : int
-        Size of the vocabulary.
-    names : sequence of n_words str, or None
-        The words, if X has names.
-
-    Raises
-    ------
-    ValueError
-        If words are given by name and X has no names, or if no word of a topic is known.
-    """
+    """Return the seeds, and a message about each topic with some unknown words."""
     ids = {} if names is None else {name: i for i, name in enumerate(names)}
     pairs: set[tuple[int, int]] = set()
     messages = []
@@ -167,20 +139,7 @@ class SeedWordsMixin:
     def _check_seeds(
         self, n_tokens: int, n_topics: int, names: Sequence[str] | None = None
     ) -> None:
-        """Find the seeds in the vocabulary of X, and warn of seed words that are not in it.
-
-        Parameters
-        ----------
-        n_tokens, n_topics : int
-            Number of words of X, and initial number of topics.
-        names : sequence of str or None, default=None
-            The words of the vocabulary, if X is no data frame.
-
-        Raises
-        ------
-        ValueError
-            If the seeds do not fit X.
-        """
+        """Find the seeds in the vocabulary of X, and warn of seed words that are not in it."""
         self._seeds = None
         topics, names = self._seeded_topics(), getattr(self, "feature_names_in_", names)
         if topics:

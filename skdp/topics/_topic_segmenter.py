@@ -318,13 +318,9 @@ class TopicSegmenter(BaseTopicModel):
     def _start_by_lda(
         self, data: KnownUnits, starts: NDArray[np.bool_], seed: np.random.SeedSequence
     ) -> tuple[float, SegmenterSampler]:
-        """Return a chain after its first sweeps, and their mean log joint.
-
-        Its first topics are those of latent Dirichlet allocation in pieces of documents, which
-        begin at the units that are marked.
-        """
+        """Return the mean log joint of a chain's first sweeps after those of LDA, and the chain."""
         given = self._cut_parameters_of_fit()
-        lda = LDASampler(
+        lda = LDASampler(  # its nodes are the pieces that begin at `starts`
             join_units(data.corpus, starts), self.n_components, "segment", given.doc_topic_prior,
             given.topic_word_prior, given.dirichlet_prior, "random",
             [derive_stream(seed, Role.INIT)], [derive_stream(seed, Role.SWEEP)],

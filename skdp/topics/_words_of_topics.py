@@ -326,10 +326,7 @@ class WordsOfTopicsMixin:
     def _relevance(
         self, relevance: float, components: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Return the criterion by which words are ordered, (K, W): probabilities or relevances.
-
-        `components` are other topics of the same words.
-        """
+        """Return the criterion by which words are ordered, (K, W): probabilities or relevances."""
         if not is_number(relevance) or not 0.0 <= relevance <= 1.0:
             raise ValueError(f"relevance must be a number in [0, 1], got {relevance!r}.")
         topics = self.components_ if components is None else components

@@ -33,10 +33,7 @@ def make_corpus(n_documents: int = 12) -> SegmentedCorpus:
 
 
 def make_panel(n_sequences: int = 12, seed: int = 0, n_given: int = 0) -> SequencePanel:
-    """Return sequences of whole numbers, some of a single step: legal for all emissions but bits.
-
-    Steps that count as given come before.
-    """
+    """Return sequences of whole numbers, which suit all emissions but bits, after given steps."""
     rng = np.random.default_rng(seed)
     lengths = [n_given + 1 + 7 * (i % 3) for i in range(n_sequences)]
     return SequencePanel.from_sequences(

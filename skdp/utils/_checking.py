@@ -85,13 +85,7 @@ def tear(estimator: Any, n_steps: int, *data: Any) -> None:
 @contextmanager
 def acting_after(estimator: Any, method: str, act: Callable[[int], None]) -> Iterator[None]:
     """Return a context in which fits call ``act(n_steps)`` after a method of their procedure.
-
-    Parameters
-    ----------
-    estimator : estimator that is fitted step by step
-    method : {"advance", "is_done"}
-        Errors of `act` come in the middle of a step with "advance", between steps with "is_done".
-    act : callable
+    Errors of `act` come in the middle of a step with "advance", between steps with "is_done".
     """
     make = estimator._make_procedure
 

@@ -43,10 +43,7 @@ def _grow(label: str, rng: np.random.Generator) -> ParseTree:
 
 
 def _samples() -> tuple[list[list[str]], list[ParseTree]]:
-    """Return sentences of one word to twelve, and their trees.
-
-    The halves, and what remains without any third, have all rules and words.
-    """
+    """Return sentences of 1 to 12 words, and their trees; halves and two thirds have all rules."""
     rng = np.random.default_rng(19)
     trees = [_grow("S", rng) for _ in range(18)]
     return [list(tree.leaves) for tree in trees], trees

@@ -72,10 +72,7 @@ __all__ = ["check_ragged_estimator", "parametrize_with_ragged_checks"]
 
 
 def check_input_forms(estimator: Any) -> None:
-    """Check that a container, a list and a matrix mean the same.
-
-    A row of a matrix is a document of one segment, or a sentence; a matrix is one sequence.
-    """
+    """Check that a container, a list and a matrix mean the same."""
     if takes_sentences(estimator):
         _check_forms_of_sentences(estimator)
     elif takes_sequences(estimator):
@@ -144,10 +141,7 @@ def _check_forms_of_sentences(estimator: Any) -> None:
 
 
 def check_transform_of_a_sample_is_its_own(estimator: Any) -> None:
-    """Check that a sample's features do not depend on the others, their order or n_jobs.
-
-    Results are equal bit for bit; to 10 digits for sentences, which are processed in batches.
-    """
+    """Check that a sample's features do not depend on the others, their order or n_jobs."""
     corpus = make_samples(estimator)
     fitted = seeded(estimator).fit(corpus)
     if takes_sentences(estimator):
@@ -165,7 +159,7 @@ def check_transform_of_a_sample_is_its_own(estimator: Any) -> None:
 
 
 def _check_sentences_alone(fitted: Any, sentences: TokenSequences) -> None:
-    close: Any = {"rtol": 1e-10, "atol": 1e-12}
+    close: Any = {"rtol": 1e-10, "atol": 1e-12}  # sentences are processed in batches
     expected, scores = fitted.transform(sentences), fitted.score_samples(sentences)
     assert expected.shape == (len(sentences), len(fitted.get_feature_names_out()))
     assert_allclose(expected.sum(axis=1), 1.0)
@@ -243,10 +237,7 @@ def check_read_only_input(estimator: Any) -> None:
 
 
 def check_resume_after_interruption(estimator: Any) -> None:
-    """Check that an interrupted fit, taken up again, gives the bits of a straight run.
-
-    Until then it has a result: in the burn-in, the result of the current state.
-    """
+    """Check that an interrupted fit has a result, and resumes with the bits of a straight run."""
     if climbs(estimator):
         _check_climb_resumes(estimator)
         return
@@ -287,10 +278,7 @@ def _check_climb_resumes(estimator: Any) -> None:
 
 
 def check_error_in_a_step(estimator: Any) -> None:
-    """Check that a fit after an error within a step gives the bits of a fit without one.
-
-    It resumes, or starts over with a warning, after a first fit and after a warm start.
-    """
+    """Check that a fit after an error within a step gives the bits of a fit without one."""
     import pytest
 
     corpus = make_samples(estimator)
@@ -315,10 +303,7 @@ def check_error_in_a_step(estimator: Any) -> None:
 
 
 def check_warm_start_continues(estimator: Any) -> None:
-    """Check that a larger max_iter continues the chain, and that its samples are kept.
-
-    A fit in pieces, the first of which is shorter than the burn-in, has the samples of one run.
-    """
+    """Check that a larger max_iter continues the chain with the samples of a single run."""
     corpus = make_samples(estimator)
     if climbs(estimator):
         climb = seeded(estimator, max_iter=4, tol=0.0, warm_start=True).fit(corpus)
@@ -370,12 +355,7 @@ def check_pickle_holds_no_tokens(estimator: Any) -> None:
 
 
 def check_small_samples(estimator: Any) -> None:
-    """Check that documents without segments, without words and of one word are legal.
-
-    Documents without words have the mean of the prior, of `doc_topic_prior_` if present. A
-    sequence may be of one step after given ones, and a panel of fewer steps than there are states.
-    All sentences may be of one word. Those without words count in no fit or score and have no tree.
-    """
+    """Check that samples without segments, without words and of one word or step are legal."""
     if takes_sentences(estimator):
         words = TokenSequences.from_sequences([[0], [1], [0]], n_features=3)
         fitted = seeded(estimator).fit(words)
@@ -461,12 +441,9 @@ def check_chains_do_not_depend_on_jobs(estimator: Any) -> None:
 
 
 def check_iter_sweeps_is_what_fit_runs(estimator: Any) -> None:
-    """Check that iter_sweeps yields the states of fit's first chain and changes nothing.
-
-    For an ascent, check that the bound never falls, and that the best start determines the result.
-    """
+    """Check that iter_sweeps yields the states of fit's first chain and changes nothing."""
     corpus = make_samples(estimator)
-    if climbs(estimator):
+    if climbs(estimator):  # the bound never falls, and the best start gives the result
         fitted = seeded(estimator, n_init=2).fit(corpus)
         assert np.all(np.diff(fitted.lower_bounds_) >= 0.0)
         assert fitted.lower_bound_ == fitted.lower_bounds_[-1] == fitted.init_lower_bounds_.max()

@@ -63,11 +63,8 @@ def _draw_gamma_above_one(d, c, rng):
 
 @njit_inlined
 def draw_log_small_gamma(d, c, reciprocal, rng):
-    """Return the logarithm of a Gamma(shape, 1) draw, shape < 1.
-
-    It uses the identity Gamma(shape) = Gamma(shape + 1) U^(1 / shape): d and c are
-    ``gamma_constants(shape + 1)``, and `reciprocal` is 1 / shape. This is for many draws with the
-    same shape.
+    """Return the log of a Gamma(shape, 1) draw, shape < 1: Gamma(shape + 1) U^(1 / shape).
+    For many draws: d and c are ``gamma_constants(shape + 1)``, `reciprocal` is 1 / shape.
     """
     return math.log(_draw_gamma_above_one(d, c, rng)) - reciprocal * draw_exponential(rng)
 
@@ -114,16 +111,7 @@ def draw_beta(alpha, beta, rng):
 
 @njit
 def draw_dirichlet(alpha, out, rng):
-    """Write a Dirichlet(alpha) draw to `out`.
-
-    Parameters
-    ----------
-    alpha : (K,) float64
-        Shapes, of any size; some of them may be 0.
-    out : (K,) float64, output
-        Probabilities, which sum to 1.
-    rng : (4,) uint64
-    """
+    """Write a Dirichlet(alpha) draw to `out`, (K,); some of the shapes may be 0."""
     n = alpha.shape[0]
     largest = -math.inf
     for k in range(n):
@@ -146,12 +134,9 @@ def draw_dirichlet(alpha, out, rng):
 
 @njit_outlined
 def draw_binomial(n, probability, rng):
-    """Return the number of n events of the given probability that happen.
-
-    While n is large it is cut in two (Relles, 1972): x, the i-th smallest of n uniform draws, is
-    Beta(i, n + 1 - i), and determines for i draws at once on which side of the probability they
-    are.
-    """
+    """Return the number of n events of the given probability that happen."""
+    # A large n is cut in two (Relles, 1972): x, the i-th smallest of n uniform draws, is
+    # Beta(i, n + 1 - i), and determines on which side of the probability i draws at once are.
     successes = 0
     while n > 16:
         i = n // 2 + 1
@@ -170,12 +155,9 @@ def draw_binomial(n, probability, rng):
 
 @njit_outlined
 def draw_poisson(mean, rng):
-    """Return a Poisson draw of finite mean >= 0.
-
-    While the mean is large, use the method of Ahrens and Dieter (1974): the m-th event of a process
-    of rate 1 is at time x ~ Gamma(m). If that is before `mean`, continue counting from there; else
-    the first m - 1 events are uniform on (0, x).
-    """
+    """Return a Poisson draw of finite mean >= 0."""
+    # Ahrens and Dieter (1974): the m-th event of a process of rate 1 is at time x ~ Gamma(m). If
+    # that is before `mean`, count on from there; else the first m - 1 are uniform on (0, x).
     events = 0
     while mean > 16.0:
         m = int(0.875 * mean)

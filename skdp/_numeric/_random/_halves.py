@@ -2,6 +2,7 @@
 
 | name | shape | meaning |
 |---|---|---|
+| key | (4,) uint64 | key of all groups; a group's stream depends on it and its content |
 | ptr | (J + 1,) | offsets of the items of each group |
 | contents | (N width,) | the items, `width` integers each, in a fixed order within a group |
 | is_second | (N,) | whether an item is in the second half |
@@ -22,18 +23,7 @@ from skdp._numeric._random._xoshiro import next_double
 @njit_loop
 def draw_second_halves(key, ptr, contents, width, lengths, is_second, rng):
     """Draw floor(n / 2) items of every group of n; all sets have the same probability.
-
-    Parameters
-    ----------
-    key : (4,) uint64
-    ptr : (J + 1,) int64
-    contents : (N width,) integers
-    width : int
-    lengths : (1,) int64
-        Scratch.
-    is_second : (N,) bool, output
-    rng : (4,) uint64
-        Scratch for the stream of a group, which is a function of `key` and the group's content.
+    `lengths`, (1,) int64, and `rng` are scratch.
     """
     for j in range(ptr.shape[0] - 1):
         begin, end = ptr[j], ptr[j + 1]
@@ -47,19 +37,7 @@ def draw_second_halves(key, ptr, contents, width, lengths, is_second, rng):
 
 def find_second_halves(ptr: NDArray[np.int64], contents: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask of the items in the second half of their group: floor(n / 2) of n items.
-
-    The halves of a group are random, but depend only on its own content: they are the same in two
-    models, two fits or two calls.
-
-    Parameters
-    ----------
-    ptr : (J + 1,) array of int64
-    contents : (N,) or (N, width) array of integers
-        Items. If the caller sorts the items of a group, its halves do not depend on their order.
-
-    Returns
-    -------
-    (N,) array of bool
+    The halves depend only on the group's content: they are the same in two models, fits or calls.
     """
     key = derive_stream(np.random.SeedSequence(0), Role.HALVES)
     width = contents.shape[1] if contents.ndim == 2 else 1

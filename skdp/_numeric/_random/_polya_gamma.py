@@ -53,10 +53,7 @@ def find_tail_share(c):
 
 @njit_internal_nogc
 def draw_short_time(c, rng):
-    """Return a draw from the inverse Gaussian of mean 1 / c and shape 1, given that it is < `CUT`.
-
-    With c = 0 it is the limit, a Levy distribution.
-    """
+    """Return an inverse Gaussian draw < `CUT` of mean 1 / c and shape 1; Lévy's law if c is 0."""
     if c * CUT < 1.0:
         while True:
             first = draw_exponential(rng)

@@ -20,29 +20,14 @@ def draw_slice(
     max_steps: int = 100,
 ) -> float:
     """Return the next x of a chain that leaves a density invariant (Neal, 2003).
-
-    An interval of length `width` is stepped out until both ends are outside the slice, and then
-    shrunk toward x.
-
-    Parameters
-    ----------
-    log_density : callable
-        Log density up to a constant; it may be -inf, but not at `x`.
-    x : float
-    rng : (4,) uint64
-    width : float, default=2.0
-        Approximate scale of the density; a wrong scale only costs time.
-    max_steps : int, default=100
-        The interval is at most `max_steps` times `width` after stepping out.
+    An interval of length `width` is stepped out, up to `max_steps` times that, and shrunk toward x.
     """
     return float(make_draw_slice(log_density)(x, width, max_steps, rng))
 
 
 def make_draw_slice(log_density: Callable[..., float]) -> Callable[..., float]:
     """Return `draw_slice` of a log density, for `njit` if the log density is a kernel.
-
-    Its arguments are x, the width, the largest number of steps, the stream, and the arguments of
-    the log density after x.
+    Its last arguments, after the stream, are those of the log density after x.
     """
 
     def draw(

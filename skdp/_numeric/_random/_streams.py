@@ -31,9 +31,7 @@ def make_seed_sequence(
     random_state: int | np.integer | np.random.RandomState | np.random.Generator | None,
 ) -> np.random.SeedSequence:
     """Convert any form of `random_state` to the root of all streams of a fit.
-
-    An int always gives the same root; a RandomState or Generator is advanced by one draw, so
-    that two fits with the same object differ; None takes fresh entropy.
+    A RandomState or Generator is advanced by one draw, so that two fits with it differ.
     """
     if random_state is None:
         return np.random.SeedSequence()
@@ -64,11 +62,8 @@ def derive_seed(root: np.random.SeedSequence, role: Role, *keys: int) -> np.rand
 
 
 def derive_stream(root: np.random.SeedSequence, role: Role, *keys: int) -> NDArray[np.uint64]:
-    """Return the stream of `role` (and chain, shard, ... in `keys`) below `root`.
-
-    Unlike ``SeedSequence.spawn`` this does not count calls: the same arguments always give the
-    same stream, as a resumed fit requires.
-    """
+    """Return the stream of `role` (and chain, shard, ... in `keys`) below `root`."""
+    # Unlike SeedSequence.spawn this does not count calls, as a resumed fit requires.
     return make_stream(derive_seed(root, role, *keys))
 
 
@@ -83,16 +78,7 @@ def _mix(x):
 @njit
 def stream_of_content(key, tokens, lengths, rng):
     """Write to `rng` the stream of a sample, which depends only on `key` and the content.
-
-    Parameters
-    ----------
-    key : (4,) uint64
-        Key that is drawn once in the fit.
-    tokens : (n,) integers
-        The sample's content.
-    lengths : (m,) integers
-        Lengths of its parts (one entry if it has no parts).
-    rng : (4,) uint64, output
+    The content is its `tokens` and the `lengths` of its parts (one if it has no parts).
     """
     h = key[0]
     for i in range(lengths.shape[0]):
@@ -111,17 +97,7 @@ def draw_key(rng, key):
 
 @njit_outlined
 def stream_of_number(key, number, rng):
-    """Write to `rng` the stream of a sample, which depends only on `key` and the sample's number.
-
-    Draws for a sample then depend neither on other samples nor on the process that draws them.
-
-    Parameters
-    ----------
-    key : (4,) uint64
-        Key that is drawn once for all samples.
-    number : int
-    rng : (4,) uint64, output
-    """
+    """Write to `rng` the stream of a sample, which depends only on `key` and its number."""
     _spread(_mix((key[0] ^ np.uint64(number)) + _GOLDEN), key, rng)
 
 

@@ -50,15 +50,9 @@ class CountedModel(NamedTuple):
 
 
 def explain_paths(models: Iterable[CountedModel], contexts: Ints, cells: Ints) -> Floats:
-    """Return customers, tables, weight and probability of each context: (4, n, 1 + n_depths).
+    """Return the mean customers, tables, weight and probability of contexts, (4, n, 1 + n_depths).
 
-    The base comes first, and the probabilities refer to the outcomes of the cells. All values are
-    means over the models.
-
-    Parameters
-    ----------
-    models : iterable of CountedModel
-    contexts, cells : (n, n_depths) int32
+    The base comes first; the probabilities refer to the outcomes of the cells.
     """
     total, n_models = np.zeros((4, len(contexts), contexts.shape[1] + 1)), 0
     for each in models:

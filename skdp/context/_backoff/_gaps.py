@@ -14,20 +14,10 @@ from skdp.data._columns import as_objects, is_missing
 
 @dataclass(frozen=True)
 class GapColumn:
-    """The categories of a column; the last code is that of missing values.
+    """The categories of a column; the last code is that of missing values."""
 
-    Attributes
-    ----------
-    column : Column
-        All categories, and None for missing values.
-    present : Column or None
-        The categories without missing values, if there are any.
-    has_missing : bool
-        Whether values were missing.
-    """
-
-    column: Column
-    present: Column | None
+    column: Column  # all categories, then None for missing values
+    present: Column | None  # without None; None: all values are missing
     has_missing: bool
 
     @classmethod

@@ -14,17 +14,7 @@ from skdp.processes._kernels_leave_one_out import OutcomeCells, add_left_out
 def leave_one_out(
     index: ContextIndex, samples: list[TableSample], cells: Ints, base: Floats
 ) -> Floats:
-    """Return p(. | context of the event, all other events), (n_events, n_outcomes).
-
-    Parameters
-    ----------
-    index : ContextIndex
-    samples : list of TableSample
-        Draws from the posterior given all events.
-    cells : (n_events, n_depths) int32
-        The cells of the events; all are observed.
-    base : (n_outcomes,) array
-    """
+    """Return p(. | context of the event, all other events), (n_events, n_outcomes)."""
     inverse, total = leave_one_out_terms(index, samples, cells, base)
     total /= inverse[:, None]
     return total

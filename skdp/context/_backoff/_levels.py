@@ -17,18 +17,7 @@ Levels = tuple[tuple[int, ...], ...]
 def check_levels(
     levels: Any, n_features: int, names: NDArray[Any] | None, parameter: str = "levels"
 ) -> Levels:
-    """Return the columns of each level, the most important first.
-
-    Parameters
-    ----------
-    levels : list of columns or of groups of columns, or None
-        None: every column is a level.
-    n_features : int
-    names : (n_features,) array of str or None
-        None: columns have no names.
-    parameter : str, default="levels"
-        What to call `levels` in messages.
-    """
+    """Return the columns of each level, the most important first; None: each column is a level."""
     if levels is None:
         return tuple((j,) for j in range(n_features))
     check_unmasked(levels, parameter)

@@ -36,32 +36,16 @@ candidates for a chain it need not exceed the best of many.
 
 @dataclass(frozen=True)
 class ChainPool:
-    """The trees of all chains and the left-out events that determine their weights.
+    """The trees of all chains, and the left-out events that determine their weights."""
 
-    Attributes
-    ----------
-    trees : list of ContextTree
-        The first has no columns; its distribution is the reference of all others.
-    chains : list of Chain
-        The columns of each tree.
-    columns : list of Column
-        All columns of X.
-    classes : (n_outcomes,) array
-    codes : (n, n_columns) int64
-        The events that the weights depend on.
-    is_single : (n, n_columns) bool
-        Whether no other event has the same category.
-    outcomes, counts : (n,) int64
-    """
-
-    trees: list[ContextTree]
-    chains: list[Chain]
-    columns: list[Column]
-    classes: NDArray[Any]
-    codes: Places
-    is_single: NDArray[np.bool_]
-    outcomes: Places
-    counts: Places
+    trees: list[ContextTree]  # the first has no columns; its distribution is the reference
+    chains: list[Chain]  # columns of each tree
+    columns: list[Column]  # of X
+    classes: NDArray[Any]  # (n_outcomes,)
+    codes: Places  # (n, n_columns), of the events that the weights depend on
+    is_single: NDArray[np.bool_]  # (n, n_columns), no other event has the same category
+    outcomes: Places  # (n,)
+    counts: Places  # (n,)
 
     @classmethod
     def of(
@@ -128,24 +112,11 @@ PoolSample = tuple[TableSample, ...]
 
 @dataclass(frozen=True)
 class PoolWeights:
-    """The weights of chains, and the evidence that replaces a chain with unknown columns.
+    """The weights of chains, and the evidence for replacing a chain with unknown columns."""
 
-    Attributes
-    ----------
-    weights : (n_chains,) array
-        Weights of all chains except the chain without columns.
-    evidence : (n_trees,) array
-        Mean log probability of left-out events of each tree, beginning with the one without
-        columns.
-    uses_new_contexts : (n_trees,) bool
-        Whether a row has the distribution of a new context of the tree if all of its categories are
-        unknown there. Otherwise it has that of the tree without columns, so that the chain does not
-        count in the product.
-    """
-
-    weights: Floats
-    evidence: Floats
-    uses_new_contexts: NDArray[np.bool_]
+    weights: Floats  # (n_trees - 1,), of all but the chain without columns
+    evidence: Floats  # (n_trees,), mean log probability of the left-out events
+    uses_new_contexts: NDArray[np.bool_]  # (n_trees,), see `replace_unknown`
 
     @classmethod
     def of(cls, pool: ChainPool, samples: list[PoolSample], base: Floats) -> PoolWeights:
@@ -170,22 +141,10 @@ def replace_unknown(
     is_unknown: NDArray[np.bool_],
     uses_new_contexts: NDArray[np.bool_],
 ) -> NDArray[Any]:
-    """Return distributions by chain in which unknown columns of rows are dropped.
+    """Return distributions, (n_trees, n, n_outcomes), in which unknown columns of rows are dropped.
 
-    A chain with unknown columns is replaced by the chain with the highest evidence among those
-    whose columns are a part of its known columns. So columns after an unknown column still count.
-    If there is none, the chain has its distribution of a new context or is replaced by the tree
-    without columns.
-
-    Parameters
-    ----------
-    distributions : (n_trees, n, n_outcomes) array, not changed
-    chains : list of Chain
-        Columns of each tree.
-    evidence : (n_trees,) array
-    is_unknown : (n, n_columns) bool
-    uses_new_contexts : (n_trees,) bool
-        As of `PoolWeights`.
+    A chain with unknown columns gives way to the chain of highest evidence whose columns are among
+    its known ones. Without any, it predicts a new context, or else like the tree without columns.
     """
     found = distributions.copy()
     for k, rows, source in _find_replacements(chains, evidence, is_unknown):
@@ -206,17 +165,7 @@ def find_new_contexts(
     """Return whether distributions of new contexts predict better than the tree without columns.
 
     A category that occurs once is new without its event, so these events are the evidence. Without
-    any there is no reason to believe that new categories are like the contexts that were seen.
-
-    Parameters
-    ----------
-    log_chances : (n_trees, n) array
-        Log probabilities of left-out events.
-    counts : (n,) array
-        How often each event occurred.
-    chains, evidence : as of `replace_unknown`
-    is_single : (n, n_columns) bool
-        Whether no other event has the same category.
+    any, there is no reason to believe that new categories are like the contexts that were seen.
     """
     gain = np.zeros(len(chains))
     for k, rows, source in _find_replacements(chains, evidence, is_single):
@@ -228,10 +177,7 @@ def find_new_contexts(
 def _find_replacements(
     chains: list[Chain], evidence: Floats, is_unknown: NDArray[np.bool_]
 ) -> Iterator[tuple[int, Places, int | None]]:
-    """Yield a chain, rows with the same unknown columns in it, and the chain that replaces it.
-
-    The last is None if no chain has only known columns of these rows.
-    """
+    """Yield a chain, rows with the same unknown columns in it, and its replacement or None."""
     for k, chain in enumerate(chains):
         if not chain:
             continue
@@ -246,15 +192,7 @@ def _find_replacements(
 
 
 class PoolPredictor:
-    """The predictive distribution of a fitted pool.
-
-    Parameters
-    ----------
-    pool : ChainPool
-    samples : list of PoolSample
-    weights : PoolWeights
-    base : (n_outcomes,) array
-    """
+    """The predictive distribution of a fitted pool."""
 
     def __init__(
         self, pool: ChainPool, samples: list[PoolSample], weights: PoolWeights, base: Floats
@@ -371,14 +309,7 @@ class PoolState:
 
 
 class PoolSampler(Part):
-    """Markov chains of all franchises of a pool, which share only the data.
-
-    Parameters
-    ----------
-    pool : ChainPool
-    start : callable
-        ``start(tree, k)`` returns the sampler of tree k.
-    """
+    """Markov chains of all franchises of a pool, which share only the data."""
 
     _data_attributes = ("pool",)
 

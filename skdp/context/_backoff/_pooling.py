@@ -14,14 +14,7 @@ _PENALTY = 1.0
 
 
 def log_pool(log_reference: Floats, log_ratios: Floats, weights: Floats) -> Floats:
-    """Return log p(w) = log p_0(w) + sum_k weight_k log(p_k(w) / p_0(w)) - constant, (n, W).
-
-    Parameters
-    ----------
-    log_reference : (n, n_outcomes) array
-    log_ratios : (n_chains, n, n_outcomes) array
-    weights : (n_chains,) array
-    """
+    """Return log p(w) = log p_0(w) + sum_k weight_k log(p_k(w) / p_0(w)) - constant, (n, W)."""
     pooled = log_reference.astype(float)
     for ratio, weight in zip(log_ratios, weights, strict=True):
         if weight > 0.0:
@@ -32,22 +25,12 @@ def log_pool(log_reference: Floats, log_ratios: Floats, weights: Floats) -> Floa
 
 
 class PoolObjective(NamedTuple):
-    """Log probability of outcomes under weighted products; it is concave in the weights.
+    """Log probability of outcomes under weighted products; it is concave in the weights."""
 
-    Attributes
-    ----------
-    log_reference : (n, n_outcomes) array
-    log_ratios : (n_chains, n, n_outcomes) array
-        log(p_k / p_0) of each chain.
-    outcomes : (n,) int64
-    counts : (n,) array
-        How often each event occurred.
-    """
-
-    log_reference: Floats
-    log_ratios: Floats
-    outcomes: Places
-    counts: Floats
+    log_reference: Floats  # (n, n_outcomes)
+    log_ratios: Floats  # (n_chains, n, n_outcomes), log(p_k / p_0)
+    outcomes: Places  # (n,)
+    counts: Floats  # (n,), how often each event occurred
 
     @classmethod
     def of(

@@ -33,21 +33,12 @@ _LEAST_GAIN = 2.0
 
 @dataclass(frozen=True)
 class Events:
-    """Distinct events in an order that does not depend on the order of rows.
+    """Distinct events in an order that does not depend on the order of rows."""
 
-    Attributes
-    ----------
-    codes : (n_events, n_columns) int64
-    sizes : (n_columns,) int64
-        The number of categories of each column.
-    outcomes, counts : (n_events,) int64
-    n_outcomes : int
-    """
-
-    codes: Places
-    sizes: Places
-    outcomes: Places
-    counts: Places
+    codes: Places  # (n_events, n_columns)
+    sizes: Places  # (n_columns,), categories of each column
+    outcomes: Places  # (n_events,)
+    counts: Places  # (n_events,)
     n_outcomes: int
 
     @classmethod
@@ -83,43 +74,23 @@ class Events:
 
 
 class _CandidateChain(NamedTuple):
-    """A chain, the contexts of all events, and the distributions of some left-out events.
-
-    Attributes
-    ----------
-    chain : Chain
-    node : (n_events,) int64
-    broader : (n_sampled, n_outcomes) array
-        Distributions in the contexts one column shorter, which count tables.
-    distributions : (n_sampled, n_outcomes) array
-    evidence : float
-        Mean log probability of the outcomes.
-    """
+    """A chain, the contexts of all events, and the distributions of some left-out events."""
 
     chain: Chain
-    node: Places
-    broader: Floats
-    distributions: Floats
-    evidence: float
+    node: Places  # (n_events,), the context of each event
+    broader: Floats  # (n_sampled, n_outcomes), of contexts one column shorter, counting tables
+    distributions: Floats  # (n_sampled, n_outcomes)
+    evidence: float  # mean log probability of the outcomes
 
 
 class _Cells(NamedTuple):
-    """The cells of contexts: the outcomes observed in each.
+    """The cells of contexts: the outcomes observed in each."""
 
-    Attributes
-    ----------
-    node, of_event : (n_events,) int64
-        The context and the cell of each event.
-    n_nodes : int
-    node_of, outcome : (n_cells,) int64
-        The context and the outcome of each cell.
-    """
-
-    node: Places
-    of_event: Places
+    node: Places  # (n_events,), the context of each event
+    of_event: Places  # (n_events,), the cell of each event
     n_nodes: int
-    node_of: Places
-    outcome: Places
+    node_of: Places  # (n_cells,), the context of each cell
+    outcome: Places  # (n_cells,)
 
     @classmethod
     def of(cls, node: Places, n_nodes: int, events: Events) -> _Cells:
@@ -136,13 +107,8 @@ class _Cells(NamedTuple):
 class Screening:
     """Greedy choice of chains whose weighted product predicts left-out events.
 
-    Distributions interpolate the counts of nested contexts without the event that is predicted,
-    like a franchise with one table in each cell, so that a broad context counts the narrower
-    contexts with an outcome. The chains chosen are then fitted by the exact sampler.
-
-    Parameters
-    ----------
-    events : Events
+    Distributions interpolate the counts of nested contexts without the event, like a franchise with
+    one table in each cell: a broad context counts the narrower contexts with an outcome.
     """
 
     def __init__(self, events: Events):
@@ -245,15 +211,8 @@ class Screening:
     ) -> tuple[Floats, float]:
         """Return distributions of the sampled events' contexts, and the score of the best law.
 
-        Parameters
-        ----------
-        broader : (n_sampled, n_outcomes) array
-            Distributions above.
-        cells : _Cells
-        customers : (n_events,) array
-            Customers of each event's cell that are due to the event.
-        leaves : (n_sampled,) bool
-            Whether a customer of the cell leaves with the event. The law is chosen for these.
+        Events add `customers` to their cells. Where `leaves`, one leaves with the event that is
+        predicted, and the law is chosen for these events.
         """
         mine, rows = self._outcomes, np.arange(len(self._outcomes))
         in_cell = cells.in_cell(customers)

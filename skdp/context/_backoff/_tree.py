@@ -19,29 +19,14 @@ from skdp.processes._franchise import FranchiseLayout
 class ContextTree(ContextIndex):
     """All contexts and all cells; a cell is an outcome observed in a context.
 
-    Below the root, if there is one, a context of level k consists of the values of the columns of
-    levels 0 to k. All events reach the last level. Contexts are found column by column: a *step*
-    leads from a context and the code in the next column to a longer context, which is a restaurant
-    at the end of a level.
-
-    Attributes
-    ----------
-    n_outcomes, has_root, cell_ptr, outcome, layout : as of a `ContextIndex`
-    classes : (n_outcomes,) array
-        Labels of the outcomes.
-    levels : tuple of tuples of int
-        The columns of each level.
-    columns : list of Column
-        Columns of all levels, in the order of the levels.
-    keys : list of (n,) int64 arrays
-        Keys of the contexts after each step: preceding context * number of categories + code. Keys
-        are in ascending order; the index of a key is the context.
+    A context of level k has the values of the columns of levels 0 to k; all events reach the last
+    level. A *step* lengthens contexts by one column; at the end of a level they are restaurants.
     """
 
-    classes: NDArray[Any]
+    classes: NDArray[Any]  # (n_outcomes,)
     levels: Levels
-    columns: list[Column]
-    keys: list[Places]
+    columns: list[Column]  # of all levels, in order
+    keys: list[Places]  # sorted keys of the contexts after each step; an index is a context
 
     @classmethod
     def of(
@@ -55,20 +40,7 @@ class ContextTree(ContextIndex):
         *,
         has_root: bool,
     ) -> ContextTree:
-        """Return the tree of events.
-
-        Parameters
-        ----------
-        columns : list of Column
-            Columns of the levels, in order.
-        codes : list of (n_events,) arrays
-            Codes of the events in each column.
-        levels : tuple of tuples of int
-        outcomes, counts : (n_events,) int64
-            The outcome of each event, and how often it occurred, at least once.
-        classes : (n_outcomes,) array
-        has_root : bool
-        """
+        """Return the tree of events, given their codes in the columns of the levels, and counts."""
         n_outcomes = len(classes)
         node = np.zeros(len(outcomes), np.int64)
         keys = []
@@ -111,13 +83,7 @@ class ContextTree(ContextIndex):
         )
 
     def find(self, values: list[Values]) -> Ints:
-        """Return the contexts of rows by depth, (n_rows, n_depths); -1 for unseen contexts.
-
-        Parameters
-        ----------
-        values : list of (n_rows,) arrays
-            All columns of X.
-        """
+        """Return the contexts of rows of X by depth, (n_rows, n_depths); -1 for unseen contexts."""
         places = [place for level in self.levels for place in level]
         codes = [
             column.find(values[place]) for column, place in zip(self.columns, places, strict=True)

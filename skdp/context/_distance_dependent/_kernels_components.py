@@ -94,13 +94,9 @@ def visit(side, i, mark, c):
 
 @njit_internal_nogc
 def find_smaller_side(i, j, c):
-    """Return which of i and j is in the smaller part after their edge was cut.
+    """Return which side of a cut edge is smaller, 0 (of i) or 1 (of j); -1: i and j are connected.
 
-    Returns
-    -------
-    side : int
-        0 for i or 1 for j, with the members of the part in ``queues[side]``; -1 if they are still
-        connected.
+    The members of the smaller part are in ``queues[side]``.
     """
     c.numbers[1] += 1
     mark = 2 * c.numbers[1]

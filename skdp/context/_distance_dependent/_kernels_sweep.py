@@ -136,14 +136,12 @@ def draw_from_columns(i, total, source, rng):
 
 @njit_internal_nogc
 def weigh_union(i, j, log_gammas, log_total_gammas, c):
-    """Return log f(A u B) - log f(A) - log f(B) of the components of i and j; 0 if they are one.
-
-    f(A) = Gamma(X gamma) / Gamma(X gamma + n_A) prod_x Gamma(gamma + n_Ax) / Gamma(gamma).
-    """
+    """Return log f(A u B) - log f(A) - log f(B) of the components of i and j; 0 if they are one."""
     a, b = c.labels[i], c.labels[j]
     if a == b:
         return 0.0
     n_a, n_b = c.sizes[a], c.sizes[b]
+    # f(A) = Gamma(X gamma) / Gamma(X gamma + n_A) prod_x Gamma(gamma + n_Ax) / Gamma(gamma)
     result = log_total_gammas[n_a] + log_total_gammas[n_b]
     result -= log_total_gammas[n_a + n_b] + log_total_gammas[0]
     for x in range(c.counts.shape[1]):
@@ -155,14 +153,11 @@ def weigh_union(i, j, log_gammas, log_total_gammas, c):
 
 @njit_internal_nogc
 def weigh_common_outcome(i, j, outcome_prior, c):
-    """Return the log ratio of p(outcomes) for joining the components of i and j.
-
-    Both have the same outcome. The ratio with M components, m_x of them with this outcome, is
-    (X gamma + M - 1) / (gamma + m_x - 1), not (2.23).
-    """
+    """Return the log ratio of p(outcomes) for joining the components of i and j, of one outcome."""
     if c.labels[i] == c.labels[j]:
         return 0.0
     n_components, m_x = c.numbers[0], c.n_of_outcome[c.outcomes[i]]
+    # (X gamma + M - 1) / (gamma + m_x - 1), not (2.23)
     total = c.n_of_outcome.shape[0] * outcome_prior + n_components - 1.0
     return math.log(total / (outcome_prior + m_x - 1.0))
 

@@ -19,18 +19,10 @@ from skdp.context._distance_dependent._subsets import SubsetIndex, weigh_subsets
 
 @dataclass(frozen=True, eq=False)
 class LinkModel:
-    """A sample: components of the training observations, and the parameters of their prior.
+    """A sample: components of the training observations, and the parameters of their prior."""
 
-    Attributes
-    ----------
-    labels : (n,) array of int32
-    parameter : (D,) array or None
-        Parameter of the similarity.
-    concentration, outcome_prior : float
-    """
-
-    labels: NDArray[np.int32]
-    parameter: Floats | None
+    labels: NDArray[np.int32]  # (n,)
+    parameter: Floats | None  # (D,), of the similarity
     concentration: float
     outcome_prior: float
 
@@ -63,13 +55,7 @@ class SubsetSmoother:
 
 
 class TableSmoother:
-    """Sums of similarities from a table of all pairs.
-
-    Parameters
-    ----------
-    codes : (U, D) array or None
-        None: the similarities are given.
-    """
+    """Sums of similarities from a table of all pairs; without codes, similarities are given."""
 
     def __init__(self, codes: Ints | None):
         self.codes = codes
@@ -90,16 +76,7 @@ class TableSmoother:
 
 
 class Predictor:
-    """Predictive distributions of the outcomes in new contexts, from stored samples.
-
-    Parameters
-    ----------
-    smoother : Smoother
-    observations : ContextObservations
-        The training observations; their contexts and outcomes are kept.
-    is_shared : bool
-        As in `LinkSampler`.
-    """
+    """Predictive distributions of the outcomes in new contexts, from stored samples."""
 
     def __init__(
         self,

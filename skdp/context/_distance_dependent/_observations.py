@@ -15,31 +15,15 @@ from skdp.data._categories import Column
 
 @dataclass(frozen=True, eq=False)
 class ContextObservations:
-    """Distinct contexts, and the context and outcome of each observation.
+    """Distinct contexts, and the context and outcome of each observation."""
 
-    Attributes
-    ----------
-    codes : (U, D) array of int32
-        Category codes of the contexts; without columns if similarities are given.
-    similarities : (U, U) array or None
-        Similarities of the contexts, unless they follow from the codes.
-    context_of, outcomes : (n,) arrays
-        Context and outcome of each observation.
-    classes : (X,) array
-        Possible outcomes.
-    columns : list of Column or None
-        The categories of the codes, if there are codes.
-    contexts : (U, n_features) array or None
-        The contexts themselves, if similarities to them are needed later.
-    """
-
-    codes: Ints
-    similarities: Floats | None
-    context_of: Places
-    outcomes: Places
-    classes: NDArray[Any]
-    columns: list[Column] | None = None
-    contexts: NDArray[Any] | None = None
+    codes: Ints  # (U, D), of categories; no columns if similarities are given
+    similarities: Floats | None  # (U, U), unless they follow from the codes
+    context_of: Places  # (n,)
+    outcomes: Places  # (n,)
+    classes: NDArray[Any]  # (X,), possible outcomes
+    columns: list[Column] | None = None  # the categories of the codes
+    contexts: NDArray[Any] | None = None  # (U, n_features), if needed later
     _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:

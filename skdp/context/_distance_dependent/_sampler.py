@@ -44,12 +44,7 @@ def list_sources(links: Places) -> tuple[Places, Places, Places]:
 
 
 class OutcomeCounts:
-    """Counts of outcomes in several groups, each with its own distribution.
-
-    Parameters
-    ----------
-    counts : (M, X) array
-    """
+    """Counts of outcomes in several groups, (M, X), each group with its own distribution."""
 
     def __init__(self, counts: NDArray[Any]):
         self._n_outcomes = counts.shape[1]
@@ -66,23 +61,8 @@ class OutcomeCounts:
 class LinkSampler(Part):
     """Markov chain over links, parameters of priors and the parameter of the similarity.
 
-    Parameters
-    ----------
-    observations : ContextObservations
-    similarity : Similarity
-        Similarity of one chain, not yet attached to the observations.
-    is_shared : bool
-        Whether a component has one outcome, not a distribution of outcomes.
-    outcome_prior, concentration : float
-        Their values, or their initial values.
-    dirichlet_prior, concentration_prior : (shape, rate) or None
-        Gamma priors on the outcome prior and on the concentration. None: the value is known.
-    stream : (4,) uint64
-
-    Attributes
-    ----------
-    links, labels : (n,) arrays of int64
-        Link target and component of each observation.
+    With `is_shared` a component has one outcome, not a distribution of outcomes. Priors are Gamma,
+    (shape, rate); None: the value is known.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (

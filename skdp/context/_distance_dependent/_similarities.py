@@ -46,29 +46,14 @@ def draw_positive(
 
 
 class Similarity(Part):
-    """Base class of similarities of contexts, with or without a parameter.
-
-    Parameters
-    ----------
-    parameter : (D,) array or None
-        Its value, or its initial value.
-    prior : tuple, float or None
-        Prior of a parameter that is drawn. None: the parameter is known.
-
-    Attributes
-    ----------
-    source : Buckets or SimilarityTable
-        Data from which the kernels draw; copies of a chain share it.
-    sums : (U,) array
-        For each context, the sum of similarities of an observation to all others.
-    """
+    """Base class of similarities of contexts; a parameter without a prior is known."""
 
     is_table: ClassVar[bool]
     name: ClassVar[str] = ""
     """Name of the parameter in the trace."""
 
-    source: Any
-    sums: Floats
+    source: Any  # Buckets or SimilarityTable for the kernels; copies of a chain share it
+    sums: Floats  # (U,), similarities of an observation in each context to all others
 
     def __init__(self, parameter: Floats | None, prior: Any):
         self.parameter = parameter

@@ -38,19 +38,9 @@ def weigh_subsets(decay: Floats) -> Floats:
 
 
 class SubsetIndex:
-    """Index of the combinations of codes that contexts have in sets of columns.
+    """Index of the combinations of codes that contexts have in sets of columns: `names`, (Q, U).
 
-    Parameters
-    ----------
-    codes : (U, D) array of int32
-        Contexts.
-    subsets : list of int
-        Sets of columns as bits; each without its highest column is another listed set, or empty.
-
-    Attributes
-    ----------
-    names : (Q, U) array of int64
-        Number of the combination that each context has in each set.
+    Sets are given as bits; each without its highest column is another listed set, or empty.
     """
 
     def __init__(self, codes: Ints, subsets: Sequence[int]):
@@ -111,20 +101,9 @@ class SubsetIndex:
         )
 
     def smooth(self, codes: Ints, weights: Floats, values: Sequence[Floats]) -> list[Floats]:
-        """Return sums over known contexts, weighted by their similarity to other contexts.
+        """Return sums over known contexts, weighted by similarity to others: S arrays (m, X).
 
-        Parameters
-        ----------
-        codes : (m, D) array
-            The other contexts.
-        weights : (S, Q) array
-            Weights of the sets in each sample.
-        values : S arrays (U, X), or one for all samples
-            Values to sum.
-
-        Returns
-        -------
-        list of S arrays (m, X)
+        The weights of the sets are (S, Q); `values` are S arrays (U, X), or one for all samples.
         """
         sums = [np.zeros((len(codes), values[0].shape[1])) for _ in weights]
         for q, found in enumerate(self.find(codes)):

@@ -14,51 +14,25 @@ from skdp.emissions._gaussian._kernels import SMALLEST_ROOT
 
 
 class ScalePattern(NamedTuple):
-    """Scale matrices of the states, by the columns that are observed.
+    """Scale matrices of the states, by the columns that are observed."""
 
-    Attributes
-    ----------
-    seen, hidden : arrays of int
-        Observed and missing columns.
-    inverse_roots : (J, S, S) array
-        Inverse Cholesky factors of the scale matrices of observed columns.
-    constants : (J,) array
-        Terms of the log density that depend on the state only.
-    slopes : (J, H, S) array
-        Regressions of missing on observed columns.
-    roots : (J, H, H) array
-        Cholesky factors of the conditional scale matrices of missing columns.
-    """
-
-    seen: NDArray[np.intp]
-    hidden: NDArray[np.intp]
-    inverse_roots: Floats
-    constants: Floats
-    slopes: Floats
-    roots: Floats
+    seen: NDArray[np.intp]  # observed columns
+    hidden: NDArray[np.intp]  # missing columns
+    inverse_roots: Floats  # (J, S, S): inverse Cholesky factors of the scales of observed columns
+    constants: Floats  # (J,): terms of the log density that depend on the state only
+    slopes: Floats  # (J, H, S): regressions of missing on observed columns
+    roots: Floats  # (J, H, H): Cholesky factors of the conditional scales of missing columns
 
 
 class Predictions(NamedTuple):
-    """Student t distributions of a step, for M possible lags.
+    """Student t distributions of a step, for M possible lags."""
 
-    Attributes
-    ----------
-    locations : (J, D, M) array
-    sizes : (J, M) array
-        1 + h, the factors of the scale matrices.
-    """
-
-    locations: Floats
-    sizes: Floats
+    locations: Floats  # (J, D, M)
+    sizes: Floats  # (J, M): 1 + h, the factors of the scale matrices
 
 
 class StepDensities:
-    """Densities of single steps under an autoregressive model.
-
-    Parameters
-    ----------
-    model : AutoregressiveModel
-    """
+    """Densities of single steps under an autoregressive model."""
 
     def __init__(self, model: AutoregressiveModel):
         self._model, self._scales = model, model.scales
@@ -74,14 +48,7 @@ class StepDensities:
     def log_density(
         self, predictions: Predictions, x: Floats, is_seen: NDArray[np.bool_]
     ) -> Floats:
-        """Return the log densities of the observed columns, (J, M).
-
-        Parameters
-        ----------
-        predictions : Predictions
-        x : (D, M) array
-        is_seen : (D,) array of bool
-        """
+        """Return the log densities of the observed columns of x, (D, M), in all states, (J, M)."""
         pattern = self._pattern(is_seen)
         n_seen = len(pattern.seen)
         freedoms = self._model.degrees_of_freedom[:, np.newaxis]
@@ -98,13 +65,7 @@ class StepDensities:
         states: NDArray[np.intp],
         rng: np.random.Generator,
     ) -> Floats:
-        """Return draws of the missing columns given the observed ones, (H, M).
-
-        Parameters
-        ----------
-        states : (M,) array of int
-            State of each draw.
-        """
+        """Return draws of the missing columns given the observed ones and the states, (H, M)."""
         pattern, places = self._pattern(is_seen), np.arange(len(states))
         freedoms = self._model.degrees_of_freedom[states]
         squares = self._squares(predictions, x, pattern)[states, places]

@@ -368,30 +368,16 @@ def make_residuals(values: Floats, ptr: Places, design: LagDesign, coefs: Floats
 
 def regress(means: Floats, covariance: Floats, cross: Floats) -> Floats:
     """Return the least-squares coefficients of values given regressors, (D, K), intercepts first.
-
-    Parameters
-    ----------
-    means : (K - 1 + D,) array
-        Means of the regressors and the values.
-    covariance : (K - 1, K - 1) array
-        Covariance of the regressors; positive definite, so that collinear regressors also have
-        coefficients.
-    cross : (D, K - 1) array
-        Covariances of the values with the regressors.
+    `means` are of regressors, then values; `cross`, (D, K - 1), are their covariances.
     """
     n = len(covariance)
+    # The covariance is positive definite, so that collinear regressors also have coefficients.
     coefs = np.linalg.solve(covariance, cross.T).T
     return np.hstack([(means[n:] - coefs @ means[:n])[:, np.newaxis], coefs])
 
 
 def find_least_deviations(data: Observations, near: Observations) -> Floats:
-    """Return the smallest deviations of lags and of noise that products of values can resolve.
-
-    Parameters
-    ----------
-    data, near : Observations
-        The observations, and the same with far values pulled in.
-    """
+    """Return the smallest deviations of lags and of noise that products of values can resolve."""
     everywhere = find_deviations(data)[0]
     nearby, varies = find_deviations(near)
     floors: Floats = np.where(varies, LEAST, 1.0) * nearby

@@ -20,27 +20,15 @@ _PER_COEFFICIENT = 5
 
 
 class Gaps(NamedTuple):
-    """Missing values of a panel and its sequences: see `_kernels_gaps`.
+    """Missing values of a panel and its sequences: see `_kernels_gaps`."""
 
-    Attributes
-    ----------
-    values : (N, D) array
-        Observations, with NaN.
-    ptr : (n + 1,) array
-    steps, columns : (M,) arrays
-    gap_ptr : (n + 1,) array
-    places : (N, D) array
-    width : int
-        Largest number of missing values in successive steps that depend on each other.
-    """
-
-    values: Floats
+    values: Floats  # (N, D), with NaN
     ptr: Places
     steps: Places
     columns: Places
     gap_ptr: Places
     places: Places
-    width: int
+    width: int  # most missing values in successive steps that depend on each other
 
     @classmethod
     def of(cls, values: Floats, ptr: Places, n_lags: int) -> Self | None:
@@ -75,19 +63,7 @@ class Gaps(NamedTuple):
         key: NDArray[np.uint64],
         first: int = 0,
     ) -> Floats:
-        """Return a joint draw of the missing values given states and parameters, (M,).
-
-        Parameters
-        ----------
-        states : (N,) array of int
-        design : LagDesign
-        whitening : (J, D, K + D) array
-            Maps of [1, a_t, x_t] to standard normal residuals.
-        start : StartingLags
-        key : (4,) array of uint64
-        first : int, default=0
-            Index of the first of these steps in the whole panel.
-        """
+        """Return a joint draw of the missing values given states and parameters, (M,)."""
         values = np.array(self.values)
         longest = int(np.diff(self.gap_ptr).max())
         inverse = np.linalg.inv(start.root)
@@ -104,25 +80,17 @@ class Gaps(NamedTuple):
 
 
 def fill_for_priors(values: Floats, ptr: Places, design: LagDesign) -> Floats:
-    """Return the observations from which default priors are computed.
-
-    If enough steps are observed with all their lags, these are the observations themselves, and
-    other steps do not count. Otherwise, missing values are interpolated.
-    """
+    """Return values for default priors: interpolated if few steps are observed with all lags."""
     regressors, has_lags = stack_regressors(values, ptr, design)
     is_complete = has_lags & ~np.isnan(np.hstack([regressors, values])).any(axis=1)
     n_needed = _PER_COEFFICIENT * (design.width(values.shape[1]) + values.shape[1] + 1)
     if np.count_nonzero(is_complete) >= n_needed:
-        return values
+        return values  # other steps do not count
     return interpolate(values, ptr)
 
 
 def interpolate(values: Floats, ptr: Places) -> Floats:
-    """Return values with NaN interpolated linearly in time, within sequences.
-
-    Before the first observed value and after the last one, these values are repeated. A column
-    without any observed value in a sequence is the mean of all its observed values.
-    """
+    """Return values with NaN interpolated linearly in time, within sequences."""
     filled = values.copy()
     means = np.nanmean(values, axis=0)
     for begin, end in pairwise(ptr):

@@ -25,6 +25,9 @@ U^T U = Sigma^-1, which maps y_t to D independent standard normal numbers.
 | inverses | L^-1 | (J, Y, Y) | lower triangular |
 | log_dets | | (J,) | log det U, or log det L_rr^-1 |
 | shift | | float | added to the log density of each observation, for its scale |
+| coefs, precision_root, scale_root | | (D, K), (K, K), (D, D) | prior: M, roots of C and S |
+| factor | L | (Y, Y) | scratch |
+| by_state, offsets | | (n, Y - 1, J), (n, J) | n rows of maps, over sqrt 2: see `lay_out_rows` |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j and earlier steps), output; 0 if given |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
@@ -66,21 +69,10 @@ def solve(root, first, x):
 
 @njit_loop
 def write_rows(values, ptr, lags, has_trend, coefs, precision_root, scale_root, rows):
-    """Write the regressors of all steps and their residuals under the prior, in units of the prior.
-
-    The row of a step does not depend on the other steps that are processed.
-
-    Parameters
-    ----------
-    lags : (n,) int64
-        In increasing order.
-    has_trend : bool
-        Whether the number of the step in its sequence, from 1, is the last regressor.
-    coefs, precision_root, scale_root : (D, K), (K, K), (D, D) float64
-        Parameters of the prior: M, and the Cholesky factors of C and S.
-    """
+    """Write regressors and residuals of all steps under the prior, in units of the prior."""
     n_dims, n_lags = values.shape[1], lags[-1]
     n_lagged = rows.shape[1] - n_dims
+    # The row of a step does not depend on the other steps that are processed.
     for s in range(ptr.shape[0] - 1):
         for t in range(ptr[s], ptr[s + 1]):
             row = rows[t]
@@ -142,17 +134,7 @@ def divide(row, factor, n):
 
 @njit_loop
 def draw_regressions(counts, products, dof, maps, log_dets, factor, rng):
-    """Draw M_j and Sigma_j of all states.
-
-    Parameters
-    ----------
-    factor : (Y, Y) float64, scratch
-
-    Returns
-    -------
-    possible : bool
-        False if a matrix is not positive definite.
-    """
+    """Draw M_j and Sigma_j of all states; return False if a matrix is not positive definite."""
     n_states, n_dims, width = maps.shape
     n_regressors = width - n_dims
     for j in range(n_states):
@@ -175,14 +157,7 @@ def draw_regressions(counts, products, dof, maps, log_dets, factor, rng):
 
 @njit_loop
 def invert_factors(products, n_dims, inverses, log_dets, factor):
-    """Write L^-1 of all states.
-
-    If a matrix is not positive definite, the identity is written, as without observations.
-
-    Parameters
-    ----------
-    factor : (Y, Y) float64, scratch
-    """
+    """Write L^-1 of all states, or the identity, as without observations, if there is no L."""
     width = factor.shape[0]
     for j in range(products.shape[0]):
         possible = factorize_posterior(products[j], factor)
@@ -199,14 +174,7 @@ def invert_factors(products, n_dims, inverses, log_dets, factor):
 
 @njit_loop
 def log_evidence_of_regressions(counts, products, dof, shift, n_dims, factor):
-    """Return log p(x | z) with coefficients and covariances integrated out.
-
-    The result is NaN if a matrix is not positive definite.
-
-    Parameters
-    ----------
-    factor : (Y, Y) float64, scratch
-    """
+    """Return log p(x | z) with M and Sigma integrated out; NaN if an L does not exist."""
     n_regressors = factor.shape[0] - n_dims
     result = 0.0
     for j in range(counts.shape[0]):
@@ -229,14 +197,7 @@ def log_evidence_of_regressions(counts, products, dof, shift, n_dims, factor):
 
 @njit_inlined
 def lay_out_rows(maps, first, j, by_state, offsets):
-    """Write the rows of a map, divided by sqrt 2, for state j; the first column gives offsets.
-
-    Parameters
-    ----------
-    maps : (n, Y) float64
-        Row i ends with column Y - n + i.
-    by_state, offsets : (n, Y - 1, J), (n, J) float64, output
-    """
+    """Write the rows of a map, over sqrt 2, for state j; row i ends with column Y - n + i."""
     n, width = maps.shape
     for d in range(n):
         offsets[d, j] = -maps[d, 0] * first * ROOT_HALF
@@ -247,17 +208,7 @@ def lay_out_rows(maps, first, j, by_state, offsets):
 @njit_outlined
 def subtract_squares_of_rows(x, by_state, offsets, sums, out):
     """Subtract half the squares of n rows of a map, each one column longer than the previous.
-
-    This is the counterpart of `subtract_squares` for Gaussian vectors.
-
-    Parameters
-    ----------
-    x : (Y - 1,) float64
-        The last row of a map has all of these columns.
-    by_state, offsets : (n, Y - 1, J), (n, J) float64
-        See `lay_out_rows`.
-    sums : (J,) float64, scratch
-    out : (J,) float64
+    The last has all columns of x. This is the counterpart of `_gaussian/_kernels.subtract_squares`.
     """
     n_rows = offsets.shape[0]
     for d in range(n_rows):
@@ -272,10 +223,7 @@ def subtract_squares_of_rows(x, by_state, offsets, sums, out):
 
 @njit_inlined_source
 def add_products_of_four(rows, begin, maps, sums):
-    """Add four products x[e] maps[e] to the sums of each of four steps.
-
-    Unlike four calls of `add_products`, it reads the maps only once.
-    """
+    """Add four products x[e] maps[e] to sums of each of four steps, reading the maps only once."""
     a0, b0, c0, d0 = rows[0, begin], rows[0, begin + 1], rows[0, begin + 2], rows[0, begin + 3]
     a1, b1, c1, d1 = rows[1, begin], rows[1, begin + 1], rows[1, begin + 2], rows[1, begin + 3]
     a2, b2, c2, d2 = rows[2, begin], rows[2, begin + 1], rows[2, begin + 2], rows[2, begin + 3]
@@ -290,15 +238,7 @@ def add_products_of_four(rows, begin, maps, sums):
 
 @njit_inlined_source
 def subtract_squares_of_four(rows, by_state, offsets, sums, out):
-    """Apply `subtract_squares_of_rows` to four steps at once, with identical results.
-
-    Parameters
-    ----------
-    rows : (4, Y - 1) float64
-    by_state, offsets : (n, Y - 1, J), (n, J) float64
-    sums : (4, J) float64, scratch
-    out : (4, J) float64
-    """
+    """Apply `subtract_squares_of_rows` to four steps at once, with identical results."""
     n_rows = offsets.shape[0]
     for d in range(n_rows):
         n_columns = rows.shape[1] - n_rows + d + 1
@@ -314,14 +254,7 @@ def subtract_squares_of_four(rows, by_state, offsets, sums, out):
 
 @njit_loop
 def weigh_regressions(rows, first, maps, log_dets, shift, by_state, vectors, log_obs):
-    """Write the log densities of all steps in all states.
-
-    Parameters
-    ----------
-    by_state : (D, Y - 1, J) float64, scratch
-    vectors : (D + 5, J) float64, scratch
-        Offsets, constants and sums.
-    """
+    """Write the log densities of all steps in all states."""
     n_dims, _, n_states = by_state.shape
     offsets, constants, sums = vectors[:n_dims], vectors[n_dims], vectors[n_dims + 1 :]
     for j in range(n_states):
@@ -345,21 +278,8 @@ def weigh_regressions(rows, first, maps, log_dets, shift, by_state, vectors, log
 def weigh_matrix_students(
     rows, first, inverses, log_dets, freedoms, shift, n_dims, by_state, offsets, vectors, log_obs
 ):
-    """Write the log posterior predictive densities of all steps in all states.
-
-    With h = p^T V_n p and q the squared distance of r from M_n p in units of Psi_n,
-
-        log p(r) = log Gamma((f + D) / 2) - log Gamma(f / 2) - D / 2 log pi - log det Psi_n / 2
-                   - D / 2 log(1 + h) - (f + D) / 2 log(1 + q / (1 + h)),
-
-    a Student t distribution with f = nu_n - D + 1 degrees of freedom, `freedoms`. The first K
-    entries of L^-1 y have the squared length h, and the others have the squared length q.
-
-    Parameters
-    ----------
-    by_state, offsets : (Y - 1, Y - 1, J), (Y - 1, J) float64, scratch
-    vectors : (5, J) float64, scratch
-        Constants, sums, squares and the part of h that is the same at all steps.
+    """Write log predictive densities: Student t about M_n p, with the scale (1 + h) Psi_n / f.
+    f = nu_n - D + 1, and the first K entries of L^-1 y have the squared length h = p^T V_n p.
     """
     width, n_states = offsets.shape[0], log_obs.shape[1]
     n_lagged = width - n_dims
@@ -383,6 +303,7 @@ def weigh_matrix_students(
         subtract_squares_of_rows(rows[t], by_state[n_lagged:], offsets[n_lagged:], sums, squares)
         for j in range(n_states):
             h = least[j] - 2.0 * leverages[j]
+            # The other entries have that of r - M_n p in units of Psi_n: -2 squares.
             log_obs[t, j] = constants[j] - 0.5 * n_dims * fast_log_1p(h)
             log_obs[t, j] -= (
                 0.5 * (freedoms[j] + n_dims) * fast_log_1p(-2.0 * squares[j] / (1.0 + h))

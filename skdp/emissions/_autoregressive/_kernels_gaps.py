@@ -18,6 +18,7 @@ Squares of B would lose the digits of long gaps in smooth series.
 | band | R | (M_s, w) | row k begins with R_kk; M_s: most missing values of a sequence, scratch |
 | right | -Q^T c | (M_s,) | scratch |
 | row | | (w,) | coefficients of an equation, scratch |
+| key, first | | (4,) uint64, int | of streams, one per sequence; panel index of the first step |
 """
 
 # mypy: ignore-errors
@@ -30,15 +31,7 @@ from skdp._numeric._random import draw_normal, stream_of_number
 
 @njit_inlined_source
 def rotate_in(row, value, lo, n, band, right):
-    """Add the equation row . m[lo:lo + n] = value to the triangle.
-
-    Parameters
-    ----------
-    row : (w,) float64, changed
-    lo, n : int
-        First missing value of the equation, counted from the first one of the sequence, and number
-        of coefficients.
-    """
+    """Add the equation row . m[lo:lo + n] = value of a sequence to its triangle; change `row`."""
     for i in range(n):
         x = row[i]
         if x == 0.0:
@@ -65,15 +58,7 @@ def draw_missing(
     values, ptr, states, steps, columns, gap_ptr, places, lags, has_trend, whitening,
     starting_mean, starting_inverse, first, key, band, right, row, rng,
 ):  # fmt: skip
-    """Draw all missing values of a panel jointly, and write them to `values`.
-
-    Parameters
-    ----------
-    first : int
-        Index of the first of these steps in the whole panel.
-    key : (4,) uint64
-        Key of the streams, one for each sequence.
-    """
+    """Draw all missing values of a panel jointly, and write them to `values`."""
     n_dims, n_lags = values.shape[1], lags[-1]
     n_regressors = whitening.shape[2] - n_dims
     for s in range(ptr.shape[0] - 1):

@@ -1,4 +1,7 @@
-"""Regressors of autoregressive emissions: chosen lags and a trend, and checks of sequences."""
+"""Regressors of autoregressive emissions: chosen lags and a trend, and checks of sequences.
+
+Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +20,10 @@ LAGS = "an integer >= 1 or a list of different integers >= 1"
 
 
 class LagDesign(NamedTuple):
-    """The regressors of a step besides the constant: chosen lags, then possibly a linear trend.
+    """The regressors of a step besides the constant: chosen lags, then possibly a linear trend."""
 
-    Attributes
-    ----------
-    lags : tuple of int
-        In increasing order.
-    has_trend : bool
-        Whether the number of the step in its sequence, from 1, is a regressor.
-    """
-
-    lags: tuple[int, ...]
-    has_trend: bool = False
+    lags: tuple[int, ...]  # in increasing order
+    has_trend: bool = False  # whether the step's number in its sequence, from 1, is a regressor
 
     @property
     def n_lags(self) -> int:
@@ -60,13 +55,7 @@ def _is_lag(lag: Any) -> bool:
 
 
 def read_lags(lags: Any) -> tuple[int, ...]:
-    """Return lags in increasing order, given their number or a list of them.
-
-    Raises
-    ------
-    ValueError
-        If a lag is not an integer from 1 to 10^7, occurs twice, or there is none.
-    """
+    """Return lags in increasing order, given their number or a list, or raise a ValueError."""
     if _is_lag(lags):
         return tuple(range(1, int(lags) + 1))
     if is_list_like(lags) and getattr(lags, "ndim", 1) == 1:
@@ -100,21 +89,7 @@ def find_largest_lag(lags: Any) -> int:
 
 
 def check_lags(values: Floats, ptr: Places, n_lags: int) -> NDArray[np.intp]:
-    """Return the numbers of the sequences that are not longer than the largest lag.
-
-    Parameters
-    ----------
-    values : (N, D) array
-    ptr : (n + 1,) array
-        Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``.
-    n_lags : int
-        The largest lag.
-
-    Raises
-    ------
-    ValueError
-        If no sequence is longer than the largest lag, or a value is infinite or too large.
-    """
+    """Check values, and return which sequences are not longer than `n_lags`; raise if all are."""
     lengths = np.diff(ptr)
     short = np.flatnonzero(lengths <= n_lags)
     if len(short) == len(lengths):
@@ -128,12 +103,7 @@ def check_lags(values: Floats, ptr: Places, n_lags: int) -> NDArray[np.intp]:
 
 
 def check_continued(values: Floats, ptr: Places, n_lags: int) -> None:
-    """Raise a ValueError if a sequence has too few steps to be continued, or values are too large.
-
-    Parameters
-    ----------
-    values, ptr, n_lags : as in `check_lags`
-    """
+    """Raise a ValueError if a sequence is too short to be continued, or values are too large."""
     lengths = np.diff(ptr)
     short = np.flatnonzero(lengths < n_lags)
     if len(short):
@@ -145,10 +115,7 @@ def check_continued(values: Floats, ptr: Places, n_lags: int) -> None:
 
 
 def check_complete_sequences(values: Floats, ptr: Places, n_lags: int) -> None:
-    """Raise a ValueError if a value is missing, or a sequence is not longer than the largest lag.
-
-    Partitions require complete sequences.
-    """
+    """Raise a ValueError if a value is missing, or a sequence is no longer than `n_lags`."""
     missing = np.isnan(values).any(axis=1)
     if missing.any():
         t = int(np.argmax(missing))
@@ -185,20 +152,7 @@ def describe_short(short: NDArray[np.intp], n_lags: int) -> str:
 
 
 def stack_regressors(values: Floats, ptr: Places, design: LagDesign) -> tuple[Floats, Any]:
-    """Return the regressors of each step, and whether the step has all lags.
-
-    Parameters
-    ----------
-    values, ptr : as in `check_lags`
-    design : LagDesign
-
-    Returns
-    -------
-    regressors : (N, K - 1) array
-        Lagged values, in the order of the lags, then the trend. Zeros for lags before the first
-        step.
-    has_lags : (N,) array of bool
-    """
+    """Return the lags, then the trend, of each step, (N, K - 1), and whether it has all lags."""
     n_steps, n_dims = values.shape
     places = np.arange(n_steps) - np.repeat(ptr[:-1], np.diff(ptr))
     lags = np.zeros((n_steps, len(design.lags), n_dims))

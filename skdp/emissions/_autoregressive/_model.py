@@ -31,38 +31,19 @@ class StartingLags:
 
 
 class LagSteps(NamedTuple):
-    """Transition moments of a = [1, lags]: E[a'] = G a, and noise of covariance (1 + a^T V a) S.
+    """Transition moments of a = [1, lags]: E[a'] = G a, and noise of covariance (1 + a^T V a) S."""
 
-    Attributes
-    ----------
-    maps : (J, K, K) array
-        G.
-    precisions : (J, K, K) array
-        V.
-    covariances : (J, D, D) array
-        S; infinite with two degrees of freedom or less.
-    """
-
-    maps: Floats
-    precisions: Floats
-    covariances: Floats
+    maps: Floats  # (J, K, K): G
+    precisions: Floats  # (J, K, K): V
+    covariances: Floats  # (J, D, D): S; infinite with two degrees of freedom or less
 
 
 class StepMaps(NamedTuple):
-    """The regressions of all states at one step, with all lags from 1 to L.
+    """The regressions of all states at one step, with all lags from 1 to L."""
 
-    Attributes
-    ----------
-    intercepts : (J, D) array
-        Constants plus trends.
-    coefs : (J, D, D L) array
-    factors : (J, K, D L + 1) array
-        Maps of [1, lags] to vectors whose squared length is h.
-    """
-
-    intercepts: Floats
-    coefs: Floats
-    factors: Floats
+    intercepts: Floats  # (J, D): constants plus trends
+    coefs: Floats  # (J, D, D L)
+    factors: Floats  # (J, K, D L + 1): maps of [1, lags] to vectors whose squared length is h
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +107,7 @@ class AutoregressiveModel:
         return LagDesign(tuple(range(1, self.coefs.shape[2] // self.coefs.shape[1] + 1)))
 
     def maps_at(self, time: int) -> StepMaps:
-        """Return the regressions of a step, by its number in its sequence, from 1."""
+        """Return the regressions of a step, by its number from 1 in its sequence (for trends)."""
         design, (n_states, n_dims) = self._design, self.intercepts.shape
         if self.trends is None and len(design.lags) == design.n_lags:
             return StepMaps(self.intercepts, self.coefs, self.coef_factors)
@@ -149,16 +130,7 @@ class AutoregressiveModel:
 
     def log_obs(self, values: Floats, ptr: Places | None = None, n_before: int = 0) -> Floats:
         """Return the log density of every step given the preceding steps, by state, (N, J).
-
-        Parameters
-        ----------
-        values : (N, D) array
-        ptr : (n + 1,) array or None, default=None
-            Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``. Its first `n_lags` steps count as
-            given, so their log density is 0, and so is that of steps if they or a lag are
-            incomplete. None: one sequence.
-        n_before : int, default=0
-            Number of steps of each sequence before these; only trends need it.
+        It is 0 for given steps, and if values or lags are missing; only trends need `n_before`.
         """
         if ptr is None:
             ptr = np.array([0, len(values)])
@@ -177,16 +149,7 @@ class AutoregressiveModel:
     def sample(
         self, states: NDArray[np.int64], rng: np.random.Generator, before: Floats | None = None
     ) -> Floats:
-        """Return a sequence with one observation for each state, (N, D).
-
-        Parameters
-        ----------
-        states : (N,) array of int
-        rng : numpy.random.Generator
-        before : (T, D) array or None, default=None
-            The sequence so far, T >= `n_lags`, in time order. None: a new sequence, whose first
-            `n_lags` values are drawn from `starting_lags`.
-        """
+        """Return one observation for each state, (N, D), of a new sequence or after `before`."""
         n_dims, n_lags = self.intercepts.shape[1], self.n_lags
         out = np.empty((len(states), n_dims))
         first = n_before = 0
@@ -209,17 +172,7 @@ class AutoregressiveModel:
     def draw_next(
         self, states: NDArray[np.int64], lags: Floats, rng: np.random.Generator, time: int = 0
     ) -> Floats:
-        """Return an observation for each state, given its lags, (n, D).
-
-        Parameters
-        ----------
-        states : (n,) array of int
-        lags : (n, D L) array
-            All lags from 1 to L, lag 1 first.
-        rng : numpy.random.Generator
-        time : int, default=0
-            The number of the step in its sequence, from 1; only trends need it.
-        """
+        """Return an observation for each state, (n, D), given all lags, (n, D L), lag 1 first."""
         intercepts, coefs, factors = self.maps_at(time)
         noise = draw_noise(states, lags, factors, self.scales, self.degrees_of_freedom, rng)
         means = intercepts[states] + np.einsum("ndk,nk->nd", coefs[states], lags)
@@ -236,16 +189,7 @@ class AutoregressiveModel:
         return StudentMarginals(intercepts + coefs @ lags, np.sqrt(variances), freedoms)
 
     def steps_about(self, origin: Floats, time: int = 0) -> LagSteps:
-        """Return the transition moments of a = [1, lags] for values relative to an origin.
-
-        Moments are propagated relative to a nearby point, so that no digits are lost.
-
-        Parameters
-        ----------
-        origin : (D,) array
-        time : int, default=0
-            The number of the step in its sequence, from 1; only trends need it.
-        """
+        """Return transition moments of a = [1, lags] relative to a near origin: digits are kept."""
         intercepts, coefs, factors = self.maps_at(time)
         n_states, n_dims = intercepts.shape
         width = coefs.shape[2] + 1

@@ -25,68 +25,27 @@ def _solve_triangular(factors: Floats, right: Floats) -> Floats:
 
 
 class RegressionPrior(NamedTuple):
-    """Parameters of the matrix-normal inverse-Wishart prior, with the intercept first.
+    """Parameters of the matrix-normal inverse-Wishart prior, with the intercept first."""
 
-    Attributes
-    ----------
-    coefs : (D, K) array
-        M.
-    precision_root : (K, K) array
-        Lower triangular Cholesky factor of C.
-    dof : float
-    scale_root : (D, D) array
-        Lower triangular Cholesky factor of S.
-    """
-
-    coefs: Floats
-    precision_root: Floats
+    coefs: Floats  # (D, K): M
+    precision_root: Floats  # (K, K): lower triangular Cholesky factor of C
     dof: float
-    scale_root: Floats
+    scale_root: Floats  # (D, D): lower triangular Cholesky factor of S
 
 
 class RegressionPosterior(NamedTuple):
-    """Predictive distributions of states, in the units of the observations.
+    """Predictive distributions of states, in the units of the observations."""
 
-    Attributes
-    ----------
-    means : (J, D, K) array
-        Posterior means of the coefficients, intercepts first.
-    covariances : (J, D, D) array
-        Covariances of the noise.
-    degrees_of_freedom : (J,) array
-    scale_ratios : (J,) array
-        Ratios of the scale matrices to `covariances`.
-    coef_factors : (J, K, K) array
-        F, lower triangular. F^T F is the covariance of the coefficients of one equation in units of
-        its noise.
-    """
-
-    means: Floats
-    covariances: Floats
-    degrees_of_freedom: Floats
-    scale_ratios: Floats
-    coef_factors: Floats
+    means: Floats  # (J, D, K): of the coefficients, intercepts first
+    covariances: Floats  # (J, D, D): of the noise
+    degrees_of_freedom: Floats  # (J,)
+    scale_ratios: Floats  # (J,): of the scale matrices to `covariances`
+    coef_factors: Floats  # (J, K, K): F, lower triangular; F^T F is V_n
 
 
 class Regressions(Part):
-    """Statistics, coefficients and covariances of the regressions of all states.
-
-    Rows hold regressors without the constant, then residuals, in units of the prior: see
-    `_kernels`. A row of NaN has the density 1.
-
-    Parameters
-    ----------
-    n_states : int
-    prior : RegressionPrior
-
-    Attributes
-    ----------
-    counts : (J,) array
-    products : (J, K + D, K + D) array
-        Sums of products of regressors and residuals.
-    maps : (J, D, K + D) array
-        Maps of regressors and residuals to standard normal residuals.
-    log_dets : (J,) array
+    """Statistics, coefficients and covariances of the regressions of all states: see `_kernels`.
+    Rows hold regressors without the constant, then residuals; a row of NaN has the density 1.
     """
 
     def __init__(self, n_states: int, prior: RegressionPrior):
@@ -160,13 +119,7 @@ class Regressions(Part):
     def posterior(
         self, solve: Callable[[Any, Any], Any] = _solve_triangular
     ) -> RegressionPosterior:
-        """Return the predictive distributions given the stored statistics.
-
-        Parameters
-        ----------
-        solve : callable, default=_solve_triangular
-            Returns L^-1 B for stacks of lower triangular matrices L and of matrices B.
-        """
+        """Return the predictive distributions given the stored statistics."""
         coefs, precision_root, dof, scale_root = self.prior
         n_dims, n = coefs.shape
         lower = np.tril(self.products)
@@ -191,17 +144,8 @@ def weigh(
     scales: Floats,
     freedoms: Floats,
 ) -> Floats:
-    """Return the log predictive densities of rows in all states, (N, J).
-
-    Parameters
-    ----------
-    rows : (N, K - 1 + D) array
-        Regressors without the constant, then observations, in the units of the latter. Rows of NaN
-        have the log density 0.
-    means, coef_factors : as in `RegressionPosterior`
-    scales : (J, D, D) array
-        Scale matrices.
-    freedoms : (J,) array
+    """Return the log predictive densities of rows in all states, (N, J); 0 for rows of NaN.
+    Rows hold regressors without the constant, then observations, in the units of the latter.
     """
     n_states, n_dims, n = means.shape
     factors = factorize_precisions(scales * freedoms[:, np.newaxis, np.newaxis])
@@ -223,16 +167,7 @@ def draw_noise(
     freedoms: Floats,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return deviations of observations from their means, (n, D), which follow `weigh`.
-
-    Parameters
-    ----------
-    states : (n,) array of int
-    regressors : (n, K - 1) array
-        Without the constant.
-    coef_factors, scales, freedoms : as in `weigh`
-    rng : numpy.random.Generator
-    """
+    """Return deviations of observations from their means, (n, D), which follow `weigh`."""
     rows = np.hstack([np.ones((len(regressors), 1)), regressors])
     leverages = np.einsum("nkl,nl->nk", coef_factors[states], rows)
     own = freedoms[states]

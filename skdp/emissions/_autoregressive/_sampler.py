@@ -29,16 +29,8 @@ def make_rows(
     precision_root: Floats | None = None,
     scale_root: Floats | None = None,
 ) -> Floats:
-    """Return regressors and residuals in units of a prior.
-
+    """Return regressors and residuals in units of a prior, or of the values if roots are None.
     Rows of given steps, and of steps that are incomplete or have incomplete lags, are NaN.
-
-    Parameters
-    ----------
-    values, ptr : as in `check_lags`
-    design : LagDesign
-    coefs, precision_root, scale_root : arrays
-        Prior as in `RegressionPrior`; if None, the units are those of the values.
     """
     roots = (
         np.eye(n) if root is None else np.ascontiguousarray(root)
@@ -57,20 +49,8 @@ def make_rows(
 
 
 class AutoregressiveSampler(Part):
-    """Sampler of the coefficients and covariances of all states.
-
-    It works on values in units of the prior: see `_kernels`. Missing values are part of the chain's
-    state. They are first drawn under the opening, a regression for all data.
-
-    Parameters
-    ----------
-    n_states : int
-    design : LagDesign
-    prior : RegressionPrior
-    start : StartingLags
-    opening : (D, K + D) array or None
-        The regression on all the data, as a map of [1, a_t, x_t] to standard normal residuals; None
-        if no value is missing.
+    """Sampler of the coefficients and covariances of all states, from values in units of the prior.
+    Missing values are part of the chain's state, and first drawn under `opening`.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_rows", "_gaps")
@@ -84,6 +64,8 @@ class AutoregressiveSampler(Part):
         start: StartingLags,
         opening: Floats | None = None,
     ):
+        # `opening`, for missing values, is the regression on all the data: (D, K + D), from
+        # [1, a_t, x_t] to standard normal residuals.
         self.prior, self.starting_lags, self.opening = prior, start, opening
         self.n_states, self.design = n_states, design
         self._drawn: Floats | None = None

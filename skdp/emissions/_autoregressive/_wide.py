@@ -127,12 +127,7 @@ class WideAutoregressiveModel:
         return places
 
     def log_obs(self, values: Floats, ptr: Places | None = None, n_before: int = 0) -> Floats:
-        """Return the log density of every step given the preceding steps, by state, (N, J).
-
-        Parameters
-        ----------
-        values, ptr, n_before : as for `AutoregressiveModel`
-        """
+        """Return the log density of every step given the preceding steps, by state, (N, J)."""
         check_numbers(values)
         if ptr is None:
             ptr = np.array([0, len(values)])
@@ -149,12 +144,7 @@ class WideAutoregressiveModel:
     def sample(
         self, states: NDArray[np.int64], rng: np.random.Generator, before: Floats | None = None
     ) -> Floats:
-        """Return a sequence with one observation for each state, (N, D).
-
-        Parameters
-        ----------
-        states, rng, before : as for `AutoregressiveModel`
-        """
+        """Return one observation for each state, (N, D), of a new sequence or after `before`."""
         before = None if before is None else self.constants.leave_out(before)
         own = self.varying.sample(states, rng, before)
         return self.constants.insert(own, self.constants.sample(len(states), rng))
@@ -165,14 +155,7 @@ class WideAutoregressiveModel:
 
 
 class WideAutoregressiveSampler(AutoregressiveSampler):
-    """Sampler of the columns that vary, whose models are those of all columns.
-
-    Parameters
-    ----------
-    n_states, design, prior, start, opening : as for `AutoregressiveSampler`
-        Those of the columns that vary.
-    constants : ConstantColumns
-    """
+    """Sampler of the columns that vary, whose models are those of all columns."""
 
     def __init__(
         self,

@@ -25,18 +25,11 @@ SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-12, 1e12
 
 
 class Parameters(NamedTuple):
-    """Drawn parameters of the sampler of binary factors.
+    """Drawn parameters of the sampler of binary factors."""
 
-    Attributes
-    ----------
-    factors : (J, F) array of int8
-    weights : (F + 1, D) array
-    precisions : (D,) array
-    """
-
-    factors: NDArray[np.int8]
-    weights: Floats
-    precisions: Floats
+    factors: NDArray[np.int8]  # (J, F)
+    weights: Floats  # (F + 1, D)
+    precisions: Floats  # (D,)
 
 
 class FactorEvidence(NamedTuple):
@@ -47,16 +40,10 @@ class FactorEvidence(NamedTuple):
 
 
 class GapPattern(NamedTuple):
-    """Steps whose missing values are in the same columns.
+    """Steps whose missing values are in the same columns."""
 
-    Attributes
-    ----------
-    rows : (n,) array of int64
-    seen : (D,) array of bool
-    """
-
-    rows: NDArray[np.int64]
-    seen: NDArray[np.bool_]
+    rows: NDArray[np.int64]  # (n,)
+    seen: NDArray[np.bool_]  # (D,)
 
 
 def find_patterns(values: NDArray[np.float64]) -> list[GapPattern]:
@@ -116,28 +103,15 @@ def weigh_varying(
 
 
 class FixedAmplitudes(Part):
-    """Amplitudes that are all 1, and the statistics on which the other parameters then depend.
-
-    Parameters
-    ----------
-    n_states : int
-    probit : (D,) array of bool
-
-    Attributes
-    ----------
-    variance : float
-        tau^2: 0.
-    counts, means : (J, D) arrays
-        Values seen in a state, and their mean.
-    """
+    """Amplitudes that are all 1, and the statistics on which the other parameters then depend."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values",)
-    variance = 0.0
+    variance = 0.0  # tau^2
 
     def __init__(self, n_states: int, probit: NDArray[np.bool_]):
         self.probit = probit
-        self.counts = np.zeros((n_states, len(probit)))
-        self.means = np.zeros((n_states, len(probit)))
+        self.counts = np.zeros((n_states, len(probit)))  # values seen in a state
+        self.means = np.zeros((n_states, len(probit)))  # their mean
         self._scatter = np.zeros(len(probit))
         self._totals = np.zeros((n_states, len(probit)))
 
@@ -230,10 +204,7 @@ class FixedAmplitudes(Part):
 def weigh_fixed(
     values: Floats, centers: Floats, precisions: Floats, probit: NDArray[np.bool_], out: Floats
 ) -> None:
-    """Write the log density of every observation in every state, (N, J), to `out`.
-
-    `centers` are m, (D, J); `precisions` and `probit` are (D,).
-    """
+    """Write log densities of all observations in all states, (N, J), given m, (D, J)."""
     log_probs = np.empty((2, *centers.shape))
     factors.weigh_factors(as_readonly(values), centers, precisions, probit, log_probs, out)
 
@@ -247,22 +218,7 @@ def find_centers(known: Parameters) -> Floats:
 
 class VaryingAmplitudes(Part):
     """Amplitudes N(1, tau^2) of factors that are on, and the statistics for the other parameters.
-
-    Vectors and states are drawn with the amplitudes integrated out. Weights, noise and tau^2 are
-    drawn given a draw of the amplitudes and of the missing values.
-
-    Parameters
-    ----------
-    n_states, n_factors, n_dims : int
-    variance : float or None
-        tau^2; None: drawn.
-    prior : (float, float)
-        Shape and rate of the Gamma prior of 1 / tau^2.
-
-    Attributes
-    ----------
-    variance : float
-        tau^2.
+    Vectors and states are drawn with them integrated out, other parameters given their draws.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_patterns", "_all", "_amplitudes")
@@ -272,8 +228,8 @@ class VaryingAmplitudes(Part):
         n_states: int,
         n_factors: int,
         n_dims: int,
-        variance: float | None,
-        prior: tuple[float, float],
+        variance: float | None,  # tau^2; None: drawn
+        prior: tuple[float, float],  # shape and rate of the Gamma prior of 1 / tau^2
     ):
         self.draws, self.prior = variance is None, prior
         self.variance = prior[1] / prior[0] if variance is None else variance

@@ -32,28 +32,7 @@ def find_most(n_states: int, concentration: float, mass_prior: tuple[float, floa
 
 
 class BuffetFactorSampler(BinaryFactorSampler):
-    """Sampler of the binary vectors of all states, with an Indian buffet prior, weights and noise.
-
-    The prior is that of the buffet given that it has at most `most_factors` factors. Without a
-    bound, values that are many standard deviations of the weights away would be explained by ever
-    more factors.
-
-    Parameters
-    ----------
-    *parts
-        As for `BinaryFactorSampler`, with no initial factors, drawn weights and fixed
-        amplitudes. The activity prior is (1, q).
-    mass_prior : (float, float)
-
-    Attributes
-    ----------
-    factors : (J, K) array of int8
-        The factors that at least one state has, in any order.
-    mass : float
-        alpha.
-    most_factors : int
-        Bound on K.
-    """
+    """Sampler of the binary vectors of all states, with a buffet prior, weights and noise."""
 
     amplitudes: FixedAmplitudes
     _data_attributes: ClassVar[tuple[str, ...]] = BinaryFactorSampler._data_attributes
@@ -62,19 +41,16 @@ class BuffetFactorSampler(BinaryFactorSampler):
         super().__init__(*parts)
         n_states, self.concentration = len(self.factors), self.activity_prior[1]
         self.mass_prior = mass_prior
-        self.mass = mass_prior[0] / mass_prior[1]
+        self.mass = mass_prior[0] / mass_prior[1]  # alpha
         self.expected = expected_features(n_states, self.concentration)
+        # The prior has this bound: without it, values many standard deviations of the weights away
+        # would be explained by ever more factors.
         self.most_factors = int(find_most(n_states, self.concentration, mass_prior))
 
     def draw(
         self, states: NDArray[np.int64], rng: NDArray[np.uint64], coupling: Coupling | None = None
     ) -> None:
-        """Draw vectors and their number, then the mass, weights and noise.
-
-        Bits are drawn given weights first. Then the latent normals of probit columns are drawn, and
-        given these, bits once more and the number of factors, with the weights of factors that a
-        single state has integrated out.
-        """
+        """Draw vectors and their number, then the mass, weights and noise."""
         filled = self._fill(states, rng)
         idle, links, decay = self._find_idle(coupling)
         spins, weights = self._with_room(idle, keep_idle=links is not None)
@@ -89,6 +65,8 @@ class BuffetFactorSampler(BinaryFactorSampler):
             np.empty((2, n_used), dtype=np.int64), rng,
         )  # fmt: skip
         self._keep_used(spins, weights)
+        # Given the latent normals of probit columns, draw bits once more, and the number of
+        # factors, with the weights of factors that a single state has integrated out.
         self.amplitudes.draw_latent(self._known, rng)
         spins, weights = self._with_room(idle, keep_idle=links is not None)
         n_counted = len(idle) - (0 if links is not None else np.count_nonzero(idle))
@@ -118,10 +96,7 @@ class BuffetFactorSampler(BinaryFactorSampler):
         self._draw_given_latent(filled, states, rng)
 
     def log_evidence(self) -> float:
-        """Return log p(x, set of factors, weights, noise, log mass | z).
-
-        The densities are those of `BinaryFactorSampler.log_evidence`.
-        """
+        """Return log p(x, set of factors, weights, noise, log mass | z)."""
         shape, rate = self.mass_prior
         result = buffet.log_weight_of_vectors(self.factors, self.concentration)
         result += self.factors.shape[1] * math.log(self.mass) - self.mass * self.expected
@@ -134,10 +109,7 @@ class BuffetFactorSampler(BinaryFactorSampler):
         return {"n_active_factors": float(np.count_nonzero(on)), "mass": self.mass}
 
     def model(self) -> BinaryFactorModel:
-        """Return the vectors last drawn, with means of weights and precisions given them.
-
-        Factors are ordered by the number of values for which they are on.
-        """
+        """Return the vectors last drawn, ordered by use, with means of weights and precisions."""
         model = super().model()
         sizes = self.amplitudes.counts.sum(axis=1) @ self.factors
         order = np.argsort(-sizes, kind="stable")
@@ -161,7 +133,6 @@ class BuffetFactorSampler(BinaryFactorSampler):
 
     def _with_room(self, idle: NDArray[np.bool_], *, keep_idle: bool) -> tuple[Floats, Floats]:
         """Return spins, (C, J), and weights, (C + 1, D), with room for all possible factors.
-
         Without `keep_idle` factors that only idle states have are left out.
         """
         factors = self.factors if keep_idle else np.where(idle[:, np.newaxis], 0, self.factors)

@@ -15,6 +15,10 @@ Code for arguments that are None is not compiled: each kind of model has its ver
 | spins | 2 theta_jf - 1 | (F, J) float64 | by factor |
 | weights | w_fd | (F + 1, D) | row 0 is the background |
 | precisions | tau_d | (D,) | 1 for probit columns |
+| scales | | (D,) | prior standard deviations of weights |
+| totals | s_jd | (J, D) | sums of values, or of latent normals |
+| normals | z | (F + 1, D) | standard normals; zeros give the mean |
+| log_probs | | (2, D, J) | log p(y = 0) and log p(y = 1) in probit columns |
 | probit | | (D,) bool | whether a column is probit |
 | counts | n_jd | (J, D) float64 | number of values in a state |
 | means | | (J, D) | their mean; 0 if there are none |
@@ -24,7 +28,9 @@ Code for arguments that are None is not compiled: each kind of model has its ver
 | moments | | | `Moments`; None if amplitudes vary |
 | projections | | | `Projections`; None if amplitudes do not vary |
 | links | | | `Links`; None if vectors do not depend on transitions |
-| prior_on, prior_off | | | mu_f ~ Beta(prior_on, prior_off), integrated out |
+| prior_on, prior_off | | | mu_f ~ Beta(prior_on, prior_off), integrated out; buffet: (0, q) |
+| n_on, places, before | | (F,), (2, F), (J,) | scratch |
+| factor | L | (F + 1, F + 1) | scratch |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -70,27 +76,15 @@ def log_normal_cdf(x):
 
 
 class Moments(NamedTuple):
-    """Statistics of the observations for vectors with fixed amplitudes, and scratch for a state.
-
-    Attributes
-    ----------
-    counts, means : (J, D) arrays
-    weights : (F + 1, D) array
-    precisions : (D,) array
-    probit : (D,) array of bool
-    fit : (D,) array
-        Scratch: means of the columns in one state.
-    shift : (D,) array
-        Scratch: increments of these means if its vector changes.
-    """
+    """Statistics of the observations for vectors with fixed amplitudes, and scratch for a state."""
 
     counts: Floats
     means: Floats
     weights: Floats
     precisions: Floats
     probit: NDArray[np.bool_]
-    fit: Floats
-    shift: Floats
+    fit: Floats  # (D,), scratch: means of the columns in one state
+    shift: Floats  # (D,), scratch: increments of these means if its vector changes
 
 
 # Statistics
@@ -190,23 +184,7 @@ def draw_busy_bits(
     spins, idle, prior_on, prior_off, moments, projections, links, decay, n_on, places, rng
 ):
     """Draw the bits of all states given weights, precisions, and transitions if linked.
-
-    Every bit is drawn given all others (mu is integrated out). Then a
-    random bit of a state that is on and a random bit that is off are swapped. Their numbers do not
-    change, so the proposal is symmetric. There are as many attempts as bits of the rarer kind.
-
-    Without links, idle states are integrated out while the others are drawn.
-
-    Parameters
-    ----------
-    prior_on : float
-        0 for an Indian buffet: bits that no other state has on are not drawn here.
-    links : Links or None
-        Initialized by `start_links`.
-    n_on : (F,) float64, scratch
-        Number of counted states that have the factor.
-    places : (2, F) int64, scratch
-        The bits of a state that are on, and the bits that are off.
+    Without links, idle states are integrated out. In a buffet, bits of no other state are skipped.
     """
     n_factors, n_states = spins.shape
     for f in range(n_factors):
@@ -219,6 +197,8 @@ def draw_busy_bits(
         n_counted += counted
         for f in range(n_factors):
             n_on[f] += counted and spins[f, j] > 0.0
+    # Draw every bit given all others; then swap a random bit of a state that is on with one that is
+    # off, as often as it has bits of the rarer kind. Their numbers stay: the proposal is symmetric.
     now, after = 0.0, 0.0
     for j in range(n_states):
         if links is None and idle[j]:
@@ -310,16 +290,7 @@ def draw_busy_bits(
 @njit_loop
 def draw_idle_bits(spins, idle, prior_on, prior_off, links, decay, before, rng):
     """Draw the bits of idle states, factor by factor, from the prior given the other states.
-
-    So mu, which is integrated out, does not depend on uninformative bits. The bits of idle
-    states still enter T: with similarities they are a proposal, kept with the ratio of likelihoods.
-
-    Parameters
-    ----------
-    prior_on : float
-        0 for an Indian buffet: factors that only idle states have are left as they are.
-    before : (J,) float64, scratch
-        The spins of one factor.
+    So mu does not depend on uninformative bits. With links they are a proposal: they enter T.
     """
     n_states = idle.shape[0]
     if links is not None:
@@ -392,16 +363,13 @@ def draw_normal_above(bound, rng):
 
 @njit_loop
 def add_up_latent(counts, means, probit, centers, totals, rng):
-    """Write sums of the values of every state, or of the latent normals of probit columns.
-
-    The latent normals N(m_jd, 1) are drawn: above 0 where a value is 1, else below.
-    """
+    """Write sums of the values of every state, or of the latent normals of probit columns."""
     for j in range(counts.shape[0]):
         for d in range(counts.shape[1]):
             totals[j, d] = counts[j, d] * means[j, d]
             if not probit[d]:
                 continue
-            center = centers[d, j]
+            center = centers[d, j]  # latent normals N(m_jd, 1): above 0 where a value is 1
             n, ones = int(counts[j, d]), int(totals[j, d] + 0.5)
             totals[j, d] = n * center
             for _ in range(ones):
@@ -421,17 +389,7 @@ def draw_normals(out, rng):
 @njit_loop
 def write_weights(factors, counts, totals, precisions, scales, normals, weights, factor):
     """Write weights given vectors, a column at a time: N(S b, S), b = tau sum_j x_j s_jd.
-
-    x_j = (1, theta_j), S^-1 = L L^T = tau sum_j n_jd x_j x_j^T + I / scale_d^2. With normals z the
-    weights are L^-T (L^-1 b + z), which is the mean where z = 0.
-
-    Parameters
-    ----------
-    totals : (J, D) float64
-        s_jd, sums of values or of latent normals.
-    scales : (D,) float64
-    normals : (F + 1, D) float64
-    factor : (F + 1, F + 1) float64, scratch
+    x_j = (1, theta_j), S^-1 = L L^T = tau sum_j n_jd x_j x_j^T + I / scale_d^2.
     """
     n_rows, n_dims = weights.shape
     for d in range(n_dims):
@@ -454,6 +412,7 @@ def write_weights(factors, counts, totals, precisions, scales, normals, weights,
                     for g in range(1, f + 1):
                         factor[f, g] += n * factors[j, g - 1]
         factorize(factor)
+        # The weights are L^-T (L^-1 b + z), which is the mean where z = 0.
         for f in range(n_rows):
             for g in range(f):
                 weights[f, d] -= factor[f, g] * weights[g, d]
@@ -499,12 +458,7 @@ def write_log_probs(centers, probit, log_probs):
 
 @njit_inlined
 def weigh_step(values, centers, precisions, probit, log_probs, log_obs):
-    """Write log p(y_t given state j) of one step, (J,); missing values are left out.
-
-    Parameters
-    ----------
-    values : (D,) float64
-    """
+    """Write log p(y_t given state j) of one step, (J,); missing values are left out."""
     n_dims, n_states = centers.shape
     constant = 0.0
     for d in range(n_dims):
@@ -529,12 +483,7 @@ def weigh_step(values, centers, precisions, probit, log_probs, log_obs):
 
 @njit_loop
 def weigh_factors(values, centers, precisions, probit, log_probs, log_obs):
-    """Write log p(y_t given state j) to `log_obs`.
-
-    Parameters
-    ----------
-    log_probs : (2, D, J) float64, scratch
-    """
+    """Write log p(y_t given state j) to `log_obs`; `log_probs` is scratch."""
     write_log_probs(centers, probit, log_probs)
     for t in range(values.shape[0]):
         weigh_step(values[t], centers, precisions, probit, log_probs, log_obs[t])

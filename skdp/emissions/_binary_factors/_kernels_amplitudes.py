@@ -22,6 +22,8 @@ and a_tA given y_t is normal, of mean 1 + tau^2 M^-1 b and covariance tau^2 M^-1
 | projections | g_tf | (N, F) | sum_d lambda_d w_fd (y_td - w_0d) |
 | rests | c_t | (N,) | sum_d lambda_d (y_td - w_0d)^2 |
 | amplitudes | a_tf | (N, F) | 0 if a factor is off |
+| spins | 2 theta_jf - 1 | (F, J) float64 | by factor |
+| scales | | (D,) | prior standard deviations of weights |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -39,58 +41,27 @@ from skdp.emissions._gaussian._kernels import factorize
 
 
 class Projections(NamedTuple):
-    """Statistics of the observations for all vectors, and scratch for a step.
-
-    Attributes
-    ----------
-    variance : float
-        tau^2.
-    products : (F, F) array
-    counts : (J,) array
-        Steps of a state.
-    totals : (J, F) array
-        Sums of their projections.
-    outer : (J, F, F) array
-        Sums of outer products of their projections, the lower triangles.
-    active : (F,) array of int64
-        Scratch: the factors that are on.
-    root : (F, F) array
-    shift, column : (F,) array
-        Scratch.
-    """
+    """Statistics of the observations for all vectors, and scratch for a step."""
 
     variance: float
     products: NDArray[np.float64]
-    counts: NDArray[np.float64]
-    totals: NDArray[np.float64]
-    outer: NDArray[np.float64]
-    active: NDArray[np.int64]
-    root: NDArray[np.float64]
-    shift: NDArray[np.float64]
-    column: NDArray[np.float64]
+    counts: NDArray[np.float64]  # (J,), steps of a state
+    totals: NDArray[np.float64]  # (J, F), sums of their projections
+    outer: NDArray[np.float64]  # (J, F, F), sums of their outer products, lower triangles
+    active: NDArray[np.int64]  # (F,), scratch: the factors that are on
+    root: NDArray[np.float64]  # (F, F), scratch
+    shift: NDArray[np.float64]  # (F,), scratch
+    column: NDArray[np.float64]  # (F,), scratch
 
 
 class Roots(NamedTuple):
-    """Factors of the covariance of an observation in every state.
+    """Factors of the covariance of an observation in every state."""
 
-    Attributes
-    ----------
-    active : (J, F) array of int64
-        The factors that are on, first in their row.
-    n_active : (J,) array of int64
-    roots : (J, F, F) array
-        L with L L^T = M, the reciprocals of its diagonal on it.
-    log_dets : (J,) array
-        log det M.
-    shifts : (J, F) array
-        G_AA 1.
-    """
-
-    active: NDArray[np.int64]
-    n_active: NDArray[np.int64]
-    roots: NDArray[np.float64]
-    log_dets: NDArray[np.float64]
-    shifts: NDArray[np.float64]
+    active: NDArray[np.int64]  # (J, F), the factors that are on, first in their row
+    n_active: NDArray[np.int64]  # (J,)
+    roots: NDArray[np.float64]  # (J, F, F), L L^T = M, the reciprocals of its diagonal on it
+    log_dets: NDArray[np.float64]  # (J,), log det M
+    shifts: NDArray[np.float64]  # (J, F), G_AA 1
 
 
 # Projections
@@ -180,14 +151,7 @@ def list_active(spins, j, active):
 
 @njit_internal_nogc
 def log_likelihood_of_state(projections, spins, j):
-    """Return log p of the observations of state j given its vector, up to a constant.
-
-    Parameters
-    ----------
-    projections : Projections
-    spins : (F, J) float64
-        2 theta - 1.
-    """
+    """Return log p of the observations of state j given its vector, up to a constant."""
     active, root = projections.active, projections.root
     shift, column = projections.shift, projections.column
     totals, outer, count = projections.totals[j], projections.outer[j], projections.counts[j]
@@ -270,10 +234,8 @@ def log_likelihood_of_steps(rows, states, projections, rests, variance, roots, c
 
 @njit_loop
 def draw_amplitudes(rows, states, projections, variance, roots, column, amplitudes, rng):
-    """Draw the amplitudes of some steps given their states.
-
-    They have the mean 1 + tau^2 L^-T L^-1 b and the covariance tau^2 L^-T L^-1. Amplitudes of other
-    factors are 0.
+    """Draw the amplitudes of some steps given their states; those of factors that are off are 0.
+    They have the mean 1 + tau^2 L^-T L^-1 b and the covariance tau^2 L^-T L^-1.
     """
     scale = math.sqrt(variance)
     for i in range(rows.shape[0]):
@@ -342,15 +304,7 @@ def add_up_regression(values, amplitudes, gram, cross):
 @njit_loop
 def write_regression_weights(gram, cross, precisions, scales, normals, weights, factor):
     """Write weights, a column at a time: N(S b, S), S^-1 = L L^T = lambda gram + I / scale_d^2.
-
-    b = lambda sum_t x_t y_t. With normals z the weights are L^-T (L^-1 b + z), which is the mean
-    where z = 0.
-
-    Parameters
-    ----------
-    scales : (D,) float64
-    normals : (F + 1, D) float64
-    factor : (F + 1, F + 1) float64, scratch
+    b = lambda sum_t x_t y_t; given normals z, (F + 1, D), the weights are L^-T (L^-1 b + z).
     """
     n_rows, n_dims = weights.shape
     for d in range(n_dims):

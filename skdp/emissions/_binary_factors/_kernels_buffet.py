@@ -21,6 +21,9 @@ Given the other factors, k has the prior Poisson(alpha q / (q + n - 1)) for n co
 | totals | | (J, D) | sums of values, or of latent normals in probit columns |
 | precisions | tau_d | (D,) | 1 for probit columns |
 | scales | s_d | (D,) | prior standard deviations of weights |
+| n_on | | (C,) float64 | counted states with a factor |
+| rests | r_d | (D,) | of the state at hand |
+| places, members, done | | (C,) | scratch |
 | links | | | `Links`; None if vectors do not depend on transitions |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
@@ -54,7 +57,6 @@ def noise_of_mean(counts, precisions, j, d):
 @njit_internal_nogc
 def write_rests(spins, weights, n_on, counts, totals, j, rests):
     """Write r, the means of state j less the weights of its factors; return its number of singles.
-
     Singles are not subtracted.
     """
     n_single = 0
@@ -118,10 +120,8 @@ def find_single(spins, n_on, j):
 def draw_weights_of_singles(
     spins, weights, n_on, n_single, counts, precisions, scales, j, rests, rng
 ):
-    """Draw the weights of the singles of state j, given r.
-
-    A draw from the prior is moved by a share of the remainder of r (Matheron's rule).
-    """
+    """Draw the weights of the singles of state j, given r."""
+    # A draw from the prior is moved by a share of the remainder of r (Matheron's rule).
     for d in range(rests.shape[0]):
         noise = noise_of_mean(counts, precisions, j, d)
         total = 0.0
@@ -144,12 +144,7 @@ def draw_buffet_bits(
     decay, n_on, rests, rng,
 ):  # fmt: skip
     """Draw the bits and the number of singles of every counted state.
-
     Without links, idle states are integrated out; with links, all states count.
-
-    Parameters
-    ----------
-    n_on : (C,) float64, rests : (D,) float64, scratch
     """
     n_columns, n_states = spins.shape
     n_counted, n_used = count_on(spins, idle, links, n_on), 0
@@ -213,13 +208,8 @@ def draw_buffet_bits(
 
 @njit_loop
 def add_idle_columns(spins, idle, first, n_new, prior_off, rng):
-    """Write factors that only idle states have, by the buffet: the idle states come last.
-
-    Parameters
-    ----------
-    spins : (C, J) float64
-        Columns from `first` to `first + n_new` - 1 are written; they must be free.
-    """
+    """Write n_new factors that only idle states have to free rows of `spins`, from `first` on."""
+    # By the buffet: the idle states come last.
     n_busy, total = 0.0, 0.0
     for j in range(idle.shape[0]):
         n_busy += not idle[j]
@@ -308,16 +298,7 @@ def flip_states(spins, idle, f, g, links):
 
 @njit_loop
 def exchange_meanings(spins, weights, idle, prior_off, scales, links, decay, n_on, places, rng):
-    """Flip factors such that the means of all counted states stay the same.
-
-    If no state that has factor g has factor f, all of them may get f, and w_g loses w_f; if all of
-    them have f, all may lose it. Or all states exchange the two values of a factor, and the
-    background gains its weights. Each move is its own inverse and keeps the number of factors.
-
-    Parameters
-    ----------
-    n_on : (C,) float64, places : (C,) int64, scratch
-    """
+    """Flip factors such that the means of all counted states stay the same."""
     n_columns, n_states = spins.shape
     n_counted, n_used = count_on(spins, idle, links, n_on), 0
     for f in range(n_columns):
@@ -327,6 +308,9 @@ def exchange_meanings(spins, weights, idle, prior_off, scales, links, decay, n_o
     if links is not None:
         for j in range(n_states):
             write_distances_of(j, spins, links.all_distances[j])
+    # If no state that has factor g has factor f, all of them may get f, and w_g loses w_f; if all
+    # of them have f, all may lose it. Or all states exchange the two values of a factor, and the
+    # background gains its weights. Each move is its own inverse and keeps the number of factors.
     for _ in range(2 * n_used):
         f = places[min(int(next_double(rng) * n_used), n_used - 1)]
         g = places[min(int(next_double(rng) * n_used), n_used - 1)]
@@ -406,13 +390,8 @@ def split_or_merge_equals(
     totals, rng,
 ):  # fmt: skip
     """Try to change the number of equal factors, which the same counted states have.
-
-    The sum of their weights stays the same, and their weights given the sum are integrated out. A
-    factor that all counted states have counts as equal to the background.
-
-    Parameters
-    ----------
-    n_on : (C,) float64, members : (C,) int64, done : (C,) bool, totals : (D,) float64, scratch
+    The sum of their weights stays, and they are integrated out given it. A factor of all states
+    equals the background.
     """
     n_columns, n_states = spins.shape
     n_counted, n_used = count_on(spins, idle, links, n_on), 0

@@ -12,6 +12,11 @@ search finds the cheapest path of this kind over all jumps of a sequence.
 | kept | | (n, M) int64 | the best codes of each jump, the best one first |
 | costs | | (n, M) | their costs |
 | resets | | (n,) bool | jumps that are the first of a sequence |
+| clash | | scalar | cost of switching a factor to its current value |
+| states | | (2, B, F) int8 | scratch; -1: off, 1: on, 0: still unknown |
+| totals, used | | (2, B), (B, M) | scratch |
+| sources, choices, n_states | | (n, B), (n, B), (n,) | scratch |
+| found | | (n,) int64 | the codes of the best path |
 """
 
 # mypy: ignore-errors
@@ -54,17 +59,7 @@ def weigh_codes(jumps, precisions, atoms, codes, penalty, kept, costs):
 def search_codes(
     kept, costs, codes, resets, clash, states, totals, sources, choices, used, n_states, found
 ):
-    """Write the codes of the best path of all jumps.
-
-    Parameters
-    ----------
-    clash : float
-        Cost of switching a factor to its current value.
-    states : (2, B, F) int8, totals : (2, B) float64, used : (B, M) bool, scratch
-        -1: off, 1: on, 0: still unknown.
-    sources, choices : (n, B) int64, n_states : (n,) int64, scratch
-    found : (n,) int64, output
-    """
+    """Write the codes of the best path of all jumps."""
     width, n_factors = states.shape[1:]
     n_before = 1
     now = 0

@@ -8,8 +8,14 @@ Jumps are scaled by the noise of their columns.
 |---|---|---|---|
 | sums | | (T + 1, D) | sums of the scaled values of a sequence before each step |
 | counts | | (T + 1, D) | sums over the same steps of the numbers of observed values |
+| costs, candidates | | (T + 1,) | scratch |
+| before | | (T + 1,) int64 | the beginning of the last run of the first e steps |
+| penalty, longest | | scalars | cost of a run, largest number of its steps |
 | jumps | | (n, D) | differences of the means of runs |
-| precisions | | (n, D) | of the noise of jumps |
+| totals | | (n, D) | jumps times precisions; sums of these in the rows of groups |
+| precisions | | (n, D) | of the noise of jumps; their sums in the rows of groups |
+| inverse | | (D,) | 1 / variance of weights |
+| own | | (n,) | of groups: their log evidence less that of noise alone |
 | groups | | (n,) int64 | group of each jump, with the number of one of its jumps |
 | signs | | (n,) int8 | sign of each jump in its group |
 """
@@ -35,20 +41,9 @@ def cost_of_run(sums, counts, begin, end):
 
 @njit_loop
 def cut_runs(sums, counts, penalty, longest, costs, before, candidates):
-    """Write the beginning of the last run of the best cut of the first e steps to `before[e]`.
-
-    Dynamic programming; beginnings that can never be best again are dropped (PELT; Killick,
-    Fearnhead and Eckley, 2012).
-
-    Parameters
-    ----------
-    penalty : float
-        Cost of a run.
-    longest : int
-        Largest number of steps of a run.
-    costs : (T + 1,) float64, candidates : (T + 1,) int64, scratch
-    before : (T + 1,) int64, output
-    """
+    """Write the beginning of the last run of the best cut of the first e steps to `before[e]`."""
+    # Dynamic programming; beginnings that can never be best again are dropped (PELT; Killick,
+    # Fearnhead and Eckley, 2012).
     costs[0] = -penalty
     n_candidates = 0
     for end in range(1, sums.shape[0]):
@@ -74,17 +69,7 @@ def cut_runs(sums, counts, penalty, longest, costs, before, candidates):
 @njit_internal_nogc
 def log_evidence_of_group(totals, precisions, sign, others, other_precisions, inverse):
     """Return log p(jumps of two groups), as one group, less that of noise; weights integrated out.
-
-    Parameters
-    ----------
-    totals, others : (D,) float64
-        Sums of the jumps of a group, each times its precision and its sign.
-    precisions, other_precisions : (D,) float64
-        Sums of precisions.
-    sign : float
-        Sign of the other group in the first; 0: the first group alone.
-    inverse : (D,) float64
-        1 / variance of weights.
+    Arrays are rows of groups; `sign` is that of the other group in the first, 0 without the other.
     """
     result = 0.0
     for d in range(totals.shape[0]):
@@ -111,16 +96,7 @@ def weigh_pair(totals, precisions, own, i, j, inverse):
 @njit_loop
 def group_jumps(totals, precisions, inverse, own, gains, groups, signs):
     """Write groups of jumps that are similar up to sign, by merging pairs while there is a gain.
-
-    Parameters
-    ----------
-    totals : (n, D) float64
-        Jumps times their precisions; afterwards, in the rows of groups, their sums.
-    precisions : (n, D) float64
-        Precisions of the jumps; afterwards, in the rows of groups, their sums.
-    own : (n,) float64, output
-        In the rows of groups: their log evidence less that of noise alone.
-    gains : (n, n) float64, scratch
+    `totals` and `precisions` are added up in place; `own` is an output, `gains`, (n, n), scratch.
     """
     n = groups.shape[0]
     for i in range(n):

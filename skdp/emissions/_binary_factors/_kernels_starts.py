@@ -8,6 +8,7 @@ r"""First states and binary vectors from the observations alone.
 | activities | | (N, F) | in [0, 1] |
 | centers | | (K, D) | centers of groups of steps |
 | states | z_t | (N,) int64 | |
+| rest, counts, nearest | | (D,), (K, D), (N,) | scratch |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -21,13 +22,7 @@ from skdp._numeric._random import next_double
 
 @njit_loop
 def fit_activities(values, weights, scales, n_rounds, activities, rest):
-    """Write least squares of every step with activities in [0, 1], by coordinate descent.
-
-    Parameters
-    ----------
-    rest : (D,) float64, scratch
-        Residual of a step given the current activities.
-    """
+    """Write least squares of every step with activities in [0, 1], by coordinate descent."""
     n_dims = values.shape[1]
     for t in range(values.shape[0]):
         for d in range(n_dims):
@@ -68,12 +63,7 @@ def square_distance(values, t, center, scales):
 @njit_loop
 def group_steps(values, scales, middle, n_rounds, centers, counts, nearest, states, rng):
     """Write groups of similar steps to `states`, by k-means from the seeds of k-means++.
-
-    Parameters
-    ----------
-    middle : (D,) float64
-        Values that replace missing values of seeds and of groups.
-    counts : (K, D) float64, nearest : (N,) float64, scratch
+    `middle`, (D,), replaces missing values of seeds and of groups.
     """
     n_steps, n_dims = values.shape
     n_groups = centers.shape[0]

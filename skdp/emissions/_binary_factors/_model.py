@@ -101,14 +101,7 @@ class BinaryFactorModel:
     def fill(
         self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return observations in which NaN is its mean given the rest of the row, (N, D).
-
-        Parameters
-        ----------
-        values : (N, D) array
-        weights : (N, J) array
-            Probabilities of the states.
-        """
+        """Return observations in which NaN is its mean given the rest of the row, (N, D)."""
         if self.amplitude_variance == 0.0:
             return fill_by_means(values, weights, self.marginals().means)
         on = self.factors[:, :, np.newaxis] * self.weights[1:]

@@ -29,50 +29,16 @@ N_ROUNDS_OF_GROUPING = 10
 
 
 class FactorPrior(NamedTuple):
-    """Priors of drawn weights and noise, by column.
+    """Priors of drawn weights and noise, by column."""
 
-    Attributes
-    ----------
-    middles : (D,) array
-        Prior means of the background.
-    scales : (D,) array
-        Prior standard deviations of weights.
-    shape : float
-    rates : (D,) array
-        Parameters of the Gamma priors of precisions.
-    """
-
-    middles: Floats
-    scales: Floats
-    shape: float
-    rates: Floats
+    middles: Floats  # (D,), prior means of the background
+    scales: Floats  # (D,), prior standard deviations of weights
+    shape: float  # of the Gamma priors of precisions
+    rates: Floats  # (D,), of these priors
 
 
 class BinaryFactorSampler(Part):
-    """Sampler of the binary vectors of all states, weights and noise.
-
-    Parameters
-    ----------
-    n_states, n_factors : int
-    probit : (D,) array of bool
-    weights : (F + 1, D) array or None
-        None: drawn.
-    noise_variance : (D,) array or None
-        None: drawn.
-    prior : FactorPrior
-    activity_prior : (float, float)
-    init : {"data", "random"}
-    amplitudes : FixedAmplitudes or VaryingAmplitudes
-
-    Attributes
-    ----------
-    factors : (J, F) array of int8
-        theta.
-    weights : (F + 1, D) array
-        Weights of the observations less the prior means of the background; see `all_weights`.
-    precisions : (D,) array
-        1 / sigma^2; 1 for probit columns.
-    """
+    """Sampler of the binary vectors of all states, weights and noise."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values",)
 
@@ -81,8 +47,8 @@ class BinaryFactorSampler(Part):
         n_states: int,
         n_factors: int,
         probit: NDArray[np.bool_],
-        weights: NDArray[np.float64] | None,
-        noise_variance: NDArray[np.float64] | None,
+        weights: NDArray[np.float64] | None,  # None: drawn
+        noise_variance: NDArray[np.float64] | None,  # None: drawn
         prior: FactorPrior,
         activity_prior: tuple[float, float],
         init: str,
@@ -95,6 +61,7 @@ class BinaryFactorSampler(Part):
         self.init = init
         self.draws_weights, self.draws_noise = weights is None, noise_variance is None
         self.factors = np.zeros((n_states, n_factors), dtype=np.int8)
+        # Weights of observations less the prior means of the background; see `all_weights`.
         self.weights = np.zeros((n_factors + 1, n_dims)) if weights is None else weights
         self.precisions = np.ones(n_dims) if noise_variance is None else 1.0 / noise_variance
 
@@ -135,23 +102,17 @@ class BinaryFactorSampler(Part):
         self.amplitudes.write_log_obs(self._known, out)
 
     def log_evidence(self) -> float:
-        """Return log p(x, vectors, weights, noise | z), with mu integrated out.
-
-        Not all parameters can be integrated out, so this is a joint density: of the logs of
-        precisions, and of the ratios of weights to their prior scales.
-        """
+        """Return log p(x, vectors, weights, noise | z), with mu integrated out."""
+        # Not all parameters can be integrated out, so this is a joint density.
         log_prior = kernels.log_prior_of_factors(self.factors, *self.activity_prior)
         return float(log_prior + self.log_density())
 
     def log_density(self) -> float:
-        """Return log p(x, weights, noise, variance of amplitudes | z, vectors).
-
-        The density of weights is that of their ratios to their prior scales: the states of a chain
-        may differ in their number of weights, and which is more probable must not depend on the
-        unit of the data.
-        """
+        """Return log p(x, weights, noise, variance of amplitudes | z, vectors)."""
         result = self.amplitudes.log_likelihood(self._known)
         if self.draws_weights:
+            # Of ratios to scales: chains may differ in their number of weights, and which state is
+            # more probable must not depend on the unit of the data.
             scaled = self.weights / self.prior.scales
             result -= 0.5 * float((scaled**2).sum()) + scaled.size * kernels.HALF_LOG_2_PI
         if self.draws_noise:
@@ -161,11 +122,8 @@ class BinaryFactorSampler(Part):
         return float(result + self.amplitudes.log_density())
 
     def model(self) -> BinaryFactorModel:
-        """Return the vectors last drawn, with means of weights and precisions given them.
-
-        The means of weights are also conditional on the latent normals of probit columns, and the
-        means of precisions on the last drawn weights. They are exact and involve no further draws.
-        """
+        """Return the vectors last drawn, with means of weights and precisions given them."""
+        # Means of weights are given the latent normals too, those of precisions the last weights.
         weights, variances = self.all_weights(), 1.0 / self.precisions
         if self.draws_weights:
             weights = self._with_middles(self._weights_given(np.zeros(self.weights.shape)))
@@ -203,10 +161,7 @@ class BinaryFactorSampler(Part):
         return filled
 
     def _draw_factors(self, coupling: Coupling | None, rng: NDArray[np.uint64]) -> None:
-        """Draw the vectors of all states, idle states last.
-
-        Idle states have no values and no informative transitions.
-        """
+        """Draw the vectors of all states, last those without values and informative transitions."""
         idle = ~self.amplitudes.is_seen()
         links, decay = None, 0.0
         if coupling is not None and coupling.decay > 0.0:
@@ -276,16 +231,14 @@ class BinaryFactorSampler(Part):
         self.precisions[:] = np.where(self.probit, 1.0, 1.0 / _spreads(self._values))
 
     def _threshold_activities(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Initialize the states to the most frequent vectors of a least-squares fit.
-
-        A step with any other vector is assigned to the state at the least Hamming distance.
-        """
+        """Initialize the states to the most frequent vectors of a least-squares fit."""
         n_states = len(self.factors)
         vectors, labels, counts = np.unique(
             self._fit_activities() >= 0.5, axis=0, return_inverse=True, return_counts=True
         )
         order = np.argsort(-counts, kind="stable")[:n_states]
         chosen = vectors[order].astype(np.int8)
+        # Steps with any other vector go to the state at the least Hamming distance.
         distances = (vectors[:, np.newaxis] != chosen).sum(axis=2)
         states[:] = distances.argmin(axis=1)[labels.reshape(-1)]
         self.factors[: len(chosen)] = chosen

@@ -26,40 +26,17 @@ _NORMAL_QUARTILE = 0.6744897501960817
 
 
 class Runs(NamedTuple):
-    """Runs of similar observations, cut out of sequences.
+    """Runs of similar observations, cut out of sequences."""
 
-    Attributes
-    ----------
-    begins : (n + 1,) array of int64
-        First step of each run, and its number of steps.
-    means : (n, D) array
-        Means of their values, scaled by the noise; 0 if all are missing.
-    counts : (n, D) array
-        Numbers of values that are not missing.
-    follows : (n,) array of bool
-        Whether a run follows another one in its sequence.
-    scales : (D,) array
-        Noise of the columns, a standard deviation.
-    """
-
-    begins: Places
-    means: Floats
-    counts: Floats
-    follows: NDArray[np.bool_]
-    scales: Floats
+    begins: Places  # (n + 1,), first steps; then the number of steps
+    means: Floats  # (n, D), of their values, scaled by the noise; 0 if all are missing
+    counts: Floats  # (n, D), numbers of values that are not missing
+    follows: NDArray[np.bool_]  # (n,), whether a run follows another one in its sequence
+    scales: Floats  # (D,), noise of the columns, a standard deviation
 
 
 def find_runs(values: Floats, ptr: Places) -> Runs:
-    """Cut sequences into runs of similar observations.
-
-    The noise is estimated from differences between one step and the next, mostly within runs.
-
-    Parameters
-    ----------
-    values : (N, D) array
-        NaN is a missing value.
-    ptr : (n_sequences + 1,) array of int64
-    """
+    """Cut sequences into runs of similar observations."""
     spreads = find_spreads(values)
     scales = np.maximum(_noise_of_steps(values, ptr, spreads), spreads.resolutions)
     seen = ~np.isnan(values)
@@ -110,19 +87,7 @@ def _cut(scaled: Floats, seen: Floats) -> list[int]:
 
 def find_factors(runs: Runs, weights_scales: Floats, n_factors: int | None) -> NDArray[np.int8]:
     """Return binary vectors of all steps, (N, F), estimated from jumps between runs.
-
-    Jumps that are similar up to sign are grouped, and each group is a factor. Then two steps
-    alternate: jumps become sums of at most two factors, so that each factor is switched on and
-    off by turns, and the factors are fitted to these sums by least squares.
-
-    Parameters
-    ----------
-    runs : Runs
-    weights_scales : (D,) array
-        Standard deviations of weights.
-    n_factors : int or None
-        Number of factors, for the most informative groups; the other factors are never on. None:
-        the number of groups of at least two jumps.
+    Jumps that are similar up to sign are a factor; n_factors None: all groups of two or more.
     """
     places = np.flatnonzero(runs.follows)
     before, after = runs.counts[places - 1], runs.counts[places]
@@ -143,6 +108,8 @@ def find_factors(runs: Runs, weights_scales: Floats, n_factors: int | None) -> N
     codes = _list_codes(n_atoms)
     sequences = np.cumsum(~runs.follows)[places]
     resets = np.append(True, sequences[1:] != sequences[:-1])
+    # By turns, jumps become sums of at most two factors, each of which is switched on and off
+    # alternately, and the factors are fitted to these sums by least squares.
     for i in range(N_ROUNDS_OF_CODES):
         width = BEAM if i >= N_ROUNDS_OF_CODES // 2 else 0
         signs = _decode(jumps, precisions, atoms, codes, resets, width)
@@ -211,9 +178,7 @@ def _decode(
 
 def _write_path(runs: Runs, places: Places, signs: Floats, out: NDArray[np.int8]) -> None:
     """Write a path that is on after jumps with one sign, and off after jumps with the other.
-
-    It switches at the first jump of a sequence, too. The sign that makes it rarer is on;
-    sequences without a jump stay off.
+    It switches at the first jump of a sequence, too. The sign that makes it rarer is on.
     """
     path = np.zeros(len(out), dtype=np.int8)
     firsts = np.flatnonzero(~runs.follows)

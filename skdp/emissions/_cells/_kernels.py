@@ -88,16 +88,7 @@ def power_of(i, rows):
 @njit_internal_nogc
 def weigh_cells(i, rows, prior, clusters, n, own, scratch, out):
     """Write log p(x_i given the rows of cluster k) of the first n clusters to `out`.
-
-    Parameters
-    ----------
-    own : int
-        The cluster of the row, which counts without the row and must have other rows. -1: none.
-
-    Returns
-    -------
-    possible : bool
-        False if a cell is too far out in its cluster; `out` is invalid then.
+    `own` is the row's cluster, which counts without it, or -1. False: the row is too far out there.
     """
     if power_of(i, rows) != 1.0:
         return weigh_powered_cells(i, rows, prior, clusters, n, own, out)
@@ -237,14 +228,11 @@ def weigh_powered_cells(i, rows, prior, clusters, n, own, out):
 
 @njit_internal_nogc
 def log_size_factor(dof, c):
-    """Return log Gamma((dof + 1) / 2) - log Gamma(dof / 2) + log(c / (c + 1)) / 2.
-
-    If dof is large, an asymptotic series that is exact to rounding.
-    """
+    """Return log Gamma((dof + 1) / 2) - log Gamma(dof / 2) + log(c / (c + 1)) / 2."""
     x = 0.5 * dof
     if x < 16.0:
         return math.lgamma(x + 0.5) - math.lgamma(x) - 0.5 * math.log1p(1.0 / c)
-    inverse = 1.0 / x
+    inverse = 1.0 / x  # an asymptotic series that is exact to rounding
     square = inverse * inverse
     series = (31.0 / 18432.0 * square - 17.0 / 14336.0) * square + 1.0 / 640.0
     series = (series * square - 1.0 / 192.0) * square + 1.0 / 8.0

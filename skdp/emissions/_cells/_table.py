@@ -18,21 +18,7 @@ from skdp.emissions._independent import CollapsedIndependentSampler
 
 class TableEmissionSampler(Part):
     """Sampler of the emissions of a table, whose rows join clusters one by one.
-
-    Columns with scalar distributions are handled cell by cell, so that missing cells and powers of
-    rows are exact. Parts of several dependent columns take neither.
-
-    Parameters
-    ----------
-    root : CollapsedEmission
-        Sampler of a single state: of one emission, or of `IndependentEmissions`.
-    supported : str
-        Begin of the message if rows of an emission cannot join clusters one by one.
-
-    Raises
-    ------
-    TypeError
-        If rows of an emission cannot join clusters one by one.
+    Parts of several dependent columns allow neither missing cells nor powers of rows.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_powers",)
@@ -40,7 +26,7 @@ class TableEmissionSampler(Part):
     def __init__(self, root: Any, supported: str = "emission"):
         self.root = root
         for leaf in self.leaves():
-            if not isinstance(leaf, ClusterEmission):
+            if not isinstance(leaf, ClusterEmission):  # `supported` begins the message
                 kind = type(leaf).__name__.removeprefix("Wide").removesuffix("Sampler")
                 raise TypeError(f"{supported}; got {kind}Emission.")
         if sum(1 for _ in self.leaves()) > 1:
@@ -54,13 +40,7 @@ class TableEmissionSampler(Part):
         yield from _list_leaves(self.root)
 
     def attach(self, values: Floats, powers: Floats | None = None) -> None:
-        """Store the observations, and the powers of the likelihoods of rows (None: all are 1).
-
-        Raises
-        ------
-        ValueError
-            If a part of dependent columns has missing cells, or if rows have powers.
-        """
+        """Store the observations, and the powers of the likelihoods of rows (None: all are 1)."""
         self.root.attach(values)
         self._powers = powers
         for leaf in self.leaves():
@@ -166,10 +146,8 @@ class TableEmissionSampler(Part):
 
     @property
     def shows_clusters(self) -> bool:
-        """Whether at least two columns of categories differ between clusters, or any other part.
-
-        Mixtures of categories in a single column are not identified.
-        """
+        """Whether at least two columns of categories differ between clusters, or any other part."""
+        # Mixtures of categories in a single column are not identified.
         comparing = self._list_comparing()
         n_parts = sum(1 for _ in self.leaves())
         return len(comparing) < n_parts or sum(leaf.differs for leaf in comparing) > 1

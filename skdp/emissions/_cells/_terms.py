@@ -23,32 +23,17 @@ class CellRows(NamedTuple):
 
 
 class CellPrior(NamedTuple):
-    """Priors of independent columns.
+    """Priors of independent columns; in normal ones 1 / variance ~ Gamma(nu / 2, s / 2)."""
 
-    Attributes
-    ----------
-    centers, precisions, dofs, spreads : (P,) arrays
-        m, c, nu and s of normal columns: 1 / variance ~ Gamma(nu / 2, s / 2), and
-        mean ~ N(m, variance / c).
-    shapes, rates : (Q,) arrays
-        a and b of columns of counts.
-    weights : (V,) array
-        Parameters of the Dirichlet priors of the symbols of all columns of categories.
-    totals : (R,) array
-        Sums of the weights of each column.
-    ptr : (R + 1,) array
-        Offsets of the symbols of each column.
-    """
-
-    centers: Floats
-    precisions: Floats
-    dofs: Floats
-    spreads: Floats
-    shapes: Floats
-    rates: Floats
-    weights: Floats
-    totals: Floats
-    ptr: Places
+    centers: Floats  # (P,), m: mean ~ N(m, variance / c)
+    precisions: Floats  # (P,), c
+    dofs: Floats  # (P,), nu
+    spreads: Floats  # (P,), s
+    shapes: Floats  # (Q,), a of columns of counts
+    rates: Floats  # (Q,), b
+    weights: Floats  # (V,), Dirichlet parameters of the symbols of all columns of categories
+    totals: Floats  # (R,), sums of the weights of each column
+    ptr: Places  # (R + 1,), offsets of the symbols of each column
 
 
 class CellClusters(NamedTuple):
@@ -149,16 +134,7 @@ class SymbolColumns(NamedTuple):
 def join_columns(
     parts: list[NormalColumns | CountColumns | SymbolColumns], n_rows: int, powers: Floats | None
 ) -> tuple[CellRows, CellPrior]:
-    """Return the rows and the prior of columns of all kinds.
-
-    Parameters
-    ----------
-    parts : list
-    n_rows : int
-        N.
-    powers : (N,) array or None
-        Powers of the likelihoods of rows. None: all are 1.
-    """
+    """Return the rows and the prior of columns of all kinds; without powers, all are 1."""
     normals = [part for part in parts if isinstance(part, NormalColumns)]
     counts = [part for part in parts if isinstance(part, CountColumns)]
     symbols = [part for part in parts if isinstance(part, SymbolColumns)]

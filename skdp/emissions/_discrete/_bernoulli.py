@@ -232,14 +232,7 @@ class BernoulliModel:
     def fill(
         self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return observations, (N, D), with NaN replaced by its mean, the probability of 1.
-
-        Parameters
-        ----------
-        values : (N, D) array
-        weights : (N, J) array
-            Probabilities of the states.
-        """
+        """Return observations, (N, D), with NaN replaced by its mean, the probability of 1."""
         return fill_by_means(values, weights, self.probs)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:

@@ -198,27 +198,7 @@ class CategoricalEmission(PartedEmission):
 
 
 class CategoricalSampler(DiscreteSampler):
-    """Sampler of the probabilities of symbols in all states, and of their concentration.
-
-    Parameters
-    ----------
-    n_states : int
-    prior : (V,) array
-        Parameters of the Dirichlet prior, or their initial values.
-    concentration_prior : (shape, rate) or None, default=None
-        Gamma prior of their sum if it is drawn; their ratios stay fixed. None: they are known.
-
-    Attributes
-    ----------
-    held : bool
-        Whether `draw` leaves the concentration unchanged.
-    may_be_alike : bool
-        Whether all states may have the same distribution: see `draw_shared_given`.
-    is_constant : bool
-        Whether they must have it, since no two symbols occur: see `suit_symbols`.
-    is_uniform : bool
-        Whether the base is "uniform", so that `suit_symbols` may change it.
-    """
+    """Sampler of the probabilities of symbols in all states, and of their concentration."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols",)
     starts_with_one_state = False  # splits explain chords well with few states, but predict worse
@@ -226,11 +206,14 @@ class CategoricalSampler(DiscreteSampler):
     def __init__(
         self,
         n_states: int,
-        prior: NDArray[np.float64],
-        concentration_prior: tuple[float, float] | None = None,
+        prior: NDArray[np.float64],  # (V,), of the Dirichlet prior, or its initial values
+        concentration_prior: tuple[float, float] | None = None,  # of their sum; None: known
     ):
         self.prior = prior
         self.concentration_prior = concentration_prior
+        # `held`: `draw` leaves the concentration unchanged. `may_be_alike`: all states may have the
+        # same distribution (see `draw_shared_given`); `is_constant`: they have it, since no two
+        # symbols occur. `is_uniform`: the base is "uniform", so that `suit_symbols` may change it.
         self.held = self.may_be_alike = self.is_constant = self.is_uniform = False
         self.counts: NDArray[Any] = np.zeros((len(prior), n_states), dtype=np.int64)
         self.log_probs = np.empty(self.counts.shape)
@@ -248,14 +231,7 @@ class CategoricalSampler(DiscreteSampler):
 
     def suit_symbols(self, powers: NDArray[np.float64] | None) -> None:
         """Suit the prior to the symbols that occur in a column that may be alike in all states.
-
-        Symbols that do not occur have little weight: see `weigh_symbols`. If no two different
-        symbols occur, all states have the same distribution for good.
-
-        Parameters
-        ----------
-        powers : (N,) array or None
-            Powers of the likelihoods of the observations (None: all are 1).
+        Symbols that do not occur get little weight. `powers`, (N,), are those of the likelihoods.
         """
         known = self._symbols >= 0
         powers = None if powers is None else powers[known]
@@ -308,10 +284,8 @@ class CategoricalSampler(DiscreteSampler):
 
     @property
     def mixes_to_itself(self) -> bool:
-        """Whether clusters of rows are not identified: mixtures of categories are categories.
-
-        With a given prior of theta, the clusters are those of the prior.
-        """
+        """Whether clusters of rows are not identified: mixtures of categories are categories."""
+        # With a given prior of theta, the clusters are those of the prior.
         return self.concentration_prior is not None
 
     @property
@@ -320,16 +294,7 @@ class CategoricalSampler(DiscreteSampler):
         return not self.may_be_alike or self.concentration < _ALIKE / 2.0
 
     def _draw_whether_states_differ(self, log_odds: float, rng: NDArray[np.uint64]) -> None:
-        """Draw whether states differ, and A, given the counts, with theta integrated out.
-
-        A is proposed from its prior, so the prior density cancels.
-
-        Parameters
-        ----------
-        log_odds : float
-            Prior log odds that states differ.
-        rng : (4,) uint64 array
-        """
+        """Draw whether states differ (given prior log odds), and A, with theta integrated out."""
         assert self.concentration_prior is not None
         shape, rate = self.concentration_prior
         log_evidence = self._find_log_evidence()
@@ -342,7 +307,7 @@ class CategoricalSampler(DiscreteSampler):
         for _ in range(_N_TRIES):
             other, log_other = math.nan, log_alike
             if math.isnan(proposed):
-                other = draw_gamma(shape, rng) / rate
+                other = draw_gamma(shape, rng) / rate  # from the prior, whose density cancels
                 if not low <= other <= high:
                     continue
                 log_other = log_evidence(other) + log_odds
@@ -438,14 +403,7 @@ class CategoricalSampler(DiscreteSampler):
         log_odds: float | None = None,
     ) -> None:
         """Draw the concentration, unless known, given a sampler with the counts of clusters.
-
-        Parameters
-        ----------
-        clusters : CategoricalSampler
-        rng : (4,) uint64 array
-        log_odds : float or None, default=None
-            Prior log odds that the column differs between clusters. None: whether it does is left
-            unchanged.
+        With prior log odds that the column differs between clusters, draw also whether it does.
         """
         if self.concentration_prior is None:
             return
@@ -485,8 +443,7 @@ class CategoricalSampler(DiscreteSampler):
 
     def move_shared(self, rng: NDArray[np.uint64]) -> NDArray[np.float64] | None:
         """Draw the concentration with theta integrated out, then move theta accordingly.
-
-        The result is the previous prior, or None if the concentration is known or frozen.
+        The result is the previous prior, or None if the concentration is known or held.
         """
         if self.concentration_prior is None or self.held:
             return None

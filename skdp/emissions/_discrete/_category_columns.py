@@ -21,25 +21,7 @@ def code_categories(
     reads_types: bool = False,
 ) -> Any:
     """Return X with codes in the columns of text that an emission treats as categories.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Estimator of a model with this emission.
-    emission : object
-    X : as the estimator takes it
-    reset : bool
-        True (in ``fit``): set `categories_`, or remove it if there is no text. False: use the codes
-        of `categories_`.
-    allow_missing : bool, default=False
-        Whether None and NaN are missing values.
-    reads_types : bool, default=False
-        As in `with_codes`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a category was not in `fit`, or is missing and `allow_missing` is False.
+    With `reset` (in ``fit``), set `categories_`; otherwise use its codes, and raise for others.
     """
     if emission == "categorical":
         emission = CategoricalEmission()
@@ -65,11 +47,8 @@ def code_categories(
 
 
 def _find_columns(emission: Any, of_fit: Any, n_columns: int, names: list[str] | None) -> list[int]:
-    """Return the columns that an emission treats as categories.
-
-    Columns without names have those of the fit, `of_fit`, by position.
-    """
-    if of_fit is not None and names is None:
+    """Return the columns that an emission treats as categories."""
+    if of_fit is not None and names is None:  # columns have the names of the fit, by position
         if len(of_fit) != n_columns:
             raise ValueError(
                 f"X has {n_columns} features, but the model is expecting {len(of_fit)} features as "

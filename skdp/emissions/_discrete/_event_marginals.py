@@ -30,25 +30,15 @@ _N_NODES = 24
 
 
 class Totals(NamedTuple):
-    """Distribution of the number of events of a step.
+    """Distribution of the number of events of a step."""
 
-    Attributes
-    ----------
-    numbers : (K,) array
-        Possible numbers in ascending order.
-    shares : (K,) array
-        Probabilities of the numbers.
-    """
-
-    numbers: Floats
-    shares: Floats
+    numbers: Floats  # (K,), possible numbers in ascending order
+    shares: Floats  # (K,), their probabilities
 
 
 def log_rising(shapes: Floats, counts: Floats) -> Floats:
-    """Return log Gamma(a + x) - log Gamma(a), of broadcast arrays, for x >= 0.
-
-    It uses Stirling's formula and its remainder, because a difference of large terms loses digits.
-    """
+    """Return log Gamma(a + x) - log Gamma(a), of broadcast arrays, for x >= 0."""
+    # By Stirling's formula and its remainder: a difference of large terms would lose digits.
     sums = shapes + counts
     result = (shapes - 0.5) * np.log1p(counts / shapes) + counts * (np.log(sums) - 1.0)
     return np.asarray(result + stirling_rest(sums) - stirling_rest(shapes))
@@ -56,20 +46,11 @@ def log_rising(shapes: Floats, counts: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class EventMarginals:
-    """Marginals of the number of events of a kind: (beta-)binomial, mixed over the total number.
+    """Marginals of the number of events of a kind: (beta-)binomial, mixed over the total number."""
 
-    Attributes
-    ----------
-    probs : (J, V) array
-        Expected probabilities of the kinds.
-    totals : Totals
-    concentrations : (J,) array or None
-        a + b of the Beta distributions of the probabilities, or None if these are known.
-    """
-
-    probs: Floats
+    probs: Floats  # (J, V), expected probabilities of the kinds
     totals: Totals
-    concentrations: Floats | None = None
+    concentrations: Floats | None = None  # (J,), a + b of their Beta distributions; None: known
     _tables: dict[int, list[tuple[float, EventTable | EventPanels]]] = field(
         default_factory=dict, repr=False
     )
@@ -109,11 +90,8 @@ class EventMarginals:
         return True
 
     def cdf(self, x: Floats, column: int) -> Floats:
-        """Return P(X <= x), (..., J), for integers x.
-
-        Probabilities are added up one by one up to half a million events. Beyond, they are
-        integrated, in time and memory logarithmic in the number of events. Sums are exact up to
-        rounding, about 1e-13.
+        """Return P(X <= x), (..., J), for integers x, up to rounding errors of about 1e-13.
+        Beyond half a million events, probabilities are integrated, in logarithmic time and memory.
         """
         if column not in self._tables:
             self._tables[column] = self._make_tables(column)
@@ -133,15 +111,7 @@ class EventMarginals:
 
 
 class EventChances:
-    """Probabilities of the numbers of events of a kind, given the total numbers of events.
-
-    Parameters
-    ----------
-    probs : (J,) array
-        Expected probabilities of the kind.
-    totals : Totals
-    concentrations : (J,) array or None
-    """
+    """Probabilities of the numbers of events of a kind, given the total numbers of events."""
 
     def __init__(self, probs: Floats, totals: Totals, concentrations: Floats | None):
         self.numbers, self.shares = totals.numbers.astype(np.int64), np.array(totals.shares)
@@ -163,17 +133,13 @@ class EventChances:
         return np.clip(np.floor(modes), 0.0, n).astype(np.int64)
 
     def logs(self, k: Floats, n: Floats, states: Any = slice(None)) -> Floats:
-        """Return log probabilities of k of n events in some states.
-
-        Away from the ends, k need not be an integer.
-        """
+        """Return log probabilities of k of n events; away from the ends, k need not be integer."""
         if self.is_learned:
             return _log_beta_binomial(k, n, *self.shapes[:, states])
         return _log_binomial(k, n, self.probs[states])
 
     def add(self, table: Floats, first: int, last: int, shift: int, i: Any = slice(None)) -> None:
         """Add the probabilities of the numbers from `first` to `last`, 2^shift of them per row.
-
         The index i selects some of the total numbers.
         """
         numbers = self.numbers[i]
@@ -188,15 +154,7 @@ class EventChances:
 
 
 class EventTable:
-    """Cumulative probabilities of the numbers of events of a kind.
-
-    Because there may be many numbers, they are divided into cells. The cumulative probability
-    before each cell is stored, and probabilities within a cell are added up on demand.
-
-    Parameters
-    ----------
-    chances : EventChances
-    """
+    """Cumulative probabilities of the numbers of events, stored before cells of many numbers."""
 
     def __init__(self, chances: EventChances):
         self._chances = chances
@@ -234,20 +192,13 @@ class EventTable:
 
 
 class EventPanels:
-    """Cumulative probabilities of the numbers of events of a kind, given many events.
-
-    By the Euler-Maclaurin formula, the sum of f over successive integers is the integral of
-    f - D^2 f / 24 + 7 D^4 f / 5760 between half-integers, if f changes little from one integer to
-    the next. In each panel, f is approximated by the polynomial through its values at Chebyshev
-    nodes. Near both ends, where f changes more, probabilities are added up one by one.
-
-    Parameters
-    ----------
-    chances : EventChances
-        Probabilities whose total numbers of events are all large.
-    """
+    """Cumulative probabilities of the numbers of events of a kind, given many events."""
 
     def __init__(self, chances: EventChances):
+        # By the Euler-Maclaurin formula, sums of f over successive integers are integrals of
+        # f - D^2 f / 24 + 7 D^4 f / 5760 between half-integers. In each panel f is the polynomial
+        # through its values at Chebyshev nodes. Near both ends, where f changes more from one
+        # integer to the next, f is added up one by one.
         self._numbers = chances.numbers
         shape = len(chances.probs)
         head = np.zeros((_ENDS, shape))
@@ -311,9 +262,7 @@ class EventPanels:
 
 def _integrals() -> tuple[Floats, Floats, Floats, Floats]:
     """Return Chebyshev nodes in [-1, 1], (nodes, 1), and matrices that map values there to series.
-
-    The series are those of the integrals from -1 of the polynomial through the values, of its
-    second derivative and of its fourth derivative; each matrix is (nodes + 1, nodes).
+    The series are integrals from -1 of the polynomial and of its second and fourth derivatives.
     """
     orders = np.arange(_N_NODES)
     angles = np.pi * (orders + 0.5) / _N_NODES
@@ -341,10 +290,8 @@ def _log_binomial(k: Floats, n: Floats, p: Floats) -> Floats:
 
 
 def _log_beta_binomial(k: Floats, n: Floats, a: Floats, b: Floats) -> Floats:
-    """Return log probabilities of k of n events, whose probability is ~ Beta(a, b).
-
-    The sum of two negative binomial counts with the same odds is also negative binomial.
-    """
+    """Return log probabilities of k of n events, whose probability is ~ Beta(a, b)."""
+    # The sum of two negative binomial counts with the same odds is negative binomial, too.
     odds = np.maximum(n, 1.0) / (a + b)
     result = log_negative_binomial(k, a * odds, a) + log_negative_binomial(n - k, b * odds, b)
     return np.asarray(result - log_negative_binomial(n, (a + b) * odds, a + b))

@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 
 
 def weigh_symbols(totals: NDArray[Any]) -> tuple[NDArray[np.float64], int]:
-    """Return weights of the symbols, (V,), and their sum.
-
-    A symbol that occurs has weight 1. The others have it together, so that their number, which may
-    be hundreds if a type declares them, does not matter.
-    """
+    """Return weights of the symbols, (V,), and their sum; those that do not occur share 1."""
     n_symbols, n_observed = len(totals), int(np.count_nonzero(totals))
     if n_observed == n_symbols:
         return np.ones(n_symbols), n_symbols
@@ -21,13 +17,7 @@ def weigh_symbols(totals: NDArray[Any]) -> tuple[NDArray[np.float64], int]:
 
 
 def find_common(totals: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the distribution of a column that does not differ between states, (V,).
-
-    Parameters
-    ----------
-    totals : (V,) array
-        Number of occurrences of each symbol in all states together.
-    """
+    """Return the distribution, (V,), of a column with these totals that is alike in all states."""
     weights, n_weights = weigh_symbols(totals)
     common: NDArray[np.float64] = (totals + weights) / (totals.sum() + n_weights)
     return common

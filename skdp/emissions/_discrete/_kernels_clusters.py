@@ -58,11 +58,7 @@ def stirling_tail(x):
 @njit_internal_nogc
 def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
     """Write log p(x_i given the rows of cluster k) of the first n clusters to `out`.
-
-    Parameters
-    ----------
-    own : int
-        The cluster of row i, which counts without the row and must have other rows. -1: none.
+    Row i counts as left out of its cluster `own`, which must have other rows; -1: none.
     """
     products, totals = scratch.lines[0], clusters.vectors[TOTAL]
     total, own_logs = rows.totals[i], rows.constants[i]

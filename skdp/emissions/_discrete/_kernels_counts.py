@@ -43,15 +43,7 @@ def count_symbols(symbols, states, counts):
 
 @njit_loop
 def draw_log_probs(counts, prior, log_probs, sums, rng):
-    """Draw log theta_j for all states, theta_j ~ Dirichlet(prior + n_j).
-
-    Parameters
-    ----------
-    counts : (V, J) int64
-    prior : (V,) float64
-    log_probs : (V, J) float64, output
-    sums : (2, J) float64, scratch
-    """
+    """Draw log theta_j ~ Dirichlet(prior + n_j) for all states; `sums`, (2, J), is scratch."""
     n_symbols, n_states = counts.shape
     for j in range(n_states):
         sums[0, j] = -math.inf
@@ -80,20 +72,10 @@ def draw_log_probs(counts, prior, log_probs, sums, rng):
 
 @njit_loop
 def move_log_probs(counts, before, after, log_probs, sums, rng):
-    """Move theta_j from Dirichlet(before + n_j) to Dirichlet(after + n_j), for all states.
-
-    theta is g over its sum, with g_v ~ Gamma(before_v + n_v). A Gamma process connects g for all
-    values of a parameter: g grows by Gamma(after_v - before_v), or shrinks to a Beta share. Such
-    pairs have the same density in both directions.
-
-    Parameters
-    ----------
-    counts : (V, J) int64
-    before, after : (V,) float64
-        Parameters of the prior.
-    log_probs : (V, J) float64, moved
-    sums : (2, J) float64, scratch
-    """
+    """Move theta_j from Dirichlet(before + n_j) to Dirichlet(after + n_j), for all states."""
+    # theta is g over its sum, with g_v ~ Gamma(before_v + n_v). A Gamma process connects g for all
+    # values of a parameter: g grows by Gamma(after_v - before_v), or shrinks to a Beta share. Such
+    # pairs have the same density in both directions.
     n_symbols, n_states = counts.shape
     for j in range(n_states):
         sums[1, j] = 0.0
@@ -165,15 +147,7 @@ def log_evidence_of_symbols(counts, prior):
 
 @njit_loop
 def list_cells(counts, group, n_groups, cells, sizes):
-    """Write a key n G + g for each count n > 0 and n_j for each state; return the number of keys.
-
-    Parameters
-    ----------
-    counts : (V, J) int64
-    cells : int64, output
-        Array with one entry per step.
-    sizes : (J,) int64, output
-    """
+    """Write keys n G + g of all counts n > 0, and n_j of all states; return the number of keys."""
     n = 0
     for j in range(counts.shape[1]):
         sizes[j] = 0

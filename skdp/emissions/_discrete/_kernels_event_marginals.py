@@ -51,10 +51,7 @@ def weigh_next(k, m, a, slope):
 @njit_loop
 def add_numbers_of_events(numbers, starts, probs, a, b, slope, first, last, shift, out):
     """Add the probabilities of the numbers of events from `first` to `last`.
-
-    The sum runs from the most probable number in both directions, until the remaining probability
-    is less than 1e-20. (If both shapes are below 1, probabilities fall and then rise, but never
-    fall that low, because shapes are at least 1e-8.)
+    The sum runs from the most probable number in both directions, until the rest is below 1e-20.
     """
     for i in range(numbers.shape[0]):
         n = numbers[i]
@@ -62,6 +59,8 @@ def add_numbers_of_events(numbers, starts, probs, a, b, slope, first, last, shif
         for j in range(out.shape[1]):
             if probs[i, j] <= 0.0:
                 continue
+            # If both shapes are below 1, probabilities fall and then rise, but never fall that low,
+            # because shapes are at least 1e-8.
             k, p = starts[i, j], probs[i, j]
             out[(k - first) >> shift, j] += p
             while k < end and p > least:
@@ -99,11 +98,8 @@ def _panel_width(k, n, a, b, slope, share_left, share_right):
 
 @njit
 def find_panels(n, start, low, high, a, b, slope, out):
-    """Write the edges of panels between `low` and `high`, from a start in both directions.
-
-    In a panel, the log probability is nearly parabolic and changes little. Panels end where the
-    probability is less than exp(-60) times that at the start.
-    """
+    """Write the edges of panels between `low` and `high`, from a start in both directions."""
+    # In a panel, the log probability is nearly parabolic and changes little.
     count = 0
     if a <= 0.0 or b <= 0.0:  # known probabilities of 0 or 1: all mass is at one end
         out[0] = start

@@ -328,14 +328,7 @@ class MultinomialModel:
     def fill(
         self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return observations, (N, D), with missing rows replaced by their means.
-
-        Parameters
-        ----------
-        values : (N, D) array
-        weights : (N, J) array
-            Probabilities of the states.
-        """
+        """Return observations, (N, D), with missing rows replaced by their means."""
         return fill_by_means(values, weights, self.marginals().means)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:

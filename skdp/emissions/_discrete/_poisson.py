@@ -136,14 +136,7 @@ def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class PoissonSampler(DiscreteSampler):
-    """Sampler of the intensities of all states.
-
-    Parameters
-    ----------
-    n_states : int
-    shapes, rates : (D,) arrays
-        Parameters of the Gamma prior of each column.
-    """
+    """Sampler of the intensities of all states; `shapes` and `rates`, (D,), are the prior's."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_constants", "_all_constants")
 
@@ -269,14 +262,10 @@ class PoissonSampler(DiscreteSampler):
 def log_negative_binomial(
     counts: NDArray[np.float64], means: NDArray[np.float64], shapes: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return log probabilities of counts x whose intensities are Gamma with means m and shapes a.
-
-    These are log Gamma(a + x) - log Gamma(a) - log x! + a log(a / (a + m)) + x log(m / (a + m)),
-    with each log Gamma split into Stirling's formula and its remainder (Loader 2000): for large a
-    or x, terms of their size would lose all digits of the result.
-
-    Arrays are broadcast.
-    """
+    """Return log probabilities of counts x of Gamma intensities with means m and shapes a."""
+    # log Gamma(a + x) - log Gamma(a) - log x! + a log(a / (a + m)) + x log(m / (a + m)), with each
+    # log Gamma split into Stirling's formula and its remainder (Loader 2000): for large a or x,
+    # terms of their size would lose all digits of the result.
     x = np.maximum(counts, 1.0)
     away, ratio = (x - means) / (shapes + means), (shapes + x) / (shapes + means)
     result = stirling_rest(shapes + x) - stirling_rest(shapes) - stirling_rest(x)
@@ -366,14 +355,7 @@ class PoissonModel:
     def fill(
         self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return observations, (N, D), with NaN replaced by its mean.
-
-        Parameters
-        ----------
-        values : (N, D) array
-        weights : (N, J) array
-            Probabilities of the states.
-        """
+        """Return observations, (N, D), with NaN replaced by its mean."""
         return fill_by_means(values, weights, self.intensities)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:

@@ -13,18 +13,11 @@ from skdp.emissions._protocol import Coupling
 
 
 class DiscreteSampler(Part):
-    """A sampler that leaves out missing values, and whose sums over observations are exact.
-
-    A subclass defines `add_up`, `take` and `draw_parameters`.
-
-    Attributes
-    ----------
-    counts : (.., J) array
-    """
+    """A sampler that leaves out missing values, and whose sums over observations are exact."""
 
     starts_with_one_state = True
     is_incomplete = False
-    counts: NDArray[Any]
+    counts: NDArray[Any]  # (..., J)
 
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Do nothing: missing values are left out, since they carry no information."""

@@ -26,28 +26,17 @@ def are_few(n_rows: float, width: int) -> bool:
 
 
 def are_very_few(n_rows: float, width: int) -> bool:
-    """Return whether the rows are so few that S has to be drawn if nu is.
-
-    If S follows these rows and nu is large, their covariance is known in advance, and a single
-    state with this covariance predicts them better than several.
-    """
+    """Return whether the rows are so few that S must be drawn if nu is: see `GaussianEmission`."""
     return n_rows < _VERY_FEW_ROWS * width
 
 
 class GaussianPrior(NamedTuple):
-    """Parameters of the prior, in B blocks of W columns: see `_kernels`.
+    """Parameters m, c, nu and S of the prior, in B blocks of W columns: see `_kernels`."""
 
-    Attributes
-    ----------
-    mean : (B, W) array
-    precision, dof : float
-    scale : (B, W, W) array
-    """
-
-    mean: Floats
+    mean: Floats  # (B, W)
     precision: float
     dof: float
-    scale: Floats
+    scale: Floats  # (B, W, W)
 
     def with_dof(self, dof: float) -> GaussianPrior:
         """Return the prior with other degrees of freedom and the same mean of covariances."""
@@ -58,57 +47,22 @@ class GaussianPrior(NamedTuple):
 
 
 class ScalePrior(NamedTuple):
-    """Prior of the scale S_b of the covariances, in B blocks of W columns, and of nu.
-
-    S = F + R Q R^T, where Q ~ Wishart(n, I / n) has n rows. If no columns of a block are constant
-    or collinear, n is W and F is 0. E[S] is the value of S that is used if S is not drawn. S is
-    not drawn in the remaining directions, in which the data imply a scale of 0 for any clusters.
-    The prior is truncated so that the harmonic mean of Q's eigenvalues is at least
-    `_kernels_drawn_scale.LOWEST`.
-
-    This describes S given the first value of nu. All values of nu have the same probability, and
-    S / (nu - W - 1), the prior mean of a covariance, does not depend on nu.
-
-    Attributes
-    ----------
-    freedoms : tuple of float
-        Values of nu; a single one if nu is not drawn.
-    n_free : (B,) array of int64
-        n.
-    roots : (B, W, W) array
-        R, in the first n columns.
-    fixed : (B, W, W) array
-        F.
-    log_dets : (B,) array
-        Logarithms of det E[S].
-    inverses : (B, W, W) array
-        E[S]^-1.
+    """Prior of nu, and of the scales S_b = F + R Q R^T of the covariances given the first nu.
+    Q ~ Wishart(n, I / n), truncated at `_kernels_drawn_scale.LOWEST`.
     """
 
-    freedoms: tuple[float, ...]
-    n_free: Places
-    roots: Floats
-    fixed: Floats
-    log_dets: Floats
-    inverses: Floats
+    freedoms: tuple[float, ...]  # values of nu, equally probable; a single one if nu is not drawn
+    n_free: Places  # (B,): n, the rows of Q; W if no columns are constant or collinear
+    roots: Floats  # (B, W, W): R, in the first n columns
+    fixed: Floats  # (B, W, W): F, for directions in which the data imply 0 for any clusters
+    log_dets: Floats  # (B,): log det E[S]; E[S] is the S that is used if S is not drawn
+    inverses: Floats  # (B, W, W): E[S]^-1
 
     @classmethod
     def about(
         cls, expected: Floats, varies: NDArray[np.bool_], dof: float, *, draws_dof: bool = False
     ) -> ScalePrior:
-        """Return the prior with mean `expected`, (B, W, W).
-
-        Parameters
-        ----------
-        expected : (B, W, W) array
-            Prior mean of S given the first value of nu.
-        varies : (B, W) array of bool
-            Whether a column is not constant.
-        dof : float
-            nu, or its first value.
-        draws_dof : bool, default=False
-            Whether nu is drawn.
-        """
+        """Return the prior with mean `expected`, (B, W, W), of S given `dof`, the first nu."""
         least = expected.shape[-1] + 1.0
         ratios = _FREEDOM_RATIOS if draws_dof else (1.0,)
         freedoms = tuple(least + ratio * (dof - least) for ratio in ratios)
@@ -130,7 +84,7 @@ class ScalePrior(NamedTuple):
         return cls(freedoms, n_free, roots, fixed, log_dets, np.asarray(np.linalg.inv(expected)))
 
     def given(self, dof: float) -> ScalePrior:
-        """Return the prior of S given nu."""
+        """Return the prior of S given nu, in which S / (nu - W - 1) has the same distribution."""
         if dof == self.freedoms[0]:
             return self
         width = self.roots.shape[-1]
@@ -149,10 +103,8 @@ class ScalePrior(NamedTuple):
         return ratios
 
     def log_density(self, scale: Floats) -> float:
-        """Return the log density of Q for S, with respect to dQ / det(Q)^((n + 1) / 2).
-
-        This measure does not depend on the units of the data: with one column, it is the density of
-        log S. The constant of the truncation is omitted.
+        """Return the log density of Q for S, up to the constant of the truncation.
+        With respect to dQ / det(Q)^((n + 1) / 2), it does not depend on the units of the data.
         """
         n = self.n_free[self.n_free > 0].astype(np.float64)
         log_ratios = self.log_ratios(scale)[self.n_free > 0]

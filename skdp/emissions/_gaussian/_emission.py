@@ -194,10 +194,7 @@ class GaussianEmission(PartedEmission):
     def _make_scale_prior(
         self, prior: GaussianPrior, data: Observations, *, has_very_few_rows: bool = False
     ) -> ScalePrior | None:
-        """Return the prior of nu and S if either is drawn; `prior` has the first nu and E[S].
-
-        S is drawn whenever nu is if there are very few rows.
-        """
+        """Return the prior of nu and S if either is drawn; `prior` has the first nu and E[S]."""
         draws_scale = isinstance(self.covariance_prior, str)
         draws_dof = (
             prior.mean.shape[1] > 1
@@ -219,17 +216,7 @@ class GaussianEmission(PartedEmission):
         moments: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]],
         constants: ConstantColumns | None = None,
     ) -> GaussianPrior:
-        """Return the prior of the columns that are not left out.
-
-        Parameters
-        ----------
-        n_dims : int
-            Number of all columns.
-        moments : callable
-            Returns the mean and covariance of the columns that are not left out, if needed.
-        constants : ConstantColumns or None, default=None
-            Columns that are left out.
-        """
+        """Return the prior of columns not left out; `moments` returns their mean and covariance."""
         width = n_dims if self.covariance_type == "full" else 1
         dof = self.degrees_of_freedom_prior
         if dof is not None and dof <= width - 1:

@@ -18,6 +18,7 @@ squares. `dof` are degrees of freedom.
 | means | mu_k | (K, W) | |
 | precision_factors | U_k | (K, W, W) | |
 | log_dets | log det U_k | (K,) | |
+| by_state, offsets | | (D, W, J), (D, J) | U and U mu of all states, over sqrt 2: see `lay_out` |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
 | rng | | (4,) uint64 | stream, advanced in place |
 
@@ -53,11 +54,7 @@ SMALLEST_ROOT = 1e-150  # of a precision, which may underflow if nu is tiny
 
 @njit_outlined
 def factorize(matrix):
-    """Turn a symmetric positive definite matrix into its Cholesky factor, in place.
-
-    The lower triangle is read and written; the rest is set to 0. Returns False if the matrix is not
-    positive definite.
-    """
+    """Turn a matrix, given by its lower triangle, into its Cholesky factor; False: it has none."""
     n = matrix.shape[0]
     for j in range(n):
         for k in range(j):
@@ -75,11 +72,7 @@ def factorize(matrix):
 
 @njit_inlined
 def move_to_end(matrix, d, n):
-    """Move column d of a precision's factor to n - 1, and make it lower triangular again.
-
-    Row d also moves to the end; then rotations with it eliminate the last column from the rows
-    before. Nothing is lost to rounding.
-    """
+    """Move column d of a precision's factor to n - 1, and make it lower triangular again."""
     for i in range(matrix.shape[0]):
         first = matrix[i, d]
         for e in range(d, n - 1):
@@ -90,6 +83,7 @@ def move_to_end(matrix, d, n):
         for i in range(d, n - 1):
             matrix[i, e] = matrix[i + 1, e]
         matrix[n - 1, e] = first
+    # Rotations with the moved row eliminate the last column; nothing is lost to rounding.
     for i in range(d, n - 1):
         length = math.hypot(matrix[i, n - 1], matrix[n - 1, n - 1])
         sine, cosine = matrix[i, n - 1] / length, matrix[n - 1, n - 1] / length
@@ -102,9 +96,7 @@ def move_to_end(matrix, d, n):
 @njit_internal_nogc
 def write_in_order(precision_factor, order, n_seen, out):
     """Write the factor of the precision of the reordered columns, with missing columns last.
-
-    Its first rows whiten the observed values, with the missing ones integrated out; the last rows
-    whiten the missing values given the observed ones.
+    Its first rows whiten the observed values, the others the missing values given these.
     """
     n = precision_factor.shape[0]
     for d in range(n):
@@ -133,19 +125,9 @@ def posterior_scale(k, masses, centers, scatter, mean, precision, scale, out):
 
 @njit_outlined
 def draw_precision_factor(factor, n, dof, bartlett, precision_factor, rng):
-    """Draw U with U^T U ~ Wishart(dof, (L L^T)^-1); return log det U.
-
-    U = A L^-1 with the triangular A of Bartlett (1933), which has normal draws below a diagonal of
-    roots of chi-square draws. The degrees of freedom increase along the diagonal, because A^T A,
-    not A A^T, is Wishart.
-
-    Parameters
-    ----------
-    factor : (W, W) float64
-        L, lower triangular, in the first n rows and columns, as all of these matrices.
-    bartlett : (W, W) float64, scratch
-    precision_factor : (W, W) float64, output
-    """
+    """Draw U, n x n, with U^T U ~ Wishart(dof, (L L^T)^-1), given `factor` L; return log det U."""
+    # U = A L^-1 with the triangular A of Bartlett (1933), normal below roots of chi-squares, whose
+    # degrees of freedom increase along the diagonal because A^T A, not A A^T, is Wishart.
     log_det = 0.0
     for d in range(n):
         for e in range(d):
@@ -166,17 +148,7 @@ def draw_gaussians(
     counts, masses, centers, scatter, mean, precision, dof, scale, means, precision_factors,
     log_dets, scratch, rng,
 ):  # fmt: skip
-    """Draw mu_k and Sigma_k of all components.
-
-    Parameters
-    ----------
-    scratch : (2, W, W) float64
-
-    Returns
-    -------
-    possible : bool
-        False if a scale is not positive definite.
-    """
+    """Draw mu_k and Sigma_k of all components; return False if a scale is not positive definite."""
     width = means.shape[1]
     factor, bartlett = scratch[0], scratch[1]
     for k in range(counts.shape[0]):
@@ -205,20 +177,12 @@ def expect_gaussians(
     counts, masses, centers, scatter, mean, precision, dof, scale, means, precision_factors,
     log_dets, factor,
 ):  # fmt: skip
-    """Write E[mu_k] and the factors of E[Sigma_k]^-1.
-
-    If E[Sigma_k] is infinite, the factors are those of E[Sigma_k^-1]. If a scale is not positive
-    definite, the factors stay unchanged.
-
-    Parameters
-    ----------
-    factor : (W, W) float64, scratch
-    """
+    """Write E[mu_k] and factors of E[Sigma_k]^-1, or of E[Sigma_k^-1] if E[Sigma_k] is infinite."""
     width = means.shape[1]
     for k in range(counts.shape[0]):
         posterior_scale(k, masses, centers, scatter, mean, precision, scale, factor)
         if not factorize(factor):
-            continue
+            continue  # the parameters stay unchanged
         divisor = dof + counts[k]
         if divisor > width + 1.0:
             divisor -= width + 1.0
@@ -241,14 +205,7 @@ def expect_gaussians(
 
 @njit_inlined_source
 def lay_out(precision_factor, mean, j, by_state, offsets):
-    """Write U and U mu of a component, divided by sqrt 2, for state j.
-
-    Parameters
-    ----------
-    precision_factor, mean : (W, W), (n,) float64
-        The first n columns are written.
-    by_state, offsets : (W, W, J), (W, J) float64, output
-    """
+    """Write the first n columns of U, and U mu, divided by sqrt 2, for state j."""
     for d in range(mean.shape[0]):
         offset = 0.0
         for e in range(d + 1):
@@ -300,19 +257,8 @@ def subtract_square(x, begin, end, rows, sums, out):
 
 @njit_inlined_source
 def subtract_squares(x, by_state, offsets, sums, out):
-    """Subtract |U x - U mu|^2 / 2 of a block from the log densities of all states.
-
-    Inner loops run over states, so that they are vectorized, and process four columns at a time to
-    reduce the number of passes over the states.
-
-    Parameters
-    ----------
-    x : (n,) float64
-    by_state, offsets : (W, W, J), (W, J) float64
-        See `lay_out`.
-    sums : (J,) float64, scratch
-    out : (J,) float64
-    """
+    """Subtract |U x - U mu|^2 / 2 of a block from the log densities of all states, `out`."""
+    # Inner loops run over states, to be vectorized; four columns at a time save passes over them.
     for d in range(x.shape[0]):
         last = d - d % 4
         for j in range(out.shape[0]):
@@ -324,14 +270,7 @@ def subtract_squares(x, by_state, offsets, sums, out):
 
 @njit_loop
 def weigh_gaussians(values, means, precision_factors, log_dets, by_state, vectors, log_obs):
-    """Write the log densities of all steps in all states; NaN for a step with missing values.
-
-    Parameters
-    ----------
-    by_state : (D, W, J) float64, scratch
-    vectors : (D + 2, J) float64, scratch
-        Offsets, constants and sums.
-    """
+    """Write the log densities of all steps in all states; NaN for a step with missing values."""
     n_dims, width, n_states = by_state.shape
     n_blocks = n_dims // width
     offsets, constants, sums = vectors[:n_dims], vectors[n_dims], vectors[n_dims + 1]
@@ -359,14 +298,7 @@ def weigh_incomplete(
     values, rows, pattern_ptr, orders, n_seen, means, precision_factors, by_state, vectors,
     precision_factor, x, log_obs,
 ):  # fmt: skip
-    """Write the log densities of the observed values of incomplete steps.
-
-    Parameters
-    ----------
-    by_state : (D, W, J) float64, scratch
-    vectors : (D + 2, J) float64, scratch
-    precision_factor, x : (W, W), (W,) float64, scratch
-    """
+    """Write the log densities of the observed values of incomplete steps."""
     n_patterns, n_blocks, width = orders.shape
     n_dims, n_states = n_blocks * width, log_obs.shape[1]
     offsets, constants, sums = vectors[:n_dims], vectors[n_dims], vectors[n_dims + 1]
@@ -407,18 +339,8 @@ def impute(
     key,
     rng,
 ):
-    """Draw the missing values of partly observed blocks, in place.
-
-    Parameters
-    ----------
-    weights : (N, B) float64 or None
-        Factors of the precisions of each block; None: 1.
-    precision_factor, x : (W, W), (W,) float64, scratch
-    first : int
-        Index of the first row in the whole panel.
-    key : (4,) uint64
-        Key of the streams, one for each block of a row.
-    rng : (4,) uint64, scratch
+    """Draw the missing values of partly observed blocks in place, with a stream per row and block.
+    Sigma is divided by `weights`, (N, B), unless None; `first` is the panel index of row 0.
     """
     n_patterns, n_blocks, width = orders.shape
     for p in range(n_patterns):
@@ -460,25 +382,11 @@ def squared_distance(values, t, weights, center):
 
 @njit_loop
 def seed_centers(values, weights, filler, centers, distances, rng):
-    """Draw steps as centers, with probabilities proportional to their squared distances.
-
-    This is k-means++ (Arthur and Vassilvitskii 2007). If all distances are 0, steps are drawn
-    uniformly.
-
-    Parameters
-    ----------
-    weights : (D,) float64
-        Weights of the squared distances of columns.
-    filler : (D,) float64
-        Replaces missing values of a step that becomes a center.
-    centers : (J, D) float64, output
-    distances : (N,) float64, output
-        Squared distances to the nearest center.
-    """
+    """Draw steps as centers by k-means++ (Arthur and Vassilvitskii 2007); `filler` replaces NaN."""
     n_steps, n_dims = values.shape
     total = 0.0
     for j in range(centers.shape[0]):
-        chosen = min(int(next_double(rng) * n_steps), n_steps - 1)
+        chosen = min(int(next_double(rng) * n_steps), n_steps - 1)  # stays if all distances are 0
         rest = next_double(rng) * total
         if total > 0.0:
             for t in range(n_steps):
@@ -511,12 +419,7 @@ def find_nearest(values, weights, centers, states):
 
 @njit_loop
 def move_centers(values, states, centers, sums, counts):
-    """Move centers to the means of the observed values of their steps, if there are any.
-
-    Parameters
-    ----------
-    sums, counts : (J, D) float64, scratch
-    """
+    """Move centers to the means of the observed values of their steps, if there are any."""
     n_states, n_dims = centers.shape
     for j in range(n_states):
         for d in range(n_dims):

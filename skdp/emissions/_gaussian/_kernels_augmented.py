@@ -16,7 +16,7 @@ the observed entries of the row, the others given the cluster. Names and layout 
 | rows.alone | | (2, N, B) float64 | q and head of each row in a cluster of its own |
 | masses | c_n | (B, C) float64 | prior precision plus the sum of the weights of a cluster |
 | squares, heads | q | (B, C) float64 | scratch: distance of a block, and terms without u |
-| work, triangle | Q, R | (W, W + 1, C) | scratch: see `weigh_block` |
+| work, triangle | Q, R | (W, W + 1, C) | scratch, with y and Q^T y in column m: see `weigh_block` |
 | marks | | (1,) float64 | scratch: 1 if the weights of the row stay |
 
 With r = c_n u / (c_n + u), the n = W - m observed values of a block have the density
@@ -82,10 +82,7 @@ def refresh_augmented(k, prior, clusters):
 
 @njit_internal_nogc
 def weigh_augmented_row(i, rows, prior, clusters, n, own, scratch, out):
-    """Write log p(x_i | u_i, rows of cluster k), missing values included: see `weigh_gaussian_row`.
-
-    The factor u^(D / 2), which all clusters share, is included.
-    """
+    """Write log p(x_i | u_i, rows of cluster k), with missing values: see `weigh_gaussian_row`."""
     n_blocks, width = prior.mean.shape
     x, powers = rows.values[i], clusters.vectors[POWER]
     sums, squares = scratch.lines[0], scratch.lines[1]
@@ -115,6 +112,7 @@ def weigh_augmented_row(i, rows, prior, clusters, n, own, scratch, out):
             own_ratios += math.log((c - u) * u / c)
         for k in range(n):
             ratio = masses[k] * u / (masses[k] + u)
+            # with u^(D / 2), which all share
             out[k] += 0.5 * width * fast_log(ratio)
             out[k] -= powers[k] * fast_log(1.0 + ratio * min(squares[k], HUGE))
     if own >= 0:
@@ -179,9 +177,7 @@ def move_augmented_row(i, k, sign, rows, prior, clusters, scratch):
 @njit_internal_nogc
 def build_by_updates(b, k, members, rows, prior, clusters, scratch):
     """Write the posterior of a cluster's block row by row, beginning with the prior.
-
-    This takes longer than the sum of squares, but the prior scale is not lost to rounding if a
-    value is absurd: U is updated, and positive terms are added to its determinant.
+    This is slower than a sum of squares, but absurd values do not round the prior's scale away.
     """
     width, begin = prior.mean.shape[1], b * prior.mean.shape[1]
     matrix = scratch.matrix
@@ -241,13 +237,7 @@ def build_augmented_block(b, k, members, rows, prior, clusters, scratch):
 
 @njit_internal_nogc
 def build_augmented(k, members, rows, prior, clusters, scratch):
-    """Write the statistics of a cluster of the given rows, which may be empty.
-
-    Returns
-    -------
-    possible : bool
-        False if a scale is not positive definite to rounding.
-    """
+    """Write the statistics of a cluster of given rows; False: a scale is not positive definite."""
     clusters.vectors[SIZE, k] = members.shape[0]
     clusters.vectors[UPDATES, k] = 0.0
     clusters.vectors[LOG_DET, k] = 0.0
@@ -297,11 +287,7 @@ def is_latent(i, rows):
 @njit_internal_nogc
 def weigh_block(i, b, rows, prior, clusters, first, last, scratch):
     """Write the squares and heads of a block in clusters `first` to `last` - 1.
-
-    With the columns U_m of U that belong to missing values, Q R = U_m (modified Gram-Schmidt), and
-    y = U_o (x_o - m_o) of the observed ones, q is the square of y - Q Q^T y. `work` becomes Q and
-    y, `triangle` becomes R and Q^T y; missing columns are in descending order, so that column e of
-    U has no entries above row e.
+    q = |y - Q Q^T y|^2 with y = U_o (x_o - m_o); U_m = Q R are U's columns of missing values.
     """
     width = prior.mean.shape[1]
     begin, m = b * width, rows.n_hidden[i, b]
@@ -322,6 +308,7 @@ def weigh_block(i, b, rows, prior, clusters, first, last, scratch):
                 factors = clusters.factors[begin + r, e]
                 for k in range(first, last):
                     work[r, m, k] += factors[k] * (x - points[k])
+    # Modified Gram-Schmidt, in descending order: column e of U has no entries above row e.
     j = 0
     for e in range(width - 1, -1, -1):
         if rows.hidden[i, begin + e]:
@@ -405,15 +392,7 @@ def find_bounds(n, shape, square, power):
 
 @njit_internal_nogc
 def weigh_lattice(log_u, n, shape, head, square, mass, power, logs):
-    """Write the log weights of the lattice points of a block in a cluster.
-
-    Returns
-    -------
-    first : int
-        The first point is log u + first h.
-    n_nodes : int
-    log_sum : float
-    """
+    """Write log weights of points log u + (first + i) h; return first, their number and log sum."""
     low, high, step = find_bounds(n, shape, square, power)
     first = math.ceil((low - log_u) / step)
     n_nodes, largest, total = 0, -math.inf, 0.0
@@ -499,13 +478,7 @@ def mark_weights(i, old, is_alone, rows, prior, clusters, scratch):
 @njit_internal_nogc
 def weigh_removed_row(i, old, is_alone, rows, prior, clusters, n, scratch, out):
     """Write the log weights of n clusters for a row in no cluster; return that of a new cluster.
-
-    Parameters
-    ----------
-    old : int
-        The cluster that the row was in; -1: none.
-    is_alone : bool
-        Whether the row was alone there. That cluster still counts the row, and is not to be chosen.
+    `old`: its last cluster (-1: none); if `is_alone`, that still counts the row, and is no choice.
     """
     for b in range(prior.mean.shape[0]):
         weigh_block(i, b, rows, prior, clusters, 0, n, scratch)

@@ -28,15 +28,7 @@ from skdp.emissions._gaussian._kernels_clusters import HUGE, SIZE
 
 @njit_internal_nogc
 def draw_block(k, begin, width, dof, error, clusters, drawn, line, rng):
-    """Draw the mean and covariance of a block of a cluster; return the log of its determinant.
-
-    Parameters
-    ----------
-    begin : int
-        First column of the block.
-    error : float
-        Standard deviation of the mean in units of the covariance.
-    """
+    """Draw a block's Sigma, and its mean with the covariance error^2 Sigma; return log det V."""
     log_det = 0.0
     for r in range(width):
         for f in range(r):
@@ -69,8 +61,7 @@ def draw_augmented(k, prior, clusters, drawn, scratch, rng):
 @njit_internal_nogc
 def weigh_block_given(i, b, rows, drawn, first, last, lines):
     """Write the squares of a block in clusters `first` to `last` - 1, and subtract log det R.
-
-    See `weigh_block`; here y = V_o x_o - V mu, so that R x_m = -Q^T y for the mean of x_m.
+    As in `weigh_block`, but y = V_o x_o - V mu, so that R x_m = -Q^T y for the mean of x_m.
     """
     width = drawn.factors.shape[1]
     begin, m = b * width, rows.n_hidden[i, b]

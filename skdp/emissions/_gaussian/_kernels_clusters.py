@@ -49,17 +49,8 @@ N_ROUNDS = 5
 
 @njit_internal_nogc
 def weigh_gaussian_row(x, prior, clusters, n, own, scratch, out):
-    """Write log p(x given the rows of cluster k) of the first n clusters to `out`.
-
-    Parameters
-    ----------
-    own : int
-        The cluster of the row, which counts without the row and must have other rows. -1: none.
-
-    Returns
-    -------
-    possible : bool
-        False if the row is too far out in its cluster; `out` is invalid then.
+    """Write log p(x given the rows of cluster k) of n clusters; False: x is too far out in `own`.
+    `own`, the cluster of the row (-1: none), must have other rows, and counts without this one.
     """
     n_blocks, width = prior.mean.shape
     ratios, powers = clusters.vectors[RATIO], clusters.vectors[POWER]
@@ -121,15 +112,8 @@ def refresh_gaussian(k, prior, clusters):
 
 @njit_internal_nogc
 def move_factor(factors, begin, width, k, whitened, sign, row):
-    """Update U of S to U of S + sign v v^T, given w = U v; return the change of log det U.
-
-    I + sign w w^T = C C^T with a triangular C whose columns are proportional to w below the
-    diagonal, so that C^-1 U takes W^2 steps.
-
-    Parameters
-    ----------
-    whitened, row : (W,) float64
-        w; scratch.
+    """Update U of S to that of S + sign v v^T, given w = U v; return the change of log det U.
+    I + sign w w^T = C C^T; C is proportional to w below the diagonal, so C^-1 U takes W^2 steps.
     """
     before = 1.0
     for e in range(width):
@@ -232,13 +216,7 @@ def build_block(b, k, members, values, prior, clusters, scratch):
 
 @njit_internal_nogc
 def build_gaussian(k, members, values, prior, clusters, scratch):
-    """Write the statistics of a cluster of the given rows, which may be empty.
-
-    Returns
-    -------
-    possible : bool
-        False if a scale is not positive definite to rounding.
-    """
+    """Write the statistics of a cluster of given rows; False: a scale is not positive definite."""
     clusters.vectors[SIZE, k] = members.shape[0]
     clusters.vectors[UPDATES, k] = 0.0
     clusters.vectors[LOG_DET, k] = 0.0
@@ -276,15 +254,8 @@ def log_evidence_of_gaussian(k, prior, clusters):
 
 @njit_internal_nogc
 def halve_gaussian(n, members, values, prior, clusters, sides):
-    """Split n rows into two sides by two means, which are initialized to the last two rows.
-
-    Columns are measured in units of the prior's scale. The last row is put on side 1, and the
-    second-to-last row on side 0.
-
-    Parameters
-    ----------
-    clusters : room for two; overwritten by means
-    sides : (N,) int8, output
+    """Split n rows by two means, which begin with the last two rows; these get sides 0 and 1.
+    Columns are in units of the prior's scale; `clusters`, with room for two, is overwritten.
     """
     centers, sums, width = clusters.points[0], clusters.points[1], prior.mean.shape[1]
     sizes = clusters.vectors[SIZE]

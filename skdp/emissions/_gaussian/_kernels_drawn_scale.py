@@ -6,6 +6,7 @@ r"""Draws of the scale of covariances: see `ScalePrior`, and `_kernels` for the 
 | roots | R_b | (B, W, W) | in the first n_b columns |
 | fixed | F_b | (B, W, W) | fixed part of S_b |
 | total | P | (W, W) | sum of the precisions on which the draw of S is conditioned |
+| least | | float | see `factorize_posterior` |
 """
 
 # mypy: ignore-errors
@@ -23,23 +24,8 @@ def draw_scale(
     counts, masses, centers, scatter, mean, precision, dof, scale, n_free, roots, fixed, least,
     scratch, rng, out,
 ):  # fmt: skip
-    """Draw S given the states, with all mu and Sigma integrated out.
-
-    Sigma_k are drawn given S, then S given Sigma_k, which are discarded. A block whose new Q would
-    be below `LOWEST` keeps its S.
-
-    Parameters
-    ----------
-    least : float
-        See `factorize_posterior`.
-    scratch : (5, W, W) float64
-    out : (B, W, W) float64
-        A copy of `scale`; written to.
-
-    Returns
-    -------
-    possible : bool
-        False if a scale is not positive definite.
+    """Draw S given the states, with mu and Sigma integrated out; False: a scale is not definite.
+    Draws of Sigma_k, given which S is drawn, are discarded. `out` is a copy of `scale`.
     """
     width = mean.shape[1]
     factor, bartlett, precision_factor = scratch[0], scratch[1], scratch[2]
@@ -102,15 +88,7 @@ def add_square(factor, n, out):
 def draw_free_scale(
     n, freedom, roots, fixed, total, product, factor, bartlett, precision_factor, rng, out
 ):
-    """Draw Q ~ Wishart(freedom, (n I + R^T P R)^-1), and write F + R Q R^T to `out`.
-
-    P is `total`. The other matrices are scratch, of which the first n rows and columns are used.
-
-    Returns
-    -------
-    possible : bool
-        False if the matrix in parentheses is not positive definite.
-    """
+    """Write F + R Q R^T, Q ~ Wishart(freedom, (n I + R^T P R)^-1); False: there is no inverse."""
     width = out.shape[0]
     for d in range(width):
         for i in range(n):
@@ -127,7 +105,7 @@ def draw_free_scale(
         return False
     draw_precision_factor(factor, n, freedom, bartlett, precision_factor, rng)
     if sum_inverse_squares(precision_factor, n, factor) * LOWEST > n:
-        return True
+        return True  # the block keeps its S
     for d in range(width):
         for i in range(n):  # of R U^T
             product[d, i] = 0.0
@@ -144,13 +122,7 @@ def draw_free_scale(
 
 @njit_inlined_source
 def sum_inverse_squares(factor, n, inverse):
-    """Return the trace of (U^T U)^-1 of a lower triangular matrix of n rows.
-
-    Parameters
-    ----------
-    inverse : array
-        Scratch with at least n rows and columns.
-    """
+    """Return the trace of (U^T U)^-1 of a lower triangular U of n rows; `inverse` is scratch."""
     result = 0.0
     for j in range(n):
         for i in range(j, n):

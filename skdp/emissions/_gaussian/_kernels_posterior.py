@@ -23,14 +23,7 @@ def has_few_digits(factor, diagonal, least):
 @njit_outlined
 def factorize_posterior(k, statistics, mean, precision, scale, least, factor, rest, line):
     """Write the Cholesky factor of `posterior_scale`; return False if there is none.
-
-    If S would be lost to rounding, its factor is updated by roots of the other terms.
-
-    Parameters
-    ----------
-    least : float
-        Share of a diagonal element that must be left: 0 or `SMALLEST_PIVOT`.
-    rest, line : (W, W), (W,) float64, scratch
+    If less than a share `least` of a diagonal element is left, S is updated by the other terms.
     """
     masses, centers, scatter = statistics
     n, b = factor.shape[0], k % mean.shape[0]
@@ -38,7 +31,7 @@ def factorize_posterior(k, statistics, mean, precision, scale, least, factor, re
     for d in range(n):
         line[d] = factor[d, d]
     if factorize(factor) and not has_few_digits(factor, line, least):
-        return True
+        return True  # S is not lost to rounding
     for d in range(n):
         for e in range(d + 1):
             factor[d, e] = scale[b, d, e]
@@ -84,16 +77,8 @@ def add_to_factor(factor, line):
 def log_evidence_of_gaussians(
     counts, masses, centers, scatter, mean, precision, dof, scale, least, factor, rest, line
 ):
-    """Return log p(x | z) with means and covariances integrated out.
-
-    With weights u_t, x_t ~ N(mu, Sigma / u_t), the result omits the sum of W / 2 log u_t.
-
-    The result is NaN if a scale is not positive definite.
-
-    Parameters
-    ----------
-    least, rest, line : see `factorize_posterior`
-    factor : (W, W) float64, scratch
+    """Return log p(x | z), with mu and Sigma integrated out; NaN: a scale is not positive definite.
+    With weights u_t, x_t ~ N(mu, Sigma / u_t), it omits the sum of W / 2 log u_t.
     """
     n_blocks, width = mean.shape
     result = 0.0

@@ -52,11 +52,8 @@ def fast_log_1p(x):
 
 @njit_forceinline
 def find_peak(shape, total, power, square):
-    """Return the u with the largest u^total exp(-shape u) (1 + u d)^-power, for d = `square` >= 0.
-
-    This is the positive root of shape d u^2 + b u - total. For b < 0 it is computed without
-    b + sqrt(b^2 + ...), in which all digits cancel if d is large.
-    """
+    """Return the u that maximizes u^total exp(-shape u) (1 + u d)^-power, for d = `square` >= 0."""
+    # The positive root of shape d u^2 + b u - total: in b + root, all digits may cancel if b < 0.
     b = shape + (power - total) * square
     root = math.hypot(b, 2.0 * math.sqrt(shape * total * square))
     if b < 0.0:
@@ -84,16 +81,7 @@ def log_normalizer_of(freedom, n):
 
 @njit_inlined_source
 def subtract_logs(x, by_state, offsets, exponents, sums, squares, out):
-    """Subtract (nu + n) / 2 log(1 + |U x - U m|^2) of a block from the log densities of all states.
-
-    Parameters
-    ----------
-    x : (n,) float64
-    by_state, offsets : (W, W, J), (W, J) float64
-    exponents : (J,) float64
-    sums, squares : (J,) float64, scratch
-    out : (J,) float64
-    """
+    """Subtract (nu + n) / 2 log(1 + |U x - U m|^2) of a block from all states' log densities."""
     for j in range(out.shape[0]):
         squares[j] = 0.0
     subtract_squares(x, by_state, offsets, sums, squares)
@@ -105,14 +93,7 @@ def subtract_logs(x, by_state, offsets, exponents, sums, squares, out):
 def weigh_students(
     values, means, factors, freedoms, by_state, offsets, exponents, vectors, log_obs
 ):
-    """Write the log densities of all steps in all states; NaN for a step with missing values.
-
-    Parameters
-    ----------
-    by_state, offsets, exponents : scratch
-    vectors : (3, J) float64, scratch
-        Constants, sums and squares.
-    """
+    """Write the log densities of all steps in all states; NaN for a step with missing values."""
     n_dims, width, n_states = by_state.shape
     n_blocks = n_dims // width
     constants, sums, squares = vectors[0], vectors[1], vectors[2]
@@ -141,13 +122,7 @@ def weigh_incomplete_students(
     values, rows, pattern_ptr, orders, n_seen, means, factors, freedoms, by_state, offsets,
     exponents, vectors, factor, x, log_obs,
 ):  # fmt: skip
-    """Write the log densities of the observed values of incomplete steps.
-
-    Parameters
-    ----------
-    by_state, offsets, exponents, vectors : scratch, as in `weigh_students`
-    factor, x : (W, W), (W,) float64, scratch
-    """
+    """Write the log densities of the observed values of incomplete steps."""
     n_patterns, n_blocks, width = orders.shape
     n_states = log_obs.shape[1]
     constants, sums, squares = vectors[0], vectors[1], vectors[2]

@@ -114,12 +114,7 @@ def choose_units_about(mean, numbers, lows, highs, scales):
 
 @njit_loop
 def add_up(values, states, middles, scales, units, firsts, seconds, distances):
-    """Write the sums of deviations from the midpoints and of their products.
-
-    Parameters
-    ----------
-    distances : (W,) float64, scratch
-    """
+    """Write the sums of deviations from the midpoints and of their products."""
     n_components, width = middles.shape
     n_blocks = values.shape[1] // width
     for k in range(n_components):
@@ -173,14 +168,7 @@ def settle(numbers, middles, scales, units, firsts, seconds, counts, centers, sc
 
 @njit_loop
 def multiply(values, mean, scales, unit, products, distances):
-    """Write the sums of products of deviations from a mean, which are 0 for missing values.
-
-    Parameters
-    ----------
-    products : (D, D) int64, output
-        Lower triangle.
-    distances : (D,) float64, scratch
-    """
+    """Write sums of products of deviations from a mean, 0 for missing values: a lower triangle."""
     n_dims = mean.shape[0]
     for d in range(n_dims):
         for e in range(n_dims):

@@ -106,13 +106,7 @@ def write_student_log_densities(
 
 
 def factorize_precisions(covariances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return lower triangular U with U^T U = Sigma^-1 for each covariance, (K, W, W).
-
-    Raises
-    ------
-    ValueError
-        If a covariance is not positive definite to rounding.
-    """
+    """Return lower triangular U with U^T U = Sigma^-1, (K, W, W), or raise a ValueError."""
     identity = np.eye(covariances.shape[1])
     try:
         factors = np.linalg.cholesky(covariances)
@@ -220,14 +214,7 @@ class GaussianModel:
     def fill(
         self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return observations, (N, D), with NaN replaced by its mean given the rest of the row.
-
-        Parameters
-        ----------
-        values : (N, D) array
-        weights : (N, J) array
-            Probabilities of the states.
-        """
+        """Return observations, (N, D), with NaN replaced by its mean given the rest of the row."""
         if self.covariances.ndim == 3:
             return fill_by_regression(values, weights, self.means, self.scales)
         return fill_by_means(values, weights, self.means)
@@ -238,15 +225,7 @@ class GaussianModel:
         states: NDArray[np.int64],
         rng: np.random.Generator,
     ) -> NDArray[np.float64]:
-        """Return observations, (N, D), with NaN replaced by a draw given the rest of the row.
-
-        Parameters
-        ----------
-        values : (N, D) array
-        states : (N,) array of int
-            State of each observation.
-        rng : Generator
-        """
+        """Return observations, (N, D), with NaN replaced by a draw given the rest of the row."""
         if self.covariances.ndim == 3:
             return draw_by_regression(
                 values, states, self.means, self.scales, self.degrees_of_freedom, None, rng

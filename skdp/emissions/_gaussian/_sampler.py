@@ -41,26 +41,7 @@ _NUMBERS = 2, 3, 4, 6, 9, 13
 
 
 class GaussianSampler(Part):
-    """Sampler of the means and covariances of all states, and of the scale of the covariances.
-
-    Parameters
-    ----------
-    n_states : int
-    prior : GaussianPrior
-        If S and nu are drawn, these are their initial values.
-    scale_prior : ScalePrior or None, default=None
-        Prior of S, and perhaps of nu, if drawn. None: both are known.
-    start_factors : (B, W, W) array or None, default=None
-        Factors of the precisions before the first draw. None: factors of the prior means.
-
-    Attributes
-    ----------
-    held : bool
-        Whether `draw` leaves S and nu unchanged.
-    completed : (N, D) array or None
-        In mixtures, the observations with missing values as last drawn; kernels write to it. None:
-        nothing is missing, or the sampler is one of sequences.
-    """
+    """Sampler of the means and covariances of all states, and of the scale of the covariances."""
 
     smallest_pivot = 0.0
     """Smallest relative pivot of a posterior scale before it is computed by updates.
@@ -81,8 +62,9 @@ class GaussianSampler(Part):
         scale_prior: ScalePrior | None = None,
         start_factors: NDArray[np.float64] | None = None,
     ):
-        self.prior, self.scale_prior = prior, scale_prior
-        self.held = False
+        self.prior, self.scale_prior = prior, scale_prior  # current; None: S and nu are known
+        self.held = False  # whether `draw` leaves S and nu unchanged
+        # In mixtures, the observations with missing values as last drawn; kernels write to it.
         self.completed: NDArray[np.float64] | None = None
         self.n_states = n_states
         n_blocks, width = prior.mean.shape
@@ -93,7 +75,7 @@ class GaussianSampler(Part):
         self.means = np.tile(prior.mean, (n_states, 1))
         if start_factors is None:
             start_factors = factorize_precisions(prior.scale / prior.dof)
-        self._start_factors = start_factors
+        self._start_factors = start_factors  # of precisions before the first draw, (B, W, W)
         self.precision_factors = np.tile(start_factors, (n_states, 1, 1))
         self.log_dets = log_determinants(self.precision_factors)
 
@@ -122,21 +104,15 @@ class GaussianSampler(Part):
         return [find_tight_clusters(self._values, n, generator) for n in _NUMBERS]
 
     def list_first_priors(self) -> list[GaussianPrior]:
-        """Return priors with which first states are sought: the smallest, a middle, the largest nu.
-
-        With the smallest nu, states of few observations overfit.
-        """
+        """Return priors with which to seek first states: smallest, middle and largest nu."""
         if not self.draws_dof:
             return [self.prior]
         assert self.scale_prior is not None
-        freedoms = self.scale_prior.freedoms
+        freedoms = self.scale_prior.freedoms  # with the smallest, small states overfit
         return [self.prior.with_dof(freedoms[i]) for i in (0, len(freedoms) // 2, -1)]
 
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> GaussianSampler:
-        """Return a sampler for some of the observations, completed if missing values were drawn.
-
-        Otherwise, incomplete blocks count as missing.
-        """
+        """Return a sampler for some of the observations, completed if missing values were drawn."""
         width = self.means.shape[1]
         other = self.of_states(n_states)
         other.smallest_pivot = self.smallest_pivot
@@ -145,7 +121,7 @@ class GaussianSampler(Part):
             other._values, other._filled, other._missing = as_readonly(values), None, None
             other.is_incomplete = False
             return other
-        if self._filled is None and self._missing is not None:
+        if self._filled is None and self._missing is not None:  # incomplete blocks count as missing
             blocks = values.reshape(len(steps), -1, width)
             blocks[np.isnan(blocks).any(axis=2)] = np.nan
         other._values, other._filled = as_readonly(values), None
@@ -361,11 +337,7 @@ class GaussianSampler(Part):
         return scalars
 
     def model(self) -> GaussianModel:
-        """Return the distributions of the next observation given the states.
-
-        Means and covariances are E[mu | z] and E[Sigma | z], or E[Sigma^-1 | z]^-1 if the latter
-        does not exist; the missing values of partly observed rows are the last drawn ones.
-        """
+        """Return the distributions of the next observation given states and last drawn values."""
         mean, precision, dof, scale = self.prior
         n_blocks, width = mean.shape
         counts = self.counts[:, np.newaxis]
@@ -376,6 +348,7 @@ class GaussianSampler(Part):
         scatter = lower + np.tril(lower, -1).swapaxes(1, 2)
         scales = scale + scatter + (weights * away)[:, :, np.newaxis] * away[:, np.newaxis]
         dofs = dof + self.counts
+        # E[Sigma | z], or E[Sigma^-1 | z]^-1 if that does not exist.
         divisors = np.where(dofs > width + 1, dofs - width - 1, dofs)
         means = mean + counts / (precision + counts) * away
         covariances = scales / divisors[:, np.newaxis, np.newaxis]
@@ -491,10 +464,7 @@ class GaussianSampler(Part):
         return self.draws_scale and are_few(self.counts.sum() / n_blocks, width)
 
     def settle_shared(self, rng: NDArray[np.uint64]) -> float:
-        """Draw nu and S given the statistics until their first values are forgotten.
-
-        The result is the mean log evidence in the last of these draws.
-        """
+        """Draw nu and S until their first values are forgotten; return the mean log evidence."""
         assert self.scale_prior is not None
         self._forget_scale(rng)
         logs = []
@@ -504,14 +474,11 @@ class GaussianSampler(Part):
         return float(np.mean(logs[_N_DRAWS // 2 :]))
 
     def move_shared(self, rng: NDArray[np.uint64]) -> GaussianPrior | None:
-        """Draw S or nu given all Sigma, which stay unchanged, and return the previous prior.
-
-        The result is None if S is known or frozen. A coin decides between S and nu, since drawing
-        one after the other would not have the same density forward and back.
-        """
+        """Draw S or nu given all Sigma; return the previous prior, or None if neither is drawn."""
         if self.scale_prior is None or self.held:
             return None
         before, freedoms = self.prior, self.scale_prior.freedoms
+        # A coin decides: one after the other would not have the same density forward and back.
         if len(freedoms) > 1 and next_double(rng) < 0.5:
             self._draw_dof(freedoms, self._weigh_covariances, rng)
             return before

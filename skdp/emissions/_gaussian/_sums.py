@@ -19,19 +19,11 @@ Sums = tuple[Places, Places]
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """Numbers and ranges of the observations of each component.
+    """Numbers and ranges of the observations of each component; the ranges of parts add up."""
 
-    The ranges of parts add up to the ranges of the whole.
-
-    Attributes
-    ----------
-    numbers : (K,) array of int64
-    lows, highs : (K, W) arrays
-    """
-
-    numbers: Places
-    lows: Floats
-    highs: Floats
+    numbers: Places  # (K,)
+    lows: Floats  # (K, W)
+    highs: Floats  # (K, W)
 
     @classmethod
     def of(cls, values: Floats, states: Places, n_components: int, width: int) -> Ranges:
@@ -70,10 +62,7 @@ class Ranges:
 
 
 def find_moments(data: Observations) -> tuple[Ranges, Floats, Floats]:
-    """Return ranges and means of columns, and sums of products of deviations from the means.
-
-    The mean of a column without observed values is 0. Missing values have a deviation of 0.
-    """
+    """Return ranges and means of columns, and sums of products of deviations, 0 where missing."""
     (ranges,) = data.sum(find_column_ranges)
     sums = data.sum(add_up_columns, ranges)
     n_dims = data.n_features

@@ -16,13 +16,8 @@ Restarts that find the same clusters number them in different orders."""
 
 
 def find_tight_clusters(values: Floats, n_clusters: int, rng: np.random.Generator) -> Places:
-    """Return labels of at most `n_clusters` clusters, 0 to K - 1, (N,).
-
-    After a few moves of the centers, columns are weighted by the inverse of their variance within
-    clusters. In columns that separate clusters it is small, so these columns soon count for more
-    than many others in which clusters do not differ. The result has the smallest determinant of
-    the diagonal matrix of these variances among several restarts. Units do not matter. A
-    missing value is replaced by the mean of its column.
+    """Return labels of at most `n_clusters` clusters, the tightest of several restarts, (N,).
+    Columns that separate clusters count the most, by their inverse variances within clusters.
     """
     values = values[:, ~np.isnan(values).all(axis=0)]
     values = values - np.nanmean(values, axis=0)

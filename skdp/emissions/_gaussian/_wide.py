@@ -35,16 +35,7 @@ class WideGaussianModel(GaussianModel):
 
     @classmethod
     def of(cls, model: GaussianModel, constants: ConstantColumns, *, full: bool) -> Self:
-        """Return the model of all columns.
-
-        Parameters
-        ----------
-        model : GaussianModel
-            Distributions of the columns that vary.
-        constants : ConstantColumns
-        full : bool
-            Whether `covariances` are to be matrices, also if one column varies.
-        """
+        """Return the model of all columns; `full`: covariances are matrices, even of one column."""
         covariances, freedoms, ratios = (
             model.covariances, model.degrees_of_freedom, model.scale_ratios,
         )  # fmt: skip
@@ -91,11 +82,9 @@ class WideGaussianModel(GaussianModel):
         return StudentMarginals(self.means, insert(own.scales, rest.scales), freedoms)
 
     def fill(self, values: Floats, weights: Floats) -> Floats:
-        """Return observations, (N, D), with NaN replaced by its mean given the rest of the row.
-
-        The weights of some callers add up to less than 1; their means are those times this sum.
-        """
+        """Return observations, (N, D), with NaN replaced by its mean given the rest of the row."""
         own = self.varying.fill(self.constants.leave_out(values), weights)
+        # Weights of some callers add up to less than 1; their means are those times this sum.
         rest = np.multiply.outer(weights.sum(axis=1), self.constants.values)
         return np.where(np.isnan(values), self.constants.insert(own, rest), values)
 
@@ -113,16 +102,7 @@ class WideGaussianModel(GaussianModel):
 
 
 class WideGaussianSampler(GaussianSampler):
-    """Sampler of the columns that vary, whose models are those of all columns.
-
-    Parameters
-    ----------
-    n_states, prior, scale_prior, start_factors : as for `GaussianSampler`
-        The prior is that of the columns that vary.
-    constants : ConstantColumns
-    full : bool
-        Whether covariances are matrices.
-    """
+    """Sampler of the columns that vary, whose models are those of all columns."""
 
     def __init__(
         self,

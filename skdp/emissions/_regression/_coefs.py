@@ -24,17 +24,10 @@ def as_rows(array: Floats) -> Floats:
 
 
 class CoefPrior(NamedTuple):
-    """Parameters of the Gaussian prior, with the intercept first.
+    """Parameters of the Gaussian prior, with the intercept first."""
 
-    Attributes
-    ----------
-    coefs : (D, K) array
-    precision_root : (K, K) array
-        Lower triangular Cholesky factor of the precision of the coefficients of one target.
-    """
-
-    coefs: Floats
-    precision_root: Floats
+    coefs: Floats  # (D, K)
+    precision_root: Floats  # (K, K), lower Cholesky factor of their precision, for one target
 
     def regress(self, inputs: Floats) -> tuple[Floats, Floats]:
         """Return the regressors of all steps, (N, K), and the predictors under the mean, (N, D)."""
@@ -42,15 +35,7 @@ class CoefPrior(NamedTuple):
         return as_rows(to_regressors(inputs, self.precision_root)), as_rows(offsets)
 
     def in_units_of_inputs(self, means: Floats, factors: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return coefficients, intercepts, and F: see `CoefModel`.
-
-        Parameters
-        ----------
-        means : (J, D, K) array
-            In units of the prior.
-        factors : (J, D, K, K) array
-            Factors of their precisions.
-        """
+        """Return coefficients, intercepts, and F (see `CoefModel`), from units of the prior."""
         coefs, root = self
         own = coefs + np.array([solve_triangular(root, each.T, trans="T", lower=True).T
                                 for each in means])  # fmt: skip
@@ -60,13 +45,7 @@ class CoefPrior(NamedTuple):
 
 
 class CoefRegressions(Part):
-    """Regressions of some observations on their regressors, given their states.
-
-    Parameters
-    ----------
-    n_states, n_targets, width : int
-        J, D and K.
-    """
+    """Regressions of some observations on their regressors, given their states."""
 
     starts_with_one_state = True
 

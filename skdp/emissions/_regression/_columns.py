@@ -15,40 +15,18 @@ from skdp.emissions._gaussian._model import check_numbers
 
 
 class Roles(NamedTuple):
-    """The columns of the targets and of the inputs.
+    """The columns of the targets and of the inputs."""
 
-    Attributes
-    ----------
-    targets : (D,) array of int
-    inputs : (P,) array of int
-    names : list of str or None
-        Names of the columns of X, for messages.
-    output : {"normal", "bernoulli", "poisson"}
-    """
-
-    targets: Places
-    inputs: Places
-    names: list[str] | None
-    output: str
+    targets: Places  # (D,)
+    inputs: Places  # (P,)
+    names: list[str] | None  # of the columns of X, for messages
+    output: str  # "normal", "bernoulli" or "poisson"
 
     @classmethod
     def read(
         cls, targets: Any, inputs: Any, output: str, n_columns: int, names: list[str] | None
     ) -> Roles:
-        """Return the roles of the columns of X, or raise.
-
-        Parameters
-        ----------
-        targets, inputs : as in `find_columns`
-            `inputs` may be None, which means all columns that are not targets.
-        output : {"normal", "bernoulli", "poisson"}
-        n_columns : int
-        names : list of str or None
-
-        Raises
-        ------
-        ValueError, TypeError
-        """
+        """Return the roles of the columns of X, or raise; without inputs all others are inputs."""
         where = "RegressionEmission"
         left = find_columns(targets, n_columns, names, f"{where}: targets")
         if inputs is None:
@@ -74,14 +52,7 @@ class Roles(NamedTuple):
         return f"column {column}" + ("" if self.names is None else f" ({self.names[column]!r})")
 
     def split(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return inputs, (N, P), and targets, (N, D) with NaN where missing, or raise.
-
-        Raises
-        ------
-        ValueError
-            If an input is missing, a value is infinite or absurdly large, or a target is impossible
-            or, for normal targets, missing in part of a row.
-        """
+        """Return inputs, (N, P), and targets, (N, D) with NaN where missing, or raise an error."""
         inputs, targets = values[:, self.inputs], values[:, self.targets]
         missing = np.isnan(inputs)
         if missing.any():
@@ -129,9 +100,7 @@ class Roles(NamedTuple):
 
 def to_regressors(inputs: Floats, root: Floats) -> Floats:
     """Return L^-1 [1, inputs] of each step, (N, K), for a lower triangular L.
-
-    Coefficients of these regressors have independent prior distributions of variance 1 if L is the
-    Cholesky factor of their prior precision.
+    If L is the factor of the prior precision, coefficients of these have the prior N(0, I).
     """
     rows = np.hstack([np.ones((len(inputs), 1)), inputs])
     solved = solve_triangular(root, rows.T, lower=True, check_finite=False)
@@ -139,10 +108,7 @@ def to_regressors(inputs: Floats, root: Floats) -> Floats:
 
 
 def as_inputs(roles: Roles, inputs: Any, states: Any = None) -> Floats:
-    """Return inputs that a user passes to a model as a new (N, P) array, or raise a ValueError.
-
-    There must be as many states, if given.
-    """
+    """Return a user's inputs, one for each state if given, as a new (N, P) array, or raise."""
     array = np.array(as_floats(inputs, "inputs"), dtype=np.float64)
     width = len(roles.inputs)
     if array.ndim == 1 and width == 1:

@@ -327,9 +327,7 @@ def find_location_and_spread(
     values: Floats, roles: Roles, columns: Places, kind: str, floors: Floats | None = None
 ) -> tuple[Floats, Floats]:
     """Return robust means and a positive definite covariance of values derived from some columns.
-
-    Deviations are at least as large as products with outliers need in order to leave some digits,
-    and at least `floors`. Without floors, values that do not vary have the deviation 1.
+    Deviations are at least `floors`, and enough for products with outliers to keep some digits.
     """
     ranges, means, products = find_moments(PulledIn(Whole(values)))
     covariance = find_covariance(ranges, products, _SHRINKAGE)
@@ -348,10 +346,7 @@ def find_location_and_spread(
 
 
 def regress(inputs: Floats, targets: Floats) -> Floats:
-    """Return robust least-squares coefficients of all steps with targets, intercepts first.
-
-    Collinear inputs also have coefficients.
-    """
+    """Return robust least-squares coefficients of all steps with targets, intercepts first."""
     n, rows = inputs.shape[1], np.hstack([inputs, targets])
     whole = rows[~np.isnan(rows).any(axis=1)]
     ranges, means, products = find_moments(PulledIn(Whole(whole)))

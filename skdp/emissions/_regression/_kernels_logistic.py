@@ -20,6 +20,7 @@ the mean P^-1 h, h = sum (kappa - omega o) p. Sums are over the observed steps o
 | precisions | P | (J, D, K, K) | lower triangle |
 | factors | L | (J, D, K, K) | P = L L^T |
 | linears | h | (J, D, K) | |
+| scratch | | (K,) | |
 | log_obs | | (N, J) | log probabilities of the targets of a step, output |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
@@ -70,10 +71,7 @@ def draw_omegas(rows, offsets, halves, coefs, states, omegas, rng):
 
 @njit_loop
 def add_up(rows, offsets, halves, omegas, states, precisions, linears):
-    """Write P and h of all states; return the sum of the terms without coefficients.
-
-    Their sum is that of log(1/2) + kappa o - omega o^2 / 2.
-    """
+    """Write P and h of all states; return the sum of log(1/2) + kappa o - omega o^2 / 2."""
     clear(precisions, linears)
     constant = 0.0
     for t in range(rows.shape[0]):
@@ -118,15 +116,9 @@ def log_evidence_given_omegas(factors, linears, means):
 
 @njit_loop
 def weigh_given_omegas(rows, offsets, halves, omegas, factors, means, scratch, log_obs):
-    """Write log p(y_t given omega_t and the observations of state j), without PG(omega; 1, 0).
-
-    It is the integral of exp(kappa psi - omega psi^2 / 2) / 2 over psi ~ N(m, s^2),
-    (1 + omega s^2)^(-1/2) exp((kappa m + kappa^2 s^2 / 2 - omega m^2 / 2) / (1 + omega s^2)) / 2.
-
-    Parameters
-    ----------
-    scratch : (K,) float64
-    """
+    """Write log p(y_t given omega_t and the observations of state j), without PG(omega; 1, 0)."""
+    # The integral of exp(kappa psi - omega psi^2 / 2) / 2 over psi ~ N(m, s^2) is
+    # (1 + omega s^2)^(-1/2) exp((kappa m + kappa^2 s^2 / 2 - omega m^2 / 2) / (1 + omega s^2)) / 2.
     for t in range(rows.shape[0]):
         for j in range(log_obs.shape[1]):
             log_obs[t, j] = 0.0
@@ -159,16 +151,7 @@ def weigh(rows, offsets, halves, coefs, log_obs):
 
 @njit_loop
 def add_up_curvatures(rows, offsets, halves, coefs, states, are_newton, precisions, linears, logs):
-    """Write P and h of a step to the mode from `coefs`, and log p(y, b) up to a constant.
-
-    P^-1 h is the maximum of a quadratic approximation at `coefs`. Its curvature is that of log p,
-    a Newton step, or a bound from which the step can only climb, that of omega = E[PG(1, psi)].
-
-    Parameters
-    ----------
-    are_newton : (J, D) bool
-    logs : (J, D) float64, output
-    """
+    """Write P and h of a step to the mode from `coefs`, and log p(y, b) up to a constant."""
     n_states, n_targets, width = linears.shape
     for j in range(n_states):
         for d in range(n_targets):
@@ -186,6 +169,8 @@ def add_up_curvatures(rows, offsets, halves, coefs, states, are_newton, precisio
             psi = find_predictor(rows[t], offsets[t, d], coefs[j, d])
             logs[j, d] += log_sigmoid(2.0 * halves[t, d] * psi)
             half = 0.5 * math.tanh(0.5 * psi)  # probability of 1, minus 1/2
+            # The curvature is that of log p, a Newton step, or a bound from which the step can only
+            # climb, that of omega = E[PG(1, psi)].
             if are_newton[j, d]:
                 weight = 0.25 - half * half
             else:
@@ -199,17 +184,14 @@ def add_up_curvatures(rows, offsets, halves, coefs, states, are_newton, precisio
 
 @njit_internal_nogc
 def log_mean_sigmoid(mean, deviation):
-    """Return log E[1 / (1 + exp(-psi))] for psi ~ N(mean, deviation^2), by the trapezoidal rule.
-
-    The poles of the integrand are at distances of pi / deviation from the real axis, so that the
-    relative error is about exp(-2 pi^2 / (deviation step)), here below 1e-11. Large deviations
-    would need too many terms: see `log_mean_of_steps`. Its range assumes that the mean is not far
-    below 0. If it is, 1 / (1 + exp(-psi)) = exp(psi) / (1 + exp(psi)), and the factor exp(psi)
-    moves the mean.
-    """
+    """Return log E[1 / (1 + exp(-psi))] for psi ~ N(mean, deviation^2), by the trapezoidal rule."""
+    # The poles of the integrand are at distances of pi / deviation from the real axis, so that the
+    # relative error is about exp(-2 pi^2 / (deviation step)), here below 1e-11. Large deviations
+    # would need too many terms.
     if deviation < 1e-8:
         return log_sigmoid(mean)
     if deviation > WIDE:
+        # If the mean is far below 0, the factor exp(psi) of exp(psi) / (1 + exp(psi)) moves it.
         square = deviation * deviation
         if mean < -0.5 * square:
             return mean + 0.5 * square + log_mean_of_steps(-mean - square, deviation)
@@ -228,11 +210,9 @@ def log_mean_sigmoid(mean, deviation):
 
 @njit_internal_nogc
 def log_mean_of_steps(mean, deviation):
-    """Return the same for a large deviation, as the integral of f(v) P(psi > v) over v.
-
-    f is the density of the logistic distribution, whose poles are at distances of pi from the real
-    axis. Below 0, the integrand grows at least as exp(v / 2) if mean >= -deviation^2 / 2.
-    """
+    """Return the same for a large deviation, as the integral of f(v) P(psi > v) over v."""
+    # f is the density of the logistic distribution, whose poles are at distances of pi from the
+    # real axis. Below 0, the integrand grows at least as exp(v / 2) if mean >= -deviation^2 / 2.
     step, largest, total = 0.7, -math.inf, 0.0
     for i in range(-120, 61):
         v = i * step
@@ -244,13 +224,7 @@ def log_mean_of_steps(mean, deviation):
 @njit_loop
 def weigh_means(rows, halves, coefs, factors, log_obs):
     """Write the log posterior predictive probabilities of the targets of all steps.
-
-    Parameters
-    ----------
-    rows : (N, K) float64
-        1 and the inputs.
-    coefs, factors : (J, D, K), (J, D, K, K) float64
-        Expected coefficients, and F: the variance of log odds is the square of F times the row.
+    `rows` are 1 and the inputs, `coefs` expected, `factors` F: log odds have the variance |F p|^2.
     """
     for t in range(rows.shape[0]):
         for j in range(log_obs.shape[1]):

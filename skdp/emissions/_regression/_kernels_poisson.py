@@ -86,16 +86,9 @@ def find_modes(
     rows, offsets, counts, log_counts, constants, states, modes, factors, logs,
     precisions, linears, steps, trials, trial_logs, are_done,
 ):  # fmt: skip
-    """Write modes, the factors of the curvatures there, and log p, by Newton steps.
-
-    A step that lowers log p is halved. The first point is the regression of log(y + 1/2) with the
-    weights y + 1/2. Returns False if a precision is not positive definite.
-
-    Parameters
-    ----------
-    precisions, linears, steps, trials, trial_logs, are_done : arrays
-        Scratch: (J, D, K, K), three times (J, D, K), (J, D), and (J, D) of bool.
-    """
+    """Write modes, factors of the curvatures there, and log p; return whether all are definite."""
+    # Newton steps, halved where log p falls, from the regression of log(y + 1/2) with the weights
+    # y + 1/2. Arrays after `logs` are scratch.
     n_states, n_targets, width = modes.shape
     are_done[:] = False
     trials[:] = 0.0
@@ -192,13 +185,7 @@ def stretch(precision):
 def find_means(
     rows, offsets, counts, log_counts, constants, states, modes, factors, linears, means
 ):
-    """Write the means of the coefficients to second order, m - P^-1 sum exp(psi) |L^-1 p|^2 p / 2.
-
-    Parameters
-    ----------
-    linears : (J, D, K) float64
-        Scratch.
-    """
+    """Write means of coefficients to second order, m - P^-1 sum exp(psi) |L^-1 p|^2 p / 2."""
     n_states, n_targets, width = modes.shape
     linears[:] = 0.0
     for t in range(rows.shape[0]):
@@ -239,25 +226,12 @@ def find_first_steps(states, first_steps):
 
 @njit_loop
 def draw_normals(key, steps, states, first_steps, first_normals, normals, stream):
-    """Write the normal coordinates of all states: those of their first steps.
-
-    Each step has coordinates of its own, which `key` determines except for the given first steps.
-    A state without steps has others.
-
-    Parameters
-    ----------
-    key : (4,) uint64
-    steps : (N,) int64
-        Indices of these steps in the whole panel, in ascending order.
-    first_steps, first_normals : (I,) int64, (I, D, K) float64
-        Steps with known coordinates (-1: none), and these coordinates.
-    normals : (J, D, K) float64, output
-    stream : (4,) uint64
-        Scratch.
+    """Write the normal coordinates of all states, which are those of their first steps.
+    `key` determines those of each step, except of `first_steps` (-1: none): `first_normals`.
     """
     n_states, n_targets, width = normals.shape
     for j in range(n_states):
-        first = -1 - j
+        first = -1 - j  # a state without steps has others
         for t in range(states.shape[0]):
             if states[t] == j:
                 first = steps[t]
@@ -320,16 +294,7 @@ def draw_coefs(
     others, trials, angles, bounds, logs, are_done, rng,
 ):  # fmt: skip
     """Replace u by an elliptical slice step (Murray, Adams and MacKay 2010) for N(u; 0, I) w(u).
-
-    Parameters
-    ----------
-    normals : (J, D, K) float64
-        u, changed in place.
-    coefs : (J, D, K) float64, output
-    others, trials, angles, bounds, are_done : arrays
-        Scratch: twice (J, D, K), (J, D, 3), (J, D), and (J, D) of bool.
-    logs : (J, D) float64
-        Scratch.
+    `normals`, u, are changed in place, and `coefs` written; the arrays after them are scratch.
     """
     n_states, n_targets, width = modes.shape
     are_done[:] = False
@@ -398,10 +363,8 @@ def weigh(rows, offsets, counts, log_counts, constants, coefs, log_obs):
 
 @njit_internal_nogc
 def find_peak(count, log_count, mean, variance):
-    """Return the maximum of y psi - exp(psi) - (psi - mean)^2 / (2 variance).
-
-    Newton steps descend to it from a bound above it, because the derivative is concave.
-    """
+    """Return the maximum of y psi - exp(psi) - (psi - mean)^2 / (2 variance)."""
+    # Newton steps descend to it from a bound above it, because the derivative is concave.
     bound = max(mean, log_count) if count > 0.0 else mean
     bound = min(bound, mean + variance * count)
     pulled = count + max(mean, 0.0) / variance
@@ -429,12 +392,7 @@ def log_term(count, log_count, psi, mean, deviation):
 def weigh_by_laplace(
     rows, offsets, counts, log_counts, constants, modes, factors, scratch, log_obs
 ):
-    """Write Laplace's approximation of log p(y_t given the observations of state j).
-
-    Parameters
-    ----------
-    scratch : (K,) float64
-    """
+    """Write Laplace's approximation of log p(y_t given the observations of state j)."""
     for t in range(rows.shape[0]):
         for j in range(log_obs.shape[1]):
             log_obs[t, j] = 0.0
@@ -452,12 +410,7 @@ def weigh_by_laplace(
 
 @njit_internal_nogc
 def log_mean_poisson(count, log_count, constant, mean, deviation):
-    """Return log E[p(y given psi)] for psi ~ N(mean, deviation^2), by the trapezoidal rule.
-
-    The integrand is log-concave: from its peak outward, the sum ends where terms vanish. Its
-    Fourier transform falls so fast that the relative error for this step is below 1e-10. Absurd
-    means and deviations are bounded.
-    """
+    """Return log E[p(y given psi)] for psi ~ N(mean, deviation^2), by the trapezoidal rule."""
     if deviation > LARGEST_DEVIATION:
         mean *= LARGEST_DEVIATION / deviation
         deviation = LARGEST_DEVIATION
@@ -466,6 +419,8 @@ def log_mean_poisson(count, log_count, constant, mean, deviation):
         return log_poisson(count, log_count, constant, min(mean, LARGEST_LOG_RATE))
     if count == 0.0 and deviation > WIDE:
         return log_mean_of_zero(mean, deviation)
+    # The integrand is log-concave: from its peak outward, the sum ends where terms vanish. Its
+    # Fourier transform falls so fast that the relative error for this step is below 1e-10.
     peak = find_peak(count, log_count, mean, deviation * deviation)
     step = min(0.3, 0.6 / math.sqrt(math.exp(peak) + 1.0 / (deviation * deviation)))
     highest = log_term(count, log_count, peak, mean, deviation)
@@ -481,11 +436,9 @@ def log_mean_poisson(count, log_count, constant, mean, deviation):
 
 @njit_internal_nogc
 def log_mean_of_zero(mean, deviation):
-    """Return log E[exp(-exp(psi))] for a large deviation.
-
-    It is the integral of exp(v - exp(v)) P(psi < v) over v, whose terms vanish on both sides of a
-    peak that a contraction finds.
-    """
+    """Return log E[exp(-exp(psi))] for a large deviation."""
+    # The integral of exp(v - exp(v)) P(psi < v) over v, whose terms vanish on both sides of a peak
+    # that a contraction finds.
     peak = 0.0
     for _ in range(20):
         u = (peak - mean) / deviation
@@ -511,13 +464,7 @@ def log_mean_of_zero(mean, deviation):
 @njit_loop
 def weigh_means(rows, counts, log_counts, constants, coefs, factors, log_obs):
     """Write the log predictive probabilities of the targets of all steps.
-
-    Parameters
-    ----------
-    rows : (N, K) float64
-        1 and the inputs.
-    coefs, factors : (J, D, K), (J, D, K, K) float64
-        Expected coefficients, and F: the variance of log rates is the square of F times the row.
+    `rows` are 1 and the inputs, `coefs` expected, `factors` F: log rates have the variance |F p|^2.
     """
     for t in range(rows.shape[0]):
         for j in range(log_obs.shape[1]):

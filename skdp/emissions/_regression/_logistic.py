@@ -40,9 +40,7 @@ class LogisticData(NamedTuple):
 
 class AugmentedRegression(CoefRegressions):
     """Regressions given the Polya-Gamma variables, with the coefficients integrated out.
-
-    Moves of states use it. Given these variables they are exact, and the variables are drawn again
-    in each sweep. Densities are without the factor PG(omega; 1, 0), which states do not change.
+    Moves of states given these are exact. Densities are without the factor PG(omega; 1, 0).
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_data", "_omegas")
@@ -86,10 +84,7 @@ class AugmentedRegression(CoefRegressions):
 
 
 class LogisticSampler(AugmentedRegression):
-    """Sampler of the coefficients of all states.
-
-    The first states are found with omega = 1/4, the mean for log odds of 0.
-    """
+    """Sampler of the coefficients of all states."""
 
     def __init__(self, n_states: int, roles: Roles, prior: CoefPrior):
         n_targets, width = prior.coefs.shape
@@ -128,11 +123,8 @@ class LogisticSampler(AugmentedRegression):
         kernels.weigh(*self._data, self.coefs, out)
 
     def log_evidence(self) -> float:
-        """Return Laplace's approximation of log p(targets | z, inputs).
-
-        It depends on the states only and not on the Polya-Gamma variables, whose noise would hide
-        changes of the log joint.
-        """
+        """Return Laplace's approximation of log p(targets | z, inputs)."""
+        # It depends on the states only: the noise of omega would hide changes of the log joint.
         shape = self.linears.shape
         precisions, linears = np.empty((*shape, shape[2])), np.empty(shape)
         factors, proposed = np.zeros(precisions.shape), np.zeros(shape)
@@ -178,13 +170,7 @@ class LogisticRegressionModel(CoefModel):
     """
 
     def log_obs(self, values: Floats) -> Floats:
-        """Return the log probability of the targets of every step given its inputs, (N, J).
-
-        Parameters
-        ----------
-        values : (N, n_features) array
-            Missing targets have the log probability 0.
-        """
+        """Return the log probability of the targets of every step given its inputs, (N, J)."""
         inputs, targets = self.roles.split(values)
         halves = np.where(np.isnan(targets), 0.0, targets - 0.5)
         return self._weigh(inputs, halves)

@@ -14,10 +14,7 @@ from skdp.emissions._regression._columns import Roles, as_inputs
 
 
 class RegressionModel:
-    """Methods of a dataclass whose fields are `roles` and arrays with one entry for each state.
-
-    Subclasses have a method `predict`.
-    """
+    """Methods of a dataclass whose fields are `roles` and arrays with one entry for each state."""
 
     roles: Roles
 
@@ -31,14 +28,7 @@ class RegressionModel:
         raise NotImplementedError
 
     def fill(self, values: Floats, weights: Floats) -> Floats:
-        """Return observations with missing targets replaced by their means over the states.
-
-        Parameters
-        ----------
-        values : (N, n_features) array
-        weights : (N, J) array
-            Probabilities of the states.
-        """
+        """Return observations with missing targets replaced by their means over the states."""
         out = np.array(values)
         inputs, targets = self.roles.split(values)
         missing = np.isnan(targets)

@@ -29,12 +29,10 @@ from skdp.emissions._window_states import write_states_of_windows
 
 
 class NormalRegressionSampler(Part):
-    """Sampler of the coefficients and covariances of all states.
+    """Sampler of the coefficients and covariances of all states."""
 
-    Regressors and residuals are in units of the prior, as in the kernels of autoregressions. Steps
-    without targets are rows of NaN, which have the density 1.
-    """
-
+    # Rows are regressors and residuals in units of the prior; without targets they are NaN, which
+    # has the density 1.
     _data_attributes: ClassVar[tuple[str, ...]] = ("_rows",)
     starts_with_one_state = True
 
@@ -139,13 +137,7 @@ class NormalRegressionModel(RegressionModel):
     coef_factors: Floats
 
     def log_obs(self, values: Floats) -> Floats:
-        """Return the log density of the targets of every step given its inputs, (N, J).
-
-        Parameters
-        ----------
-        values : (N, n_features) array
-            Steps without targets have the log density 0.
-        """
+        """Return the log density of the targets of every step given its inputs, (N, J)."""
         inputs, targets = self.roles.split(values)
         rows = np.hstack([inputs, targets])
         rows[np.isnan(targets).any(axis=1)] = np.nan

@@ -44,12 +44,8 @@ class Counts(NamedTuple):
 
 class PoissonRegressions(CoefRegressions):
     """Regressions around the modes of their coefficients, for moves of states.
-
-    A move changes the coefficients with the states: each step has normal coordinates, N(0, I), and
-    the coefficients of a state are those whose coordinates are those of its first step (see the
-    kernels). Given the coordinates of all steps, the weights w of the coefficients take the place
-    of evidences, and moves are exact. Before the first draw, which only first states precede, the
-    evidences are Laplace's approximations, w at the modes.
+    Coefficients have the coordinates of the first step of a state: moves are exact, by the weights
+    w.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_data", "_steps")
@@ -61,7 +57,7 @@ class PoissonRegressions(CoefRegressions):
         super().__init__(n_states, n_targets, width)
         self._logs = np.zeros((n_states, n_targets))
         self._states = np.zeros(0, dtype=np.int64)
-        self._key: NDArray[np.uint64] | None = None
+        self._key: NDArray[np.uint64] | None = None  # before the first draw, w is at the modes
         self._first_steps = np.zeros(0, dtype=np.int64)
         self._first_normals = np.zeros((0, n_targets, width))
 
@@ -134,15 +130,12 @@ class PoissonRegressionSampler(PoissonRegressions):
         self._steps = np.arange(len(values))
 
     def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
-        """Draw the coordinates of all steps given the coefficients.
-
-        Those of the first step of a state follow from the coefficients, except before their first
-        draw.
-        """
+        """Draw the coordinates of all steps given the coefficients."""
         self.condition(states)
         are_drawn = self._key is not None
         self._key = np.empty_like(rng)
         draw_key(rng, self._key)
+        # If so, those of the first step of a state follow from the coefficients.
         if are_drawn:
             self._first_steps = np.full(self.n_states, -1)
             kernels.find_first_steps(states, self._first_steps)
@@ -174,11 +167,8 @@ class PoissonRegressionSampler(PoissonRegressions):
         kernels.weigh(*self._data, self.coefs, out)
 
     def log_evidence(self) -> float:
-        """Return Laplace's approximation of log p(targets | z, inputs).
-
-        It depends on the states only and not on the drawn coefficients, whose noise would hide
-        changes of the log joint.
-        """
+        """Return Laplace's approximation of log p(targets | z, inputs)."""
+        # It depends on the states only: the noise of coefficients would hide changes of the joint.
         return float(self._logs.sum() - self._log_determinant())
 
     def model(self) -> PoissonRegressionModel:
@@ -203,13 +193,7 @@ class PoissonRegressionModel(CoefModel):
     """
 
     def log_obs(self, values: Floats) -> Floats:
-        """Return the log probability of the targets of every step given its inputs, (N, J).
-
-        Parameters
-        ----------
-        values : (N, n_features) array
-            Missing targets have the log probability 0.
-        """
+        """Return the log probability of the targets of every step given its inputs, (N, J)."""
         inputs, targets = self.roles.split(values)
         rows, coefs = self._join(inputs)
         out = np.empty((len(rows), len(coefs)))

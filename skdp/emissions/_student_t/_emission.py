@@ -189,10 +189,7 @@ def find_limits(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArr
 def robust_moments(
     values: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return medians and a positive definite covariance that outliers do not stretch.
-
-    If more than half of a column is one value, its deviation is that of `moments`.
-    """
+    """Return medians and a positive definite covariance that outliers do not stretch."""
     _, covariance = moments(values)
     deviations = np.sqrt(np.diag(covariance))
     center = np.zeros(values.shape[1])
@@ -201,7 +198,7 @@ def robust_moments(
         if len(seen):
             center[d] = np.median(seen)
             deviation = _NORMAL * float(np.median(np.abs(seen - center[d])))
-            if deviation > _ROUNDING * abs(center[d]):
+            if deviation > _ROUNDING * abs(center[d]):  # not if most of a column is one value
                 deviations[d] = deviation
     cut = np.clip((values - center) / deviations, -_REACH, _REACH)
     _, correlations = moments(cut)
@@ -211,24 +208,7 @@ def robust_moments(
 
 
 class StudentTSampler(GaussianSampler):
-    """Sampler of the means, scales and degrees of freedom of all states.
-
-    Parameters
-    ----------
-    n_states : int
-    prior : GaussianPrior
-    freedom : float
-        nu.
-    tail_prior : (shape, rate) or None
-        Gamma prior of nu; None: nu is fixed.
-    scale_prior, start_factors
-        As for `GaussianSampler`.
-
-    Attributes
-    ----------
-    limits : ((D,) array, (D,) array) or None
-        Values beyond these count as if they were there.
-    """
+    """Sampler of the means, scales and degrees of freedom of all states."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *GaussianSampler._data_attributes, "_weights", "_n_observed", "_first_weights",
@@ -248,8 +228,9 @@ class StudentTSampler(GaussianSampler):
         start_factors: NDArray[np.float64] | None = None,
     ):
         super().__init__(n_states, prior, scale_prior, start_factors)
-        self.freedom = freedom
-        self.tail_prior = tail_prior
+        self.freedom = freedom  # nu
+        self.tail_prior = tail_prior  # shape and rate of the Gamma prior of nu; None: nu is fixed
+        # (D,) each: values beyond these count as if they were there.
         self.limits: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self.masses = np.zeros(len(self.counts))
         self._log_density_of_weights = 0.0
@@ -282,10 +263,7 @@ class StudentTSampler(GaussianSampler):
         return guess
 
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> StudentTSampler:
-        """Return a sampler for some of the observations, with their weights if these are drawn.
-
-        If not, blocks with a missing value are missing.
-        """
+        """Return a sampler for some of the observations, with their weights if these are drawn."""
         part = super().restrict(steps, n_states)
         other = StudentTSampler(
             n_states, self.prior, self.freedom, self.tail_prior, None, self._start_factors
@@ -395,10 +373,7 @@ class StudentTSampler(GaussianSampler):
         self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
     ) -> None:
         """Draw the prior's scale, nu, the weights and the missing values given the clusters.
-
-        Means and covariances are drawn first, and dropped in the end. nu is drawn given them, with
-        weights and missing values integrated out, then the weights, with the missing values
-        integrated out, and then the missing values.
+        The last three are drawn given mu and Sigma, each with the later ones integrated out.
         """
         assert self.completed is not None
         assert self.drawn_weights is not None
@@ -410,7 +385,7 @@ class StudentTSampler(GaussianSampler):
         part.is_incomplete = self.is_incomplete
         part._take_gaps()
         part._take(as_readonly(self.completed), as_readonly(self.drawn_weights), labels)
-        part.draw_parameters(rng)
+        part.draw_parameters(rng)  # mu and Sigma are dropped in the end
         part.complete(labels, rng)
         self.prior, self.freedom = part.prior._replace(), part.freedom  # a new object: all is drawn
         self.drawn_weights[:] = part._weights
@@ -440,13 +415,10 @@ class StudentTSampler(GaussianSampler):
         return self.counts, self.masses, self.centers, self.scatter
 
     def condition(self, states: NDArray[np.int64]) -> None:
-        """Set the states of the observations; -1 marks observations without a state.
-
-        Before weights are drawn, in the search for first states, they are fitted to these states.
-        """
+        """Set the states of the observations (-1: none); fit their weights if none are drawn."""
         known = states >= 0
         values, states = as_readonly(self._values[known]), states[known]
-        if self._weights is None:
+        if self._weights is None:  # in the search for first states
             self._fit(values, states, known)
         else:
             self._take(values, self._weights[known], states)
@@ -465,15 +437,13 @@ class StudentTSampler(GaussianSampler):
     def _fit(
         self, values: NDArray[np.float64], states: NDArray[np.int64], known: NDArray[np.bool_]
     ) -> None:
-        """Set the statistics with variational weights; the log evidence is then a lower bound.
-
-        q(u) is Gamma, q(mu, Sigma) normal-inverse-Wishart, each the best given the other.
-        """
+        """Set the statistics with variational weights; the log evidence is then a lower bound."""
         _, precision, dof, _ = self.prior
         width, nu = self.means.shape[1], self.freedom
         n_blocks = self.prior.mean.shape[0]
         seen = ~np.isnan(values[:, ::width])
         components = states[:, np.newaxis] * n_blocks + np.arange(n_blocks)
+        # q(u) is Gamma, q(mu, Sigma) normal-inverse-Wishart, each the best given the other.
         weights, last = self._first_weights[known], -np.inf
         shape = 0.5 * (nu + width)
         constant = 0.5 * nu * np.log(0.5 * nu) - gammaln(0.5 * nu) + gammaln(shape)

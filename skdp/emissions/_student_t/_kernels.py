@@ -10,6 +10,17 @@ layout are those of `_gaussian/_kernels`, with
 | n_observed | n_tb | (N, B) | number of observed columns of a block |
 | masses | w_k | (K,) | sum of the weights of a component |
 | centers, scatter | | (K, W), (K, W, W) | weighted by u |
+
+Mixtures over nodes u_i of the predictive densities of n columns given u_i have
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| distances | d | (N, K) | from m_k, by the posterior scale S_k |
+| half_n, shape | n / 2, nu / 2 | | |
+| exponents | e_k | (K,) | (df_k + n) / 2 |
+| scales | a_k | (K,) | |
+| log_weights, nodes | log w_i, log u_i | (Q,) | ascending by equal steps |
+| precisions, log_precisions | s_ik, log s_ik | (K, Q) | s_ik = 1 / (1 / u_i + 1 / c_k) |
 """
 
 # mypy: ignore-errors
@@ -82,12 +93,7 @@ def measure_incomplete(
     values, states, rows, pattern_ptr, orders, n_seen, means, precision_factors, precision_factor,
     distances,
 ):  # fmt: skip
-    """Write the distances of the observed columns of incomplete steps; 0 if there are none.
-
-    Parameters
-    ----------
-    precision_factor : (W, W) float64, scratch
-    """
+    """Write the distances of the observed columns of incomplete steps; 0 if there are none."""
     n_patterns, n_blocks, width = orders.shape
     for p in range(n_patterns):
         for b in range(n_blocks):
@@ -134,26 +140,7 @@ def draw_weights(distances, n_observed, freedom, weights, rng):
 def mix_precisions(
     distances, half_n, shape, exponents, log_weights, nodes, precisions, log_precisions, terms, out
 ):  # fmt: skip
-    """Write the logarithms of sums over nodes u_i of the predictive densities given u_i.
-
-    log sum_i w_i s_ik^(n / 2) (1 + d s_ik)^-e_k, s_ik = 1 / (1 / u_i + 1 / c_k). Nodes far below
-    the largest term are left out: terms fall from there at least as fast as u^(shape + n / 2).
-
-    Parameters
-    ----------
-    distances : (N, K) float64
-        d, from m_k by the posterior scale S_k.
-    half_n, shape : float
-        n / 2 for n columns, and nu / 2.
-    exponents : (K,) float64
-        e_k.
-    log_weights, nodes : (Q,) float64
-        log w_i and log u_i, ascending by equal steps.
-    precisions, log_precisions : (K, Q) float64
-        s_ik and log s_ik.
-    terms : (Q,) float64, scratch
-    out : (N, K) float64, output
-    """
+    """Write log sum_i w_i s_ik^(n / 2) (1 + d s_ik)^-e_k of all distances d to `out`, (N, K)."""
     n_nodes = nodes.shape[0]
     step = nodes[1] - nodes[0]
     total = shape + half_n
@@ -161,7 +148,8 @@ def mix_precisions(
     for t in range(distances.shape[0]):
         for k in range(distances.shape[1]):
             d, e = distances[t, k], exponents[k]
-            # The largest term would be here without 1 / c_k, which can only raise it.
+            # The largest term would be here without 1 / c_k, which can only raise it. Nodes far
+            # below are left out: terms fall from there at least as fast as u^(shape + n / 2).
             low = min(math.log(find_peak(shape, total, e, d)), 0.0) - reach
             first = min(max(int((low - nodes[0]) / step), 0), n_nodes - 1)
             largest = -math.inf
@@ -178,18 +166,8 @@ def mix_precisions(
 
 @njit_loop
 def interpolate(distances, scales, pieces_per_unit, coefficients, out):
-    """Write polynomials in log(1 + a_k d), one for each of some pieces of equal width.
-
-    Parameters
-    ----------
-    distances : (N, K) float64
-        d, none of them beyond the last piece.
-    scales : (K,) float64
-        a_k.
-    pieces_per_unit : float
-    coefficients : (K, P, M) float64
-        Coefficients for each piece, from -1 to 1; constants first.
-    out : (N, K) float64, output
+    """Write polynomials in log(1 + a_k d), one for each of P pieces of equal width, to `out`.
+    `coefficients`, (K, P, M), are those for each piece from -1 to 1, constants first.
     """
     last, n_terms = coefficients.shape[1] - 1, coefficients.shape[2]
     for t in range(distances.shape[0]):

@@ -44,34 +44,17 @@ _EXACT = 1e-11
 
 
 class QuadratureNodes(NamedTuple):
-    """A discrete distribution of u that approximates Gamma(nu / 2, nu / 2).
+    """A discrete distribution of u that approximates Gamma(nu / 2, nu / 2): trapezoids in log u."""
 
-    Trapezoids in log u: for smooth functions of log u, errors fall exponentially with the step.
-
-    Attributes
-    ----------
-    logs, log_weights : (Q,) arrays
-    """
-
-    logs: Floats
-    log_weights: Floats
+    logs: Floats  # (Q,)
+    log_weights: Floats  # (Q,)
 
 
 def make_nodes(
     freedom: float, width: int, step: float = 0.4, tail: float = _TAIL
 ) -> QuadratureNodes:
-    """Return nodes with steps that are small enough for the densities of some columns.
-
-    Parameters
-    ----------
-    freedom : float
-        nu.
-    width : int
-        n, the number of columns.
-    step : float, default=0.4
-        Largest step of log u. Errors are of the order of exp(-10 / step).
-    tail : float, default=700.0
-        Weights are above exp(-tail), compared to the largest one.
+    """Return nodes with steps that are small enough for the densities of `width` columns.
+    Errors are of the order of exp(-10 / step), weights above exp(-tail) times the largest one.
     """
     shape = 0.5 * freedom
     step = min(step, 0.6 / np.sqrt(shape + 0.5 * width))  # a share of the deviation of log u
@@ -89,30 +72,18 @@ def make_nodes(
 
 class ScaleMixture:
     """Densities of vectors as functions of their squared distances, with u integrated out.
-
-    A sum over all nodes takes a hundred times as long as a Gaussian density. For many distances the
-    sums are computed only at the Chebyshev points of pieces of log(1 + a d), in which the logarithm
-    of the density is close to linear. Polynomials interpolate between these points, and are used if
-    they are exact to 1e-11 halfway between them.
-
-    Parameters
-    ----------
-    n_columns : int
-    freedom : float
-        nu.
-    freedoms : (J,) array
-        df.
-    known : tuple
-        The arguments of `_kernels_scale_mixture.mix_precisions` that describe the nodes.
+    A sum over all nodes takes a hundred times as long as a Gaussian density.
     """
 
     def __init__(self, n_columns: int, freedom: float, freedoms: Floats, known: tuple[Floats, ...]):
+        # `known` describes the nodes: the arguments of `mix_precisions` from `log_weights` on.
         self._half_n, self._shape, self._known = 0.5 * n_columns, 0.5 * freedom, known
         self._exponents = 0.5 * freedoms + self._half_n
         self._scales = 2.0 * self._exponents / min(freedom, 4.0)
 
     def __call__(self, distances: Floats) -> Floats:
         """Return the logarithms of the mixtures, (N, J), up to constants."""
+        # Many distances: polynomials in log(1 + a d), in which the log density is close to linear.
         highest = np.log1p(distances.max(axis=0, initial=0.0) * self._scales).max(initial=0.0)
         n_pieces = int(_PIECES_PER_UNIT * highest) + 1
         if len(distances) < 4 * n_pieces * _N_POINTS:
@@ -161,24 +132,13 @@ class ScaleMixture:
 
 @dataclass(frozen=True, eq=False)
 class ScaleMixtureMarginals:
-    """Student t columns with uncertain locations and scales.
+    """Columns that are Student t given u, with a squared scale times 1 / u + 1 / c."""
 
-    Given u, a column follows a Student t distribution with df degrees of freedom about its
-    location, with a squared scale times 1 / u + 1 / c.
-
-    Attributes
-    ----------
-    locations, scales, freedoms, precisions : (J, D) arrays
-        The last two are df and c.
-    freedom : float
-        nu of u ~ Gamma(nu / 2, nu / 2).
-    """
-
-    locations: Floats
-    scales: Floats
-    freedoms: Floats
-    precisions: Floats
-    freedom: float
+    locations: Floats  # (J, D)
+    scales: Floats  # (J, D)
+    freedoms: Floats  # (J, D): df
+    precisions: Floats  # (J, D): c
+    freedom: float  # nu of u ~ Gamma(nu / 2, nu / 2)
 
     @property
     def means(self) -> Floats:
@@ -375,14 +335,7 @@ class StudentTModel:
     def fill(
         self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return observations in which NaN is its mean given the rest of the row, (N, D).
-
-        Parameters
-        ----------
-        values : (N, D) array
-        weights : (N, J) array
-            Probabilities of the states.
-        """
+        """Return observations, (N, D), with NaN replaced by its mean given the rest of the row."""
         if self.scales.ndim == 3:
             return fill_by_regression(values, weights, self.means, self.scales)
         return fill_by_means(values, weights, self.means)
@@ -393,24 +346,14 @@ class StudentTModel:
         states: NDArray[np.int64],
         rng: np.random.Generator,
     ) -> NDArray[np.float64]:
-        """Return observations, (N, D), in which NaN is a draw given the rest of the row.
-
-        The weight of a row is drawn first, from the nodes that approximate its distribution.
-
-        Parameters
-        ----------
-        values : (N, D) array
-        states : (N,) array of int
-            State of each observation.
-        rng : Generator
-        """
+        """Return observations, (N, D), with NaN replaced by a draw given the rest of the row."""
         if self.scales.ndim == 2:  # columns have weights of their own
             return np.where(np.isnan(values), self.sample(states, rng), values)
         ((columns, wide, freedoms, precisions),) = self._blocks()
         nodes = make_nodes(self.degrees_of_freedom, len(columns))
         spread = np.exp(-nodes.logs) + 1.0 / precisions[:, np.newaxis]
         factors = np.empty(len(values))
-        for pattern, rows in _patterns(np.isnan(values)):
+        for pattern, rows in _patterns(np.isnan(values)):  # a weight for each row, from the nodes
             k = states[rows]
             away = (values[rows] - self.means[k])[:, ~pattern]
             inverses = np.linalg.inv(wide[:, ~pattern][:, :, ~pattern])

@@ -27,39 +27,17 @@ def without_empty(sentences: AnySentences) -> tuple[AnySentences, NDArray[np.boo
 
 
 class SentenceBatches(NamedTuple):
-    """Distinct sentences in the order of processing.
-
-    Create the batches once for repeated sums over the same sentences. Sentences differ if their
-    words or their limits do.
-
-    Attributes
-    ----------
-    sentences : TokenSequences
-    limits : SpanLimits
-        Limits of the spans of the sentences' trees.
-    distinct : (m,) int64
-        The first occurrence of each different sentence, longer ones first.
-    inverse : (n,) int64
-        Sentence i equals sentence ``distinct[inverse[i]]``.
-    multiplicity : (m,) float64
-        Number of occurrences of each distinct sentence.
-    """
+    """Distinct sentences in the order of processing, to create once for repeated sums over them."""
 
     sentences: TokenSequences
-    limits: SpanLimits
-    distinct: NDArray[np.int64]
-    inverse: NDArray[np.int64]
-    multiplicity: NDArray[np.float64]
+    limits: SpanLimits  # sentences differ if their words or their limits do
+    distinct: NDArray[np.int64]  # (m,), first occurrence of each sentence, longer ones first
+    inverse: NDArray[np.int64]  # (n,), sentence i equals sentence distinct[inverse[i]]
+    multiplicity: NDArray[np.float64]  # (m,), number of occurrences of each distinct sentence
 
     @classmethod
     def of(cls, sentences: Sentences | SentenceBatches) -> SentenceBatches:
-        """Return sentences as batches; batches are returned unchanged.
-
-        Raises
-        ------
-        ValueError
-            If a sentence has no words.
-        """
+        """Return sentences as batches, batches unchanged; ValueError if one has no words."""
         if isinstance(sentences, SentenceBatches):
             return sentences
         limits, values = NO_LIMITS, [sentences.tokens]
@@ -104,24 +82,13 @@ class SentenceBatches(NamedTuple):
         self,
         work: Callable[[NDArray[np.int64]], Any],
         places: NDArray[np.int64],
-        multiple: int,
+        multiple: int,  # of which the sizes of all parts except the last are multiples
         n_jobs: int | None,
     ) -> Iterator[tuple[NDArray[np.int64], Any]]:
-        """Yield parts of `places` and the results of `work` for them, in threads or processes.
+        """Yield parts of `places`, in ascending order, and the results of `work` for them.
 
-        The parts and their order do not depend on the number of threads, so sums over them do not
-        depend on it either.
-
-        Parameters
-        ----------
-        work : callable
-            Function of an array of indices of distinct sentences. It must be picklable and return
-            its results, since it may run on a copy of its data.
-        places : (k,) int64
-            Indices of distinct sentences, in ascending order.
-        multiple : int
-            The sizes of all parts except the last are multiples of this number.
-        n_jobs : int or None
+        `work` must be picklable and return its results, since it may run on a copy of its data. The
+        parts do not depend on `n_jobs`, so sums over them do not depend on it either.
         """
         ends = np.cumsum(self.lengths(self.distinct[places]))
         parts = []

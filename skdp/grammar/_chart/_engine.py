@@ -21,42 +21,24 @@ from skdp.grammar._chart._weights import RuleWeights
 
 
 class ExpectedCounts(NamedTuple):
-    """Expected uses of every rule, summed over sentences; sentences without a tree add nothing.
+    """Expected uses of every rule, summed over sentences; those without a tree add nothing."""
 
-    Attributes
-    ----------
-    log_prob : (n,) float64
-        Log of the summed weight of all trees of each sentence, -inf if it has none.
-    root : (S,) float64
-    emission : (P, V) float64
-    binary : (C, S, S) float64
-    """
-
-    log_prob: Floats
-    root: Floats
-    emission: Floats
-    binary: Floats
+    log_prob: Floats  # (n,), log of the summed weight of each sentence's trees, -inf without any
+    root: Floats  # (S,)
+    emission: Floats  # (P, V)
+    binary: Floats  # (C, S, S)
 
 
 class TreeArrays(NamedTuple):
-    """Trees of sentences, one after another, each in pre-order.
+    """Trees of sentences, one after another, each in pre-order; no nodes for one without a tree.
 
     The left child of a node of length > 1 is the next node; its right child follows the subtree of
-    the left child, which has 2 (its length) - 1 nodes. A sentence without a tree has no nodes.
-
-    Attributes
-    ----------
-    symbols : (N,) int32
-        Symbol of every node.
-    lengths : (N,) int32
-        Number of words below every node.
-    node_ptr : (n + 1,) int64
-        Sentence s has the nodes ``node_ptr[s]`` to ``node_ptr[s + 1] - 1``.
+    the left child, which has 2 (its length) - 1 nodes.
     """
 
-    symbols: NDArray[np.int32]
-    lengths: NDArray[np.int32]
-    node_ptr: NDArray[np.int64]
+    symbols: NDArray[np.int32]  # (N,)
+    lengths: NDArray[np.int32]  # (N,), number of words below every node
+    node_ptr: NDArray[np.int64]  # (n + 1,), nodes of sentence s: node_ptr[s] to node_ptr[s + 1] - 1
 
 
 def expected_counts(
@@ -66,27 +48,7 @@ def expected_counts(
     dtype: Any = np.float64,
     n_jobs: int | None = None,
 ) -> ExpectedCounts:
-    """Return log probabilities and the expected uses of rules.
-
-    Parameters
-    ----------
-    sentences : TokenSequences, BracketedSentences or SentenceBatches
-        Sentences of at least one word.
-    weights : RuleWeights
-    dtype : float64 or float32, default=float64
-        Precision of the sums over trees.
-    n_jobs : int or None, default=None
-        Number of threads, which does not change the result.
-
-    Returns
-    -------
-    ExpectedCounts
-
-    Raises
-    ------
-    ValueError
-        If a sentence has no words.
-    """
+    """Return log probabilities and the expected uses of rules, with sums of type `dtype`."""
     batches = SentenceBatches.of(sentences)
     log_prob, totals, _ = _sum(batches, weights, batches.multiplicity, dtype, n_jobs, counts=True)
     return ExpectedCounts(log_prob[batches.inverse], *totals)
@@ -99,10 +61,7 @@ def inside(
     dtype: Any = np.float64,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Return the log of the summed weight of all trees of each sentence, (n,).
-
-    Parameters and errors are as in `expected_counts`.
-    """
+    """Return the log of the summed weight of all trees of each sentence, (n,)."""
     batches = SentenceBatches.of(sentences)
     log_prob, *_ = _sum(batches, weights, batches.multiplicity, dtype, n_jobs)
     return log_prob[batches.inverse]
@@ -115,11 +74,7 @@ def expected_symbols(
     dtype: Any = np.float64,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Return the expected number of nodes of each symbol in each sentence, (n, S).
-
-    Rows sum to 2 (number of words) - 1, or to 0 if the sentence has no tree. Parameters and errors
-    are as in `expected_counts`.
-    """
+    """Return the expected number of nodes of each symbol in each sentence, (n, S)."""
     batches = SentenceBatches.of(sentences)
     once = np.ones(len(batches.distinct))
     *_, symbols = _sum(batches, weights, once, dtype, n_jobs, counts=True, symbols=True)
@@ -134,8 +89,8 @@ def viterbi(
 ) -> tuple[Floats, TreeArrays]:
     """Return the log weight of the most probable tree of each sentence, (n,), and the trees.
 
-    Ties are broken deterministically, from the root downwards: the first of the best root symbols,
-    then the first of the best pairs of child symbols, then the leftmost split point.
+    Ties are broken from the root downwards: the first of the best root symbols, then the first of
+    the best pairs of child symbols, then the leftmost split point.
     """
     batches = SentenceBatches.of(sentences)
     log_prob = np.empty(len(batches.distinct))
@@ -156,16 +111,7 @@ def sample_trees(
     *,
     n_jobs: int | None = None,
 ) -> TreeArrays:
-    """Draw a tree for each sentence given its words.
-
-    Parameters
-    ----------
-    sentences : TokenSequences, BracketedSentences or SentenceBatches
-    weights : RuleWeights
-    streams : (n, 4) uint64
-        A random stream for each sentence, advanced in place.
-    n_jobs : int or None, default=None
-    """
+    """Draw a tree for each sentence given its words; `streams`, (n, 4), are advanced in place."""
     batches = SentenceBatches.of(sentences)
     rules = LaneRules(weights, np.float64)
     order = np.argsort(batches.inverse, kind="stable")
@@ -355,15 +301,13 @@ def _sum_safely(
     rules: LaneRules | LongRules,
     counts: _Counts | None,
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return log probabilities and a mask of unsafe ones, and add counts if requested.
-
-    Inside sums alone need a kernel of half the size. They leave some sentences in doubt, whose
-    safety only the outside sums determine.
-    """
+    """Return log probabilities and a mask of unsafe ones, and add counts if requested."""
     log_prob, unsafe = np.empty(len(part)), np.zeros(len(part), dtype=bool)
     if counts is not None:
         count(part, log_prob, unsafe, counts)
         return log_prob, unsafe
+    # Inside sums alone need a kernel of half the size, but leave some sentences in doubt, whose
+    # safety only the outside sums determine.
     sum_inside(part, log_prob, unsafe)
     in_doubt = np.flatnonzero(unsafe)
     if len(in_doubt):
@@ -383,16 +327,13 @@ def _sum(
     counts: bool = False,
     symbols: bool = False,
 ) -> tuple[Floats, list[Floats], Floats]:
-    """Return log probabilities of the distinct sentences, expected counts, and expected symbols.
-
-    Long sentences are processed one at a time, others side by side. Sentences that are unsafe in
-    single precision are repeated in double precision, and if still unsafe, in extended range.
-    """
+    """Return log probabilities of the distinct sentences, expected counts, and expected symbols."""
     n = len(batches.distinct)
     log_prob = np.empty(n)
     totals = [np.zeros(part.shape) for part in weights[:3]]
     all_symbols = np.zeros((n if symbols else 0, weights.n_symbols))
     left = np.arange(n)
+    # Unsafe sentences are repeated in double precision, and if still unsafe, in extended range.
     for precision in {np.dtype(dtype): None, np.dtype(np.float64): None}:
         if len(left) == 0:
             break

@@ -33,14 +33,7 @@ class ExtendedWeights(NamedTuple):
 
 
 class ExtendedSpace:
-    """Work space for sums in numbers of unlimited range, one sentence after another.
-
-    Parameters
-    ----------
-    weights : RuleWeights
-    longest : int
-        Number of words of the longest sentence.
-    """
+    """Work space for sums in numbers of unlimited range, one sentence after another."""
 
     def __init__(self, weights: RuleWeights, longest: int):
         n_symbols = weights.n_symbols
@@ -57,10 +50,7 @@ class ExtendedSpace:
     def sum_inside(
         self, sentence: tuple[NDArray[np.int32], ...], numbers: ExtendedWeights
     ) -> tuple[Any, Any, float]:
-        """Fill the chart; return mantissa, exponent and logarithm of the sentence's weight.
-
-        A sentence consists of its words and the limits of its spans.
-        """
+        """Fill the chart; return mantissa, exponent and logarithm of the sentence's weight."""
         total, exponent = kernels.sum_inside(*sentence, *numbers, *self.inside, *self.splits)
         log_prob = math.log(total) + exponent * _LOG_TWO if total > 0.0 else -math.inf
         return total, exponent, log_prob

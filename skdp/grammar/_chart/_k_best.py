@@ -13,18 +13,11 @@ from skdp.grammar._k_best import TOP, BestTrees
 
 
 class BestChartTrees(BestTrees):
-    """The most probable trees of a sentence of at least one word.
+    """The most probable trees of a sentence, with ties in the order of the edges, as in `viterbi`.
 
     Words s to e - 1 below symbol z are item (s n + e - 1) S + z. Its edge with children i and j,
-    and words from m on below j, is (i S + j) n + m; the edge of a word is 0. Ties are in the order
-    of the edges, as in `viterbi`. The edges of `TOP` are the roots' symbols.
-
-    Parameters
-    ----------
-    words : (n,) int32
-    weights : RuleWeights
-    k : int
-        Largest number of requested trees: no item needs more edges.
+    and words from m on below j, is (i S + j) n + m; the edge of a word is 0. The edges of `TOP` are
+    the roots' symbols.
     """
 
     def __init__(self, words: Ints, weights: RuleWeights, k: int):
@@ -60,7 +53,7 @@ class BestChartTrees(BestTrees):
         scores = weights.log_binary[symbol - weights.first_branching][:, :, None] + pairs
         return [
             (place // len(middles) * n + int(middles[place % len(middles)]), score)
-            for place, score in _highest(scores.ravel(), self._k)
+            for place, score in _highest(scores.ravel(), self._k)  # k trees need no more
         ]
 
     def _below(self, item: int, edge: int) -> list[int]:

@@ -11,6 +11,9 @@
 | outside, ... | | (n n, S) | as `inside` |
 | splits, ... | M_ij | (S, S) | sum over split points: sum_k inside(s, k, i) inside(k, e, j) |
 | needs, ... | G_ij | (S, S) | sum_z outside(s, e, z) B_zij |
+| total, ... | | scalars | weight of the sentence, not zero |
+| root_counts, ... | | as weights | expected uses of rules, times `multiplicity`; added to |
+| symbol_counts | | (S,) | expected nodes of each symbol, without the multiplicity; added to |
 
 A number is a mantissa (float64) times two to the power of an exponent (int64). Zero is the
 mantissa 0 with the exponent `ZERO`, so far below all others that a sum never uses it. A sum first
@@ -239,24 +242,7 @@ def sum_outside(
     splits, split_exponents, needs, need_exponents,
     root_counts, emission_counts, binary_counts, symbol_counts,
 ):  # fmt: skip
-    """Fill the chart of outside sums of a sentence, and add its expected counts.
-
-    Parameters
-    ----------
-    words, firsts, lasts
-        As in `sum_inside`.
-    multiplicity : float
-        Multiplicity of the sentence in the counts of rules.
-    total, total_exponent : float, int
-        The weight of the sentence, not zero.
-    root, ..., exponents
-        As in `sum_inside`.
-    outside, out_exponents : (n n, S), output
-    splits, split_exponents, needs, need_exponents : (S, S), scratch
-    root_counts, emission_counts, binary_counts : (S,), (P, V), (C, S, S) float64, added to
-    symbol_counts : (S,) float64, added to
-        Expected number of nodes of each symbol, without the multiplicity.
-    """
+    """Fill the chart of outside sums of a sentence, and add its expected counts."""
     n, n_symbols = words.shape[0], root.shape[0]
     n_emitting = emission.shape[0]
     first_branching = n_symbols - binary.shape[0]

@@ -14,6 +14,14 @@ r"""Inside and outside sums of many sentences side by side, the fast path.
 | own | | (Z, W) | outside sums of a span times 2^-d |
 | counts | | (C, pairs) | sum over spans and sentences of own_z M_ij |
 | worst | | (W,) | largest entry of `own` so far |
+| tokens, ptr | | (N,), (n + 1,) | words of all sentences, and their offsets |
+| firsts, lasts | | (N,), or (0,) | limits of spans, see `SpanLimits` |
+| order | | (m,) | sentences to process, long ones first, in batches of n_per_batch <= W |
+| multiplicity, log_prob | | (m,) | of these sentences |
+| in_doubt | | (m,) bool | whole batches whose safety only `count_batches` can determine |
+| unsafe | | (m,) bool | to be processed in another way; their other results are meaningless |
+| root_counts, emission_counts | | (S,), (V, P) | expected uses of rules, added to |
+| symbol_counts | | (m, S), or (0, S) | expected nodes of each symbol, times the multiplicity |
 
 Z is the largest number of symbols of a span, the larger of P and C: the first P symbols emit and
 the last C branch, or all do both if P = C = S. `pairs` are the pairs of child symbols, row by row,
@@ -106,7 +114,7 @@ class LaneSpace(NamedTuple):
     shares: np.ndarray  # (W,): 0 for a sentence that is not counted
     totals: np.ndarray  # (W,): weights of the sentences, scaled
     worst: np.ndarray
-    bounds: np.ndarray  # (n n, W)
+    bounds: np.ndarray  # (n n, W), upper bounds of outside sums
     count_words: np.ndarray  # counts of pairs of words
     count: np.ndarray
 
@@ -198,10 +206,8 @@ def find_top(exponents, n, s, e, row):
 
 @njit_internal_nogc
 def find_factors(exponents, rises, factors, n, s, e):
-    """Write the factors that bring the splits of a span to the scale of its outside sums.
-
-    In the inside pass, when rises are 0, that is the scale of the largest split.
-    """
+    """Write the factors that bring the splits of a span to the scale of its outside sums."""
+    # In the inside pass, when rises are 0, that is the scale of the largest split.
     top, rise = exponents[s * n + e - 1], rises[s * n + e - 1]
     for m in range(s + 1, e):
         left, right = exponents[s * n + m - 1], exponents[m * n + e - 1]
@@ -235,11 +241,7 @@ def sum_splits(rules, space, n, s, e):
 
 @njit_inlined_source
 def push(rules, space, n, s, e):
-    """Add to the outside sums of the children of a span.
-
-    f_k sum_j needs(i, j) inside(k, j) to the i-th symbols of left children, and
-    f_k sum_i needs(i, j) inside(k, i) to the j-th symbols of right children.
-    """
+    """Add to the outside sums of the children of a span, for all split points."""
     inside, outside, needs, f = space.inside, space.outside, space.needs, space.factors
     p, c, z = rules.emission.shape[1], rules.n_branching, space.own.shape[0]
     n_splits, right_step, one, pair = e - s - 1, n * z, unit(n), unit(n) - 1
@@ -247,10 +249,12 @@ def push(rules, space, n, s, e):
         k, n_k, n_i, n_j = block_of(p, c, rules.first_branching, n_splits, b)
         left = (s * n + s + k) * z
         right = ((s + 1 + k) * n + e - 1) * z
+        # f_k sum_j needs(i, j) inside(k, j) to the i-th symbols of left children
         push_rows(
             inside, right, right_step, needs, pair, n_j, one, outside, left, z,
             n_k, n_i, n_j, f, k,
         )  # fmt: skip
+        # f_k sum_i needs(i, j) inside(k, i) to the j-th symbols of right children
         push_rows(
             inside, left, z, needs, pair, one, n_j, outside, right, right_step,
             n_k, n_j, n_i, f, k,
@@ -435,11 +439,7 @@ def find_unsafe(rules, space, unsafe):
 
 @njit_inlined_source
 def is_surely_safe(rules, space, n):
-    """Return whether upper bounds alone show that no sentence of a batch is unsafe.
-
-    ``bounds[row, w]`` bounds a span's outside sums: each symbol of a child gets at most the sum of
-    the weights of all rules that produce it, times the largest sums of its parent and its sibling.
-    """
+    """Return whether upper bounds alone show that no sentence of a batch is unsafe."""
     exponents, bounds = space.exponents, space.bounds
     n_lanes = exponents.shape[1]
     for s in range(n):
@@ -463,6 +463,8 @@ def is_surely_safe(rules, space, n):
                 left, right = s * n + m - 1, m * n + e - 1
                 for w in range(n_lanes):
                     d = exponents[left, w] + exponents[right, w] - top[w] + rise[w]
+                    # A child gets at most the sum of the weights of all rules that produce it,
+                    # times the largest sums of its parent and its sibling.
                     step = 2.0 * bound[w] * power_of_two(min(d, 1023))  # 0 for a closed span
                     bounds[left, w] += rules.most_left * step
                     bounds[right, w] += rules.most_right * step
@@ -473,25 +475,7 @@ def is_surely_safe(rules, space, n):
 def sum_inside(
     tokens, ptr, firsts, lasts, order, n_per_batch, multiplicity, rules, space, log_prob, in_doubt
 ):
-    """Write the log probabilities of sentences.
-
-    Parameters
-    ----------
-    tokens, ptr : (N,) int32, (n + 1,) int64
-    firsts, lasts : (N,) int32, or (0,) without brackets
-        See `SpanLimits`.
-    order : (m,) int64
-        The sentences to process, long sentences first.
-    n_per_batch : int
-        Number of sentences per batch, at most W.
-    multiplicity : (m,) float64
-        Multiplicity of each of these sentences.
-    rules : LaneRules
-    space : LaneSpace
-    log_prob : (m,) float64, output
-    in_doubt : (m,) bool, output
-        Whole batches whose safety only `count_batches` can determine.
-    """
+    """Write the log probabilities of sentences."""
     for begin in range(0, order.shape[0], n_per_batch):
         end = min(begin + n_per_batch, order.shape[0])
         batch, times = order[begin:end], multiplicity[begin:end]
@@ -506,20 +490,7 @@ def count_batches(
     tokens, ptr, firsts, lasts, order, n_per_batch, multiplicity, rules, space, log_prob, unsafe,
     root_counts, emission_counts, counts_words, counts, symbol_counts,
 ):  # fmt: skip
-    """Write the log probabilities of sentences, and add expected counts.
-
-    Parameters
-    ----------
-    tokens, ..., log_prob
-        As in `sum_inside`.
-    unsafe : (m,) bool, output
-        Sentences that must be processed in another way; their results are meaningless.
-    root_counts, emission_counts : (S,), (V, P) float64, added to
-    counts_words, counts : (C, pairs) float64, added to
-        Counts before multiplication by the scaled weights of rules.
-    symbol_counts : (m, S) float64, output, or (0, S)
-        Expected number of nodes of each symbol, times the multiplicity.
-    """
+    """Write the log probabilities of sentences, and add expected counts."""
     for begin in range(0, order.shape[0], n_per_batch):
         end = min(begin + n_per_batch, order.shape[0])
         batch, times, has_limits = order[begin:end], multiplicity[begin:end], firsts.shape[0] > 0
@@ -563,16 +534,7 @@ def add_root_and_words(rules, space, n, w, root_counts, emission_counts):
 
 @njit_loop
 def export_inside(space, w, n_emitting, first_branching, mantissas, exponents):
-    """Write the inside sums of a sentence in extended range, up to factors common to all trees.
-
-    Parameters
-    ----------
-    space : LaneSpace
-    w : int
-    n_emitting, first_branching : int
-    mantissas, exponents : (at least l l, S) float64 and int64, output
-        Row s l + e - 1 for the l words of the sentence.
-    """
+    """Write the inside sums of sentence w in extended range, up to factors common to all trees."""
     z = space.own.shape[0]
     length, n_symbols = space.lengths[w], mantissas.shape[1]
     n = 0

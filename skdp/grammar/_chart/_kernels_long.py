@@ -20,7 +20,7 @@ r"""Inside and outside sums of a long sentence, with symbols side by side.
 or P rows with a word on the left, C rows with a word on the right, and C rows without words, in
 this order; or C rows if all symbols do both.
 
-Scale, error and the definition of unsafe are as in `_kernels_lanes`, but the order of the spans
+Scale, error, unsafe sentences and arguments are as in `_kernels_lanes`; the order of the spans
 differs. There, batches of 16 sentences are as large as the nearest caches allow; the chart of a
 single long sentence is larger, and a loop over the lengths of spans would read all of it for every
 length. So the spans that end at one of `STRIP` words are processed together, by descending first
@@ -394,21 +394,7 @@ def is_surely_safe(rules, space, firsts, lasts, n, total):
 
 @njit_loop
 def sum_long(tokens, ptr, firsts, lasts, order, rules, space, log_prob, in_doubt):
-    """Write the log probabilities of sentences.
-
-    Parameters
-    ----------
-    tokens, ptr : (N,) int32, (n + 1,) int64
-    firsts, lasts : (N,) int32, or (0,) without brackets
-        See `SpanLimits`.
-    order : (m,) int64
-        The sentences to process, of at least two words.
-    rules : LongRules
-    space : LongSpace
-    log_prob : (m,) float64, output
-    in_doubt : (m,) bool, output
-        Sentences whose safety only `count_long` can determine.
-    """
+    """Write the log probabilities of sentences of at least two words."""
     for k in range(order.shape[0]):
         begin, end = ptr[order[k]], ptr[order[k] + 1]
         words, low, high = tokens[begin:end], firsts[begin:end], lasts[begin:end]
@@ -422,22 +408,7 @@ def count_long(
     tokens, ptr, firsts, lasts, order, multiplicity, rules, space, log_prob, unsafe,
     root_counts, emission_counts, counts_words, counts, symbol_counts,
 ):  # fmt: skip
-    """Write the log probabilities of sentences, and add expected counts.
-
-    Parameters
-    ----------
-    tokens, ptr, firsts, lasts, order, rules, space, log_prob
-        As in `sum_long`.
-    multiplicity : (m,) float64
-        Multiplicity of each of these sentences.
-    unsafe : (m,) bool, output
-        Sentences that must be processed in another way; their results are meaningless.
-    root_counts, emission_counts : (S,), (V, P) float64, added to
-    counts_words, counts : as `rules.rules_words` and `rules.rules`, float64, added to
-        Counts before multiplication by the scaled weights of rules.
-    symbol_counts : (m, S) float64, output, or (0, S)
-        Expected number of nodes of each symbol, times the multiplicity.
-    """
+    """Write the log probabilities of sentences, and add expected counts."""
     p, c = rules.emission.shape[1], rules.n_branching
     z, first = space.own.shape[0], rules.first_branching
     for k in range(order.shape[0]):

@@ -11,6 +11,8 @@
 | symbols | | (2n - 1,) int32 | symbols of the nodes of a tree in pre-order |
 | lengths | | (2n - 1,) int32 | words below each of these nodes |
 | stack | | (2n - 1, 3) int64 | waiting nodes: first word, word after the last, symbol |
+| inside, exponents | | (n n, S) | filled chart, as in `_kernels_extended_range` |
+| weights, weight_exponents | | (max(S S, n),) | scratch |
 | rng | | (4,) uint64 | stream, advanced in place |
 
 The left child of a node is the next node in pre-order; its right child follows the subtree of the
@@ -67,16 +69,14 @@ def find_best_rule(log_binary, z, splits, row_best):
 def fill_best(
     words, firsts, lasts, log_root, log_emission, log_binary, best, best_right, splits, row_best
 ):
-    """Fill the charts of best subtrees; return the root's symbol and the log weight of the tree.
-
-    The first of equally good symbols wins. The order of the spans is as in `_kernels_long`.
-    """
+    """Fill the charts of best subtrees; return the root's symbol and the log weight of the tree."""
     n, n_symbols = words.shape[0], log_root.shape[0]
     n_emitting = log_emission.shape[0]
     first_branching = n_symbols - log_binary.shape[0]
     for s in range(n):
         for z in range(n_emitting):
             best[s * n + s, z] = best_right[s * n + s, z] = log_emission[z, words[s]]
+    # The order of the spans is as in `_kernels_long`.
     for begin in range(2, n + 1, STRIP):
         end = min(begin + STRIP - 1, n)
         for s in range(end - 2, -1, -1):
@@ -93,17 +93,14 @@ def fill_best(
     root, top = -1, -math.inf
     for z in range(first, last):
         x = log_root[z] + best[n - 1, z]
-        if x > top:
+        if x > top:  # the first of equally good symbols wins
             root, top = z, x
     return root, top
 
 
 @njit_loop
 def find_children(best, best_right, log_binary, n, s, e, z, n_emitting, first_branching, splits):
-    """Return split point and symbols of the children of a node in the best tree.
-
-    The first of equally good pairs of symbols wins, and the leftmost of equally good split points.
-    """
+    """Return the split point and symbols of a node's children in the best tree; ties: `viterbi`."""
     n_symbols = splits.shape[0]
     find_splits(best, best_right, n, s, e, n_emitting, first_branching, splits)
     top, left_symbol, right_symbol = -math.inf, 0, 0
@@ -128,22 +125,7 @@ def find_best_tree(
     words, firsts, lasts, log_root, log_emission, log_binary, best, best_right, splits, row_best,
     stack, symbols, lengths,
 ):  # fmt: skip
-    """Write the best tree of a sentence; return its log weight, or -inf without a tree.
-
-    Parameters
-    ----------
-    words : (n,) int32
-    firsts, lasts : (n,) int32, or (0,) without brackets
-    log_root, log_emission, log_binary : (S,), (P, V), (C, S, S) float64
-    best, best_right : (at least n n, S) float64, scratch
-    splits, row_best : (S, S), (S,) float64, scratch
-    stack : (at least 2n - 1, 3) int64, scratch
-    symbols, lengths : (2n - 1,) int32, output
-
-    Returns
-    -------
-    log_weight : float
-    """
+    """Write the best tree of a sentence; return its log weight, or -inf without a tree."""
     n, n_symbols = words.shape[0], log_root.shape[0]
     n_emitting = log_emission.shape[0]
     first_branching = n_symbols - log_binary.shape[0]
@@ -237,21 +219,7 @@ def draw_tree(
     inside, exponents, n, root, root_exponents, binary, binary_exponents, n_emitting,
     splits, split_exponents, weights, weight_exponents, stack, symbols, lengths, rng,
 ):  # fmt: skip
-    """Draw a tree of a sentence given its words.
-
-    Parameters
-    ----------
-    inside, exponents : (n n, S)
-        The filled chart of inside sums of a sentence with a parse.
-    n : int
-    root, root_exponents, binary, binary_exponents : (S,), (C, S, S)
-    n_emitting : int
-    splits, split_exponents : (S, S), scratch
-    weights, weight_exponents : (at least S S, S and n,), scratch
-    stack : (at least 2n - 1, 3) int64, scratch
-    symbols, lengths : (2n - 1,) int32, output
-    rng : (4,) uint64
-    """
+    """Draw a tree of a sentence that has a parse, given its words."""
     n_symbols = root.shape[0]
     first_branching = n_symbols - binary.shape[0]
     first, last = bounds(n, n_emitting, first_branching, n_symbols)

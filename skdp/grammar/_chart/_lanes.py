@@ -19,13 +19,7 @@ _LIMIT = {8: 2.0**840, 4: 2.0**60}
 
 
 class LaneRules:
-    """Weights of rules on a linear scale, packed for the kernels.
-
-    Parameters
-    ----------
-    weights : RuleWeights
-    dtype : float64 or float32
-    """
+    """Weights of rules on a linear scale, as float64 or float32, packed for the kernels."""
 
     def __init__(self, weights: RuleWeights, dtype: Any):
         self.dtype = np.dtype(dtype)
@@ -111,13 +105,10 @@ class LaneRules:
 
 
 def _to_common(logs: Floats) -> tuple[Floats, int]:
-    """Return numbers with given logs, divided by a power of two, and its exponent.
-
-    The largest is brought to [1, 2); numbers too small for 64 bits become 0.
-    """
+    """Return numbers with given logs, the largest in [1, 2), and the exponent of two taken out."""
     mantissas, exponents = extended.to_extended_range(logs)
     largest = int(exponents.max())
-    shift = np.maximum(exponents - largest, -3000).astype(np.int32)
+    shift = np.maximum(exponents - largest, -3000).astype(np.int32)  # too small: 0
     return np.ldexp(mantissas, shift), largest
 
 

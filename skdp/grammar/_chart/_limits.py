@@ -13,24 +13,14 @@ from skdp.data import TokenSequences
 
 
 class SpanLimits(NamedTuple):
-    """The spans that cross no bracket, for all sentences one after another.
+    """The spans that cross no bracket: words s, ..., e - 1 with firsts[e - 1] <= s, e <= lasts[s].
 
-    The words s, ..., e - 1 cross a bracket (i, j) if s < i < e < j or i < s < j < e. They cross
-    none if ``firsts[e - 1] <= s`` and ``e <= lasts[s]``: the first limit is the largest i of the
-    brackets with i < e < j, and the second is the smallest j of the brackets with i < s < j.
-
-    In a binary tree whose spans cross no bracket, every bracket is a constituent. The smallest span
-    of the tree that contains a bracket would otherwise be split within the bracket, and one of its
-    children would cross it.
-
-    Attributes
-    ----------
-    firsts, lasts : (N,) int32, read-only
-        A number for each word, counted within its sentence. Both are empty without brackets.
+    In a binary tree of such spans every bracket is a constituent. The smallest span that contains
+    it would otherwise be split within the bracket, and one of its children would cross it.
     """
 
-    firsts: NDArray[np.int32]
-    lasts: NDArray[np.int32]
+    firsts: NDArray[np.int32]  # (N,) or (0,), at e - 1: largest i of the brackets with i < e < j
+    lasts: NDArray[np.int32]  # at s: smallest j of the brackets with i < s < j
 
     @classmethod
     def of(cls, firsts: NDArray[Any], lasts: NDArray[Any]) -> Self:

@@ -24,20 +24,13 @@ _VECTOR_BYTES = 64
 
 
 def are_long(lengths: NDArray[np.int64], n_lanes: int) -> NDArray[np.bool_]:
-    """Return a mask of sentences to process one at a time, since a batch would be half idle.
-
-    Parameters
-    ----------
-    lengths : (n,) int64
-        Lengths in descending order. A batch takes the time of its longest sentence for every lane.
-    n_lanes : int
-        Number of sentences in a batch.
-    """
+    """Return which lengths, in descending order, to process alone: a batch would be half idle."""
     result = np.zeros(len(lengths), dtype=bool)
     cubes = lengths.astype(np.float64) ** 3
     begin = 0
     while begin < len(lengths) and lengths[begin] >= LEAST_WORDS:
         end = begin + n_lanes
+        # A batch takes the time of its longest sentence for every lane.
         is_idle = cubes[begin:end].sum() <= 0.5 * n_lanes * cubes[begin]
         if is_idle or lengths[begin] >= MOST_WORDS:
             result[begin] = True
@@ -48,13 +41,7 @@ def are_long(lengths: NDArray[np.int64], n_lanes: int) -> NDArray[np.bool_]:
 
 
 class LongRules:
-    """Weights of rules on a linear scale, in the layout for one sentence at a time.
-
-    Parameters
-    ----------
-    rules : LaneRules
-        Weights in the layout for many sentences at a time.
-    """
+    """Weights of rules on a linear scale, in the layout for one sentence at a time."""
 
     def __init__(self, rules: LaneRules):
         self.dtype, self.n_symbols = rules.dtype, rules.n_symbols

@@ -18,25 +18,7 @@ _MOST_REJECTED = 1000
 def draw_sentences(
     weights: RuleWeights, n_sentences: int, max_length: int, rng: np.random.Generator
 ) -> tuple[TokenSequences, TreeArrays]:
-    """Draw trees from a proper grammar, conditional on at most `max_length` words.
-
-    Parameters
-    ----------
-    weights : RuleWeights
-        Logarithms of probabilities: the root and every row sum to 1.
-    n_sentences, max_length : int
-    rng : Generator
-
-    Returns
-    -------
-    sentences : TokenSequences
-    trees : TreeArrays
-
-    Raises
-    ------
-    ValueError
-        If a thousand trees in a row are too long.
-    """
+    """Draw trees from a proper grammar given at most `max_length` words; raise if that is rare."""
     rules = _Rules(weights)
     sentences: list[Any] = []
     symbols: list[Any] = []

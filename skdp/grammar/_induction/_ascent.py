@@ -23,28 +23,15 @@ _TRIAL = 10
 
 
 class Induction(CoordinateAscent):
-    """Ascent of a grammar of sentences to a local maximum of the lower bound.
+    """Ascent of a grammar of sentences, which removes symbols when the bound hardly rises.
 
-    When the bound hardly rises, the symbols are removed one by one, the least used first. If that
-    leads to a higher bound within a few iterations, the ascent continues without the symbol. It has
-    converged when no symbol can be removed.
-
-    Parameters
-    ----------
-    grammar : VariationalGrammar or MaximumLikelihoodGrammar
-        The grammar before its first update.
-    start : RuleWeights
-        Weights of the first expectation.
-    flat : RuleWeights
-        Weights of a uniform grammar.
-    n_annealed : int
-        Number of iterations with weights between the flat weights and the grammar's, which have no
-        bound.
+    The least used are tried first. The ascent continues without a symbol if that leads to a higher
+    bound within a few iterations. It has converged when no symbol can be removed.
     """
 
     def __init__(self, grammar: Any, start: RuleWeights, flat: RuleWeights, n_annealed: int):
         super().__init__(grammar, start)
-        self.n_annealed = n_annealed
+        self.n_annealed = n_annealed  # iterations between the flat weights and its own: no bound
         self._flat = flat
         self._untried: list[int] | None = None
         """Symbols whose removal is still to be tried; None: the bound has not settled yet."""
@@ -114,25 +101,14 @@ def _mix(power: float, weights: RuleWeights, flat: RuleWeights) -> RuleWeights:
 def start_weights(
     layout: GrammarLayout, rule_types: NDArray[np.float64], rng: np.random.Generator | None = None
 ) -> RuleWeights:
-    """Return the weights of an initial grammar, independent of the sentences.
-
-    Parameters
-    ----------
-    layout : GrammarLayout
-    rule_types : (n_types,) array
-        Probabilities of the types of rules, the same for all symbols. They strongly affect the
-        brackets that are found.
-    rng : Generator or None, default=None
-        Generator for draws of all other distributions from flat Dirichlet priors; None: uniform
-        distributions.
-    """
+    """Return weights of an initial grammar, independent of the sentences; uniform without `rng`."""
 
     def logs(n_rows: int, *shape: int) -> Any:
         size = (n_rows, *shape)
         cells = np.ones(size) if rng is None else rng.standard_exponential(size)
         return np.log(cells / cells.reshape(n_rows, -1).sum(axis=1).reshape(-1, *[1] * len(shape)))
 
-    types = np.log(rule_types)
+    types = np.log(rule_types)  # they strongly affect the brackets that are found
     places = layout.inventories
     sizes = [place.stop - place.start for place in places]
     root = logs(1, layout.n_symbols)[0]

@@ -17,24 +17,7 @@ Span = tuple[int, int]
 
 
 def add_brackets(sentences: TokenSequences, y: Any, name: str = "y") -> Sentences:
-    """Return sentences with the limits that brackets set, or `sentences` if there are none.
-
-    Parameters
-    ----------
-    sentences : TokenSequences
-    y : list of n_sentences entries, or None
-        Lists of spans, trees, or None; or single numbers or strings, which are no brackets.
-    name : str, default="y"
-        Name of `y` in messages.
-
-    Raises
-    ------
-    ValueError
-        If the number of entries differs from that of the sentences, a span is out of range, a tree
-        has another number of words, or two spans of a sentence cross.
-    TypeError
-        If `y` or an entry is of another type.
-    """
+    """Return sentences with the limits that brackets `y` set, or `sentences` if there are none."""
     if y is None:
         return sentences
     y = read_entries(y, name)
@@ -111,11 +94,9 @@ def _is_integer(value: Any) -> bool:
 
 
 def _narrow(spans: list[Span], firsts: Any, lasts: Any, where: str) -> None:
-    """Set the limits of a sentence's spans.
-
-    Brackets are in the order of their starts, and long ones come first. So a bracket crosses an
-    earlier one, or lies within all spans with which it shares words.
-    """
+    """Narrow the limits of a sentence's spans in place; raise ValueError if two brackets cross."""
+    # In the order of their starts, long ones first: a bracket crosses an earlier one, or lies
+    # within all spans with which it shares words.
     ordered = sorted(set(spans), key=lambda span: (span[0], -span[1]))
     for i, j in ordered:
         if lasts[i] < j:

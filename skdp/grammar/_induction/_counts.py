@@ -18,19 +18,11 @@ ACTIVE = 1e-6
 
 
 class RuleCounts(NamedTuple):
-    """Counts or expected counts, summed over sentences.
+    """Counts or expected counts, summed over sentences."""
 
-    Parameters
-    ----------
-    root : (S,) array
-    emission : (P, V) array
-    binary : (C, S, S) array
-        Parent, left child, right child.
-    """
-
-    root: Floats
-    emission: Floats
-    binary: Floats
+    root: Floats  # (S,)
+    emission: Floats  # (P, V)
+    binary: Floats  # (C, S, S), parent, left child, right child
 
     def of_nodes(self, layout: GrammarLayout) -> Floats:
         """Return the number of nodes with each symbol, (S,)."""

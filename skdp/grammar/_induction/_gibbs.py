@@ -58,20 +58,7 @@ class GrammarDraw(NamedTuple):
 
 
 class GrammarSampler(Part):
-    """Markov chain over trees, rules, top-level weights and concentrations.
-
-    Parameters
-    ----------
-    sentences : TokenSequences or BracketedSentences
-        Sentences of at least one word.
-    layout : GrammarLayout
-    priors : GrammarPriors
-        Priors with the initial concentrations.
-    learned : LearnedConcentrations
-    root : SeedSequence
-        Root seed of the fit.
-    chain : int
-    """
+    """Markov chain over trees, rules, top-level weights and concentrations."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_batches",)
 

@@ -23,22 +23,11 @@ class RuleBlock(NamedTuple):
 
 
 class GrammarLayout(NamedTuple):
-    """Numbers of words and symbols of a grammar, and the places of each kind of symbol.
+    """Numbers of words and symbols of a grammar, and the places of each kind of symbol."""
 
-    Joint order: preterminals first. Without a partition every symbol both emits and branches.
-
-    Parameters
-    ----------
-    n_words : int
-        V.
-    n_components : int
-        K: constituents, or all symbols without separate preterminals.
-    n_preterminals : int or None
-    """
-
-    n_words: int
-    n_components: int
-    n_preterminals: int | None
+    n_words: int  # V
+    n_components: int  # K: constituents, or all symbols without separate preterminals
+    n_preterminals: int | None  # they come first; None: every symbol both emits and branches
 
     @property
     def is_partitioned(self) -> bool:
@@ -107,10 +96,7 @@ def read_row(estimator: Any, name: str, n: int, what: str) -> NDArray[np.float64
 def check_size(
     n_words: int, n_components: int, n_preterminals: int | None, n_grammars: int, what: str
 ) -> None:
-    """Raise if the weights of the rules of `n_grammars` grammars would not fit into memory.
-
-    `what` names the responsible parameters.
-    """
+    """Raise if the weights of `n_grammars` grammars would not fit into memory because of `what`."""
     n_first = n_preterminals or 0
     n_symbols = float(n_components) + n_first
     n_weights = n_components * n_symbols**2 + float(n_first or n_components) * n_words

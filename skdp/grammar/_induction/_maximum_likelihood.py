@@ -14,22 +14,13 @@ from skdp.grammar._induction._variational import RuleProbabilities, uniform_weig
 
 
 class MaximumLikelihoodGrammar:
-    """Rule probabilities that maximize likelihood x prod phi^pseudo_count, given counts.
-
-    Parameters
-    ----------
-    layout : GrammarLayout
-    pseudo_count : float
-        Pseudo-count of every rule and root.
-    probabilities : RuleProbabilities or None, default=None
-        Probabilities of unused symbols; None: uniform.
-    """
+    """Rule probabilities that maximize likelihood x prod phi^pseudo_count, given counts."""
 
     def __init__(
         self,
         layout: GrammarLayout,
         pseudo_count: float,
-        probabilities: RuleProbabilities | None = None,
+        probabilities: RuleProbabilities | None = None,  # of unused symbols; None: uniform
         counts: RuleCounts | None = None,
     ):
         self.layout = layout

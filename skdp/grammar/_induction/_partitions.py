@@ -51,10 +51,7 @@ class SentencesPartition(NamedTuple):
         return log_prob, *counts
 
     def score(self, grammars: list[RuleWeights]) -> tuple[float, int]:
-        """Return the log probability of all sentences and the number of their words.
-
-        The probability of a sentence is its mean over the grammars.
-        """
+        """Return the sentences' log mean probability over grammars, and the number of words."""
         each = [inside(self.batches, weights) for weights in grammars]
         scores = logsumexp(each, axis=0) - np.log(len(each))
         return float(scores.sum()), len(self.batches.sentences.tokens)
@@ -79,17 +76,7 @@ class MakePartition:
 
 
 class DistributedSentences:
-    """Partitions of sentences that an executor has distributed: the data of a fit.
-
-    Parameters
-    ----------
-    X : PartitionedSentences
-    executor : Executor
-    max_length : int or None, default=None
-        Longer sentences are left out.
-    y : list of n_partitions entries, or None, default=None
-        For each partition None, or a list with an entry for each sentence, as in `add_brackets`.
-    """
+    """Partitions of sentences that an executor has distributed: the data of a fit."""
 
     def __init__(
         self,
@@ -146,10 +133,7 @@ class DistributedSentences:
         return [self._executor.call(part.number, method, *args) for part in self._parts]
 
     def _work(self, work: Callable[[], Any]) -> Any:
-        """Return the result of `work` on the partitions, placing them again if workers are lost.
-
-        Statistics depend only on the data and the weights, so nothing else is lost.
-        """
+        """Return the result of `work` on the partitions, placing them again if workers are lost."""
         for n_losses in count(1):
             try:
                 if not self._is_placed:
@@ -157,6 +141,7 @@ class DistributedSentences:
                     self._is_placed = True
                 return work()
             except LostWorkerError as error:
+                # Statistics depend only on the data and the weights, so nothing else is lost.
                 self._is_placed = False
                 if n_losses == _MOST_LOSSES:
                     raise

@@ -322,10 +322,8 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self._mean_weights() if self.predict_method == "mean" else self._grammar.weights()
 
     def _posterior_of_trees(self) -> VariationalGrammar | None:
-        """Return the posterior that chooses among the best trees, or None if the weights do.
-
-        A grammar of maximum likelihood has no posterior: expected probabilities are its own.
-        """
+        """Return the posterior that chooses among the best trees, or None if the weights do."""
+        # A grammar of maximum likelihood has no posterior: expected probabilities are its own.
         is_posterior = isinstance(self._grammar, VariationalGrammar)
         return self._grammar if self.predict_method == "expected" and is_posterior else None
 

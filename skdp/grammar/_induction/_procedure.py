@@ -11,21 +11,13 @@ from skdp.grammar._induction._ascent import Induction
 
 
 class InductionAscents(Ascents):
-    """Ascents of grammars of sentences.
-
-    Parameters
-    ----------
-    *args
-        Parameters of `Ascents`.
-    in_partitions : bool
-        Whether partitions of the sentences use the threads or workers.
-    """
+    """Ascents of grammars of sentences."""
 
     steps_in_place = False
 
     def __init__(self, *args: Any, in_partitions: bool):
         super().__init__(*args)
-        self._in_partitions = in_partitions
+        self._in_partitions = in_partitions  # partitions use the threads or workers
 
     def plan(self, run: Induction) -> AscentPlan:
         """Return the arguments of all steps; the tolerance of an earlier fit may have differed."""

@@ -24,17 +24,7 @@ from skdp.grammar._induction._variational import VariationalGrammar
 def count_rules(
     trees: TreeArrays, sentences: TokenSequences, shapes: tuple[tuple[int, ...], ...], first: int
 ) -> RuleCounts:
-    """Return the counts of rules in trees.
-
-    Parameters
-    ----------
-    trees : TreeArrays
-    sentences : TokenSequences
-        Sentences of the trees, in order.
-    shapes : shapes of root, emission and binary
-    first : int
-        Index of the first branching symbol in the joint order.
-    """
+    """Return the counts of rules in trees; `first` is the index of the first branching symbol."""
     symbols, lengths, node_ptr = trees
     root, emission, binary = (np.zeros(shape) for shape in shapes)
     parsed = np.diff(node_ptr) > 0
@@ -75,18 +65,8 @@ N_CANDIDATES = 50
 def rank_by_expectation(
     words: NDArray[Any], weights: RuleWeights, grammar: VariationalGrammar, k: int
 ) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    """Return the k trees with the highest expected probability, as symbols and lengths.
-
-    They are chosen among the best trees by `weights`, at least N_CANDIDATES (Liang et al. 2009,
-    4.3, option 3).
-
-    Parameters
-    ----------
-    words : (n,) array of int
-    weights : RuleWeights
-    grammar : VariationalGrammar
-    k : int
-    """
+    """Return the k trees with the highest expected probability, as symbols and lengths."""
+    # They are among the best trees by `weights` (Liang et al. 2009, 4.3, option 3).
     candidates = list(BestChartTrees(words, weights, max(k, N_CANDIDATES)).trees())
     sentence = TokenSequences(words, np.array([0, len(words)]), weights.log_emission.shape[1])
     shapes = tuple(part.shape for part in weights[:3])
@@ -109,29 +89,14 @@ def rank_by_expectation(
 
 @dataclass(frozen=True, eq=False)
 class RankTrees:
-    """Returns the most probable trees of a sentence and their log probabilities.
+    """Returns the most probable trees of a sentence and their log probabilities."""
 
-    Attributes
-    ----------
-    weights : RuleWeights
-        Weights for ranking trees.
-    grammars : list of RuleWeights
-        Grammars over which probabilities are averaged.
-    names : list of str
-        Labels of the symbols.
-    words : list of str
-        The vocabulary.
-    k : int
-    posterior : VariationalGrammar or None
-        Grammar whose `log_expected` ranks the best trees by `weights`; None: keep their order.
-    """
-
-    weights: RuleWeights
-    grammars: Sequence[RuleWeights]
-    names: Sequence[str]
-    words: Sequence[str]
+    weights: RuleWeights  # rank the trees
+    grammars: Sequence[RuleWeights]  # probabilities are averaged over them
+    names: Sequence[str]  # labels of the symbols
+    words: Sequence[str]  # the vocabulary
     k: int
-    posterior: VariationalGrammar | None = None
+    posterior: VariationalGrammar | None = None  # ranks the best trees by `log_expected`
 
     def __call__(self, words: NDArray[Any]) -> list[tuple[ParseTree, float]]:
         leaves, found = [self.words[word] for word in words.tolist()], []
@@ -163,19 +128,7 @@ def make_trees(
     words: Sequence[str],
     fallback: str,
 ) -> list[ParseTree]:
-    """Return trees with named symbols and words.
-
-    Parameters
-    ----------
-    trees : TreeArrays
-    sentences : TokenSequences
-    names : list of str
-        Labels of the symbols.
-    words : list of str
-        The vocabulary.
-    fallback : str
-        Root label of a sentence without a parse, with its words as children.
-    """
+    """Return trees with named symbols and words; without a parse, `fallback` above the words."""
     made = []
     for i, sentence in enumerate(sentences):
         nodes = slice(trees.node_ptr[i], trees.node_ptr[i + 1])

@@ -79,24 +79,14 @@ def uniform_weights(layout: GrammarLayout) -> list[Floats]:
 
 
 class VariationalGrammar:
-    """The factors q(beta) and q(phi), given the expected counts of an E-step.
-
-    Parameters
-    ----------
-    layout : GrammarLayout
-    priors : GrammarPriors
-    top_weights : list of arrays or None, default=None
-        beta of each inventory of symbols; None: uniform.
-    counts : RuleCounts or None, default=None
-        Expected counts under q(z); None: the grammar is not fitted yet.
-    """
+    """The factors q(beta) and q(phi), given the expected counts of an E-step."""
 
     def __init__(
         self,
         layout: GrammarLayout,
         priors: GrammarPriors,
         top_weights: list[Floats] | None = None,
-        counts: RuleCounts | None = None,
+        counts: RuleCounts | None = None,  # under q(z); None: the grammar is not fitted yet
     ):
         self.layout = layout
         self.priors = priors
@@ -115,10 +105,7 @@ class VariationalGrammar:
         return made
 
     def families(self) -> list[Family]:
-        """Return the rows whose prior depends on beta: roots and binary rules.
-
-        A block of binary rules is a single family, or two families for left and right children.
-        """
+        """Return the rows whose prior depends on beta: roots and binary rules."""
         layout, counts = self.layout, self.counts
         places = layout.inventories
         roots = [
@@ -165,11 +152,7 @@ class VariationalGrammar:
     def lower_bound(self, log_likelihood: float) -> float:
         """Return the lower bound of log p(sentences, beta).
 
-        Parameters
-        ----------
-        log_likelihood : float
-            Sum over sentences of the log inside weights under `weights`, i.e. with the optimal q(z)
-            for these factors.
+        `log_likelihood` is the log inside weight under `weights`, i.e. with the optimal q(z).
         """
         families = [(f.prior(self.top_weights), f.counts) for f in self.families()]
         bound = log_likelihood + sum(self.priors.top.log_density(b) for b in self.top_weights)
@@ -183,10 +166,7 @@ class VariationalGrammar:
         return tops + sum(log_evidence(prior, counts) for prior, counts in self._all_rows())
 
     def log_expected(self, used: RuleCounts) -> float:
-        """Return log E[p(trees, words)] under q(phi), given the counts of the rules in the trees.
-
-        The inner expectation of Liang et al. (2009), (19), without the factor p(words).
-        """
+        """Return log E[p(trees, words)] under q(phi) (Liang et al. 2009, (19) without p(words))."""
         pairs = zip(self._all_rows(), self.given(used)._all_rows(), strict=True)
         return sum(log_predictive(prior, counts, new) for (prior, counts), (_, new) in pairs)
 
@@ -230,15 +210,13 @@ class VariationalGrammar:
         return sorted(shared, key=lambda symbol: float(nodes[symbol]))
 
     def without(self, symbol: int) -> RuleWeights:
-        """Return the posterior mean's weights without the rules of a symbol.
-
-        All rules of the other symbols in use become possible, so that they can take over its role.
-        """
+        """Return the posterior mean's weights without the rules of a symbol."""
         layout = self.layout
         left = self.counts.active(layout)
         left[symbol] = False
         rows = left[layout.inventories[0], None]
         words = np.broadcast_to(rows, (len(rows), layout.n_words))
+        # All rules of the other symbols in use become possible: they can take over its role.
         pairs = left[layout.branching, None, None] & np.outer(left, left)
         p = self.probabilities()
         return p._replace(
@@ -248,11 +226,7 @@ class VariationalGrammar:
         ).weights(layout)
 
     def _expectations(self, expectation: Any, join: Any) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return expectations of root, rule types, emissions and binary rules.
-
-        With separate preterminals, `join` combines the kind with the root and the type with the
-        rules; it also combines independent children into pairs.
-        """
+        """Return expectations of root, rule types, emissions and binary rules."""
         layout = self.layout
         places = layout.inventories
         families = self.families()

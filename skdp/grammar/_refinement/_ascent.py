@@ -24,27 +24,14 @@ _N_SPLIT = 10
 
 
 class Refinement(CoordinateAscent):
-    """Ascent of a refined grammar to a local maximum of the lower bound.
+    """Ascent of a refined grammar, from the coarse grammar and noise.
 
-    It starts with the coarse grammar and noise. For many subsymbols, it starts with few, which are
-    split in two until their number is reached.
-
-    Parameters
-    ----------
-    make_grammar : callable
-        Function from a number of subsymbols to a VariationalRefinement or
-        MaximumLikelihoodRefinement before its first update.
-    n_components : int
-    trees : Treebank
-    lexicon : TreebankLexicon
-    expect : Expectation
-        Expectation for these trees.
-    rng : Generator
+    For many subsymbols it starts with few, which are split in two until their number is reached.
     """
 
     def __init__(
         self,
-        make_grammar: Callable[[int], Any],
+        make_grammar: Callable[[int], Any],  # from a number of subsymbols
         n_components: int,
         trees: Treebank,
         lexicon: TreebankLexicon,
@@ -92,12 +79,9 @@ def _sizes(n_components: int) -> list[int]:
 
 
 def split(logs: RefinedTables, n_components: int, rng: np.random.Generator) -> RefinedTables:
-    """Return weights of more subsymbols, which are split as evenly as possible.
-
-    The new subsymbols of a child share its weight. Noise makes them different.
-    """
+    """Return weights of more subsymbols, split as evenly as possible, with noise to differ."""
     origin = np.arange(n_components) * logs.n_components // n_components
-    share = -np.log(np.bincount(origin))[origin]
+    share = -np.log(np.bincount(origin))[origin]  # of the weight of a child
     tables = []
     for table, n_children in zip(logs, (1, 0, 1, 2), strict=True):
         made = table

@@ -24,16 +24,6 @@ def make_backoff(
     """Return the grammar of trees without siblings, ancestors and subsymbols in its symbols.
 
     It has every rule of grammars of higher orders, and so parses every sentence that they parse.
-
-    Parameters
-    ----------
-    trees : sequence of ParseTree
-        Trees in the format of the treebank.
-    sentences : sequence of sequences of str
-        Words of the trees, as given to `lexicon`.
-    lexicon : TreebankLexicon
-    widths : sequence of float
-        As in `RefinedParser`.
     """
     flat = flatten(
         [binarize(tree) for tree in trees], [lexicon.encode(sentence) for sentence in sentences]

@@ -14,27 +14,13 @@ from skdp.grammar._refinement._kernels_coarse import COPY
 
 
 class Lexical(NamedTuple):
-    """Possible emissions of the words of a sentence.
+    """Possible emissions of the words of a sentence."""
 
-    Attributes
-    ----------
-    emission : (m, 2) int32
-        Symbol, and row of this table.
-    ptr : (n + 1,) int64
-        Offsets of the rows of every word.
-    rows : (m,) int32
-        Rows of the grammar's emissions.
-    log_weights : (m,) array
-        Log weights under the coarse grammar.
-    log_factor : (m,) array
-        Log factors of the weights of the grammar.
-    """
-
-    emission: Ints
-    ptr: NDArray[np.int64]
-    rows: Ints
-    log_weights: Floats
-    log_factor: Floats
+    emission: Ints  # (m, 2), symbol, and row of this table
+    ptr: NDArray[np.int64]  # (n + 1,), offsets of the rows of every word
+    rows: Ints  # (m,), rows of the grammar's emissions
+    log_weights: Floats  # (m,), under the coarse grammar
+    log_factor: Floats  # (m,), log factors of the grammar's weights
 
     def find(self, word: int, symbol: int) -> int | None:
         """Return the row of a word's emission by a symbol, or None if there is none."""
@@ -44,72 +30,35 @@ class Lexical(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Items and edges of a sentence's pruned chart.
+    """Items and edges of a sentence's pruned chart."""
 
-    Attributes
-    ----------
-    symbols : (n_items,) int32
-    edge_ptr : (n_items + 1,) int64
-    edges : (n_edges, 4) int32
-        See `_kernels_coarse`.
-    root_items : (R,) int32
-        Items of whole sentences with the roots' symbols, -1: none.
-    words : Lexical
-        Emissions, which edges that emit words refer to by row.
-    """
-
-    symbols: Ints
-    edge_ptr: NDArray[np.int64]
-    edges: Ints
-    root_items: Ints
-    words: Lexical
+    symbols: Ints  # (n_items,)
+    edge_ptr: NDArray[np.int64]  # (n_items + 1,)
+    edges: Ints  # (n_edges, 4), see `_kernels_coarse`
+    root_items: Ints  # (R,), items of whole sentences with the roots' symbols, -1: none
+    words: Lexical  # emissions, to which edges refer by row
 
 
 class ScoredForest(NamedTuple):
-    """A forest with scores of edges and roots, whose sum is the score of a tree.
-
-    Attributes
-    ----------
-    trees : Forest
-    scores : (n_edges,) array
-        Scores of edges; -inf: the edge is not in a tree.
-    root_scores : (n_items,) array
-    best : (n_items,) array
-        The highest sum of scores of an item's subtrees.
-    choice : (n_items,) int64
-        The first edge of the best subtree.
-    root : int
-        Root item of the best tree.
-    """
+    """A forest with scores of edges and roots, whose sum is the score of a tree."""
 
     trees: Forest
-    scores: Floats
-    root_scores: Floats
-    best: Floats
-    choice: NDArray[np.int64]
-    root: int
+    scores: Floats  # (n_edges,), -inf: the edge is not in a tree
+    root_scores: Floats  # (n_items,)
+    best: Floats  # (n_items,), the highest sum of scores of an item's subtrees
+    choice: NDArray[np.int64]  # (n_items,), the first edge of the best subtree
+    root: int  # item of the best tree
 
 
 def score_rules(trees: Forest, shares: Floats, decoding: str) -> ScoredForest:
-    """Return the scores of the edges for a decoding method.
-
-    Parameters
-    ----------
-    trees : Forest
-    shares : (n_edges,) array
-        Posterior probabilities of the edges.
-    decoding : {"max-rule", "projection"}
-        "max-rule": the posterior probabilities of all rules of a tree are multiplied. "projection":
-        an item chooses independently among its edges, with their posterior probabilities divided by
-        that of the item, and the root is chosen by the probability of the item.
-    """
+    """Return the scores of the edges, given their posterior probabilities."""
     n_items = len(trees.symbols)
     scores = np.full(len(shares), -np.inf)
     np.log(shares, out=scores, where=shares > 0.0)
     root_scores = np.zeros(n_items)
-    if decoding == "max-rule":
+    if decoding == "max-rule":  # posteriors of all rules of a tree are multiplied
         scores[(trees.edges[:, 0] == COPY) & (shares > 0.0)] = 0.0
-    else:
+    else:  # an item chooses independently among its edges, the root by the items' posteriors
         items = np.repeat(np.arange(n_items), np.diff(trees.edge_ptr))
         totals = np.bincount(items, weights=shares, minlength=n_items)
         root_scores = np.full(n_items, -np.inf)
@@ -139,12 +88,7 @@ def _children(edges: Ints, edge: int) -> list[int]:
 
 
 class BestForestTrees(BestTrees):
-    """The best trees of a forest, in which the edges of `TOP` are the indices of the roots.
-
-    Parameters
-    ----------
-    scored : ScoredForest
-    """
+    """The best trees of a forest, in which the edges of `TOP` are the indices of the roots."""
 
     def __init__(self, scored: ScoredForest):
         super().__init__()

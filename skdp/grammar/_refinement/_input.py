@@ -122,15 +122,7 @@ def binarize_all(
 def check_tags(
     tags: Any, sentences: Sequence[tuple[str, ...]], known: Mapping[str, int]
 ) -> list[list[int] | None]:
-    """Return given tags as symbols, -1 for words without a tag; None for sentences without tags.
-
-    Parameters
-    ----------
-    tags : sequence of sequences of str or None, or None
-    sentences : sequence of tuples of str
-    known : dict from str to int
-        Symbols of tags.
-    """
+    """Return given tags as symbols, -1: a word without a tag; None: a sentence without tags."""
     if tags is None:
         return [None] * len(sentences)
     if not is_list_like(tags):

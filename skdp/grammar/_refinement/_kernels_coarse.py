@@ -98,10 +98,7 @@ def fill_outside(
     n, roots, log_root, unary, log_unary, binary, rule_ptr, log_binary, best_in, ends, n_ends,
     width, best_out,
 ):  # fmt: skip
-    """Fill the chart of best contexts; return the cut, or -inf if there is no tree.
-
-    Contexts of items that will be pruned are left incomplete.
-    """
+    """Fill the chart of best contexts; return the cut, or -inf if there is no tree."""
     last, n_symbols = best_in.shape[1] - 1, best_in.shape[2]
     best_out[: span_of(n - 1, n) + 1] = -math.inf
     top, best = span_of(0, n), -math.inf
@@ -125,7 +122,7 @@ def fill_outside(
             for a in range(n_symbols):
                 outer = best_out[span, 0, a]
                 if outer + best_in[span, 0, a] < cut:
-                    continue
+                    continue  # contexts of items that will be pruned are left incomplete
                 for b in range(rule_ptr[a], rule_ptr[a + 1]):
                     left, right = binary[b, 1], binary[b, 2]
                     x = outer + log_binary[b]
@@ -165,9 +162,9 @@ def link_items(
     words, emission, word_ptr, unary, unary_ptr, log_unary, binary, rule_ptr, log_binary, best_in,
     best_out, cut, items, ends, n_ends, edge_ptr, edges,
 ):  # fmt: skip
-    """Write the edges of the forest, binary edges of an item by rule, and return their number.
+    """Write the edges of the forest, and return their number; if `edges` is empty, only count.
 
-    If `edges` is empty they are only counted. Only the `ends` of items are kept.
+    Binary edges of an item are ordered by rule. Only the `ends` of items are kept.
     """
     n, last = words.shape[0], best_in.shape[1] - 1
     write = edges.shape[0] > 0

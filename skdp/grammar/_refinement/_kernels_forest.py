@@ -11,6 +11,9 @@
 | outside | O | (n_items, K) | scaled such that sum of I O is the item's posterior probability |
 | pairs | | (K, K) | scratch |
 | shares | | (n_edges,) | posterior probabilities of edges |
+| scores, root_scores | | (n_edges,), (n_items,) | of edges, -inf: impossible; of items as roots |
+| best | | (n_items,) | the highest sum of scores of an item's subtrees |
+| choice | | (n_items,) int64 | the best edge of an item, the first of equals; -1: none possible |
 """
 
 # mypy: ignore-errors
@@ -44,11 +47,7 @@ def sum_inside(
     edge_ptr, edges, emission, unary, binary, scale_emission, scale_unary, scale_binary,
     inside, log_in, pairs,
 ):  # fmt: skip
-    """Fill the inside weights of all items.
-
-    For edges with the same binary rule, the children are summed first, and the rule is applied
-    once.
-    """
+    """Fill the inside weights of all items."""
     n = inside.shape[1]
     for item in range(edge_ptr.shape[0] - 1):
         top = -math.inf
@@ -85,7 +84,7 @@ def sum_inside(
                     for j in range(n):
                         pairs[i, j] += x * inside[second, j]
                 if edge + 1 < edge_ptr[item + 1] and edges[edge + 1, 1] == at:
-                    continue
+                    continue  # sum children of edges with the same rule, then apply it once
                 for i in range(n):
                     for j in range(n):
                         x = pairs[i, j]
@@ -137,15 +136,12 @@ def sum_outside(
     edge_ptr, edges, root_items, root, emission, unary, binary, scale_root, scale_emission,
     scale_unary, scale_binary, inside, log_in, outside, pairs, shares,
 ):  # fmt: skip
-    """Fill the outside weights of all items and the posterior probabilities of all edges.
-
-    Returns the log of the summed weight of all trees, or -inf (without filling) if it is 0.
-    """
+    """Fill `outside` and `shares`; return the log of the summed weight of all trees."""
     n, n_items = inside.shape[1], edge_ptr.shape[0] - 1
     outside[:n_items] = 0.0
     log_sum = enter_roots(root_items, root, scale_root, inside, log_in, outside)
     if not log_sum > -math.inf:
-        return log_sum
+        return log_sum  # without filling
     for item in range(n_items - 1, -1, -1):
         applied = -1
         if not log_in[item] > -math.inf:
@@ -199,20 +195,7 @@ def sum_outside(
 
 @njit_loop
 def find_best(edge_ptr, edges, root_items, scores, root_scores, best, choice):
-    """Find the tree with the highest sum of scores; return its root item, or -1 if there is none.
-
-    Parameters
-    ----------
-    edge_ptr, edges, root_items : arrays
-    scores : (n_edges,) float64
-        Scores of edges; -inf: the edge is not possible.
-    root_scores : (n_items,) float64
-        Scores of items as roots.
-    best : (n_items,) float64, output
-        The highest sum of scores of an item's subtrees.
-    choice : (n_items,) int64, output
-        The best edge of an item, the first of equals; -1: no edge is possible.
-    """
+    """Find the tree with the highest sum of scores; return its root item, or -1 without a tree."""
     for item in range(edge_ptr.shape[0] - 1):
         best[item] = -math.inf
         choice[item] = -1

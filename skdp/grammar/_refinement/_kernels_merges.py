@@ -39,18 +39,7 @@ def sum_losses(
     left, right, rule, tree_ptr, root_rule, root, emission, unary, binary, symbol, partner, share,
     inside, outside, pairs, counts_unary, counts_binary, losses,
 ):  # fmt: skip
-    """Add the losses of all pairs, with each node considered separately.
-
-    Parameters
-    ----------
-    left, right, rule, tree_ptr, root_rule, root, emission, unary, binary, inside, outside, pairs :
-        As in `expect_labels`. All trees have positive weights.
-    symbol : (N,) int32
-    partner : (S, K) int32
-    share : (S, K) float64
-    counts_unary, counts_binary : as the weights, scratch
-    losses : (S, K) float64, added to
-    """
+    """Add the losses of all pairs, with each node considered separately; no tree has weight 0."""
     n = inside.shape[1]
     for t in range(root_rule.shape[0]):
         start, stop = tree_ptr[t], tree_ptr[t + 1]

@@ -2,7 +2,7 @@
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| left, right | | (n_nodes,) int32 | children of a node, -1: none; children come before parents |
+| left, right | | (n_nodes,) int32 | children (-1: none), numbered in their tree, before parents |
 | rule | | (n_nodes,) int32 | id of a node's coarse rule among the rules of its kind |
 | emission | s -> x | (E, K) | weights of the refined rules, for subsymbol z of s |
 | unary | s -> s' | (U, K, K) | z' of s', z of s |
@@ -13,6 +13,8 @@
 | pairs | | (K, K) | scratch |
 | counts_... | | as the weights | expected uses divided by the weight of the rule |
 | labels | z | (n_nodes,) int32 | subsymbols |
+| tree_ptr | | (n_trees + 1,) | offsets of nodes; the last node of a tree is its root |
+| log_sum, log_best | | (n_trees,) | log weight of a tree's labelings, and of its best labeling |
 
 A node without children emits a word, and a node with only a left child is a unary rule. Subsymbols
 of the parent are on the last axis: all inner loops except those of the outside pass run along it.
@@ -114,23 +116,7 @@ def expect_labels(
     left, right, rule, tree_ptr, root_rule, root, emission, unary, binary,
     inside, outside, pairs, counts_root, counts_emission, counts_unary, counts_binary, log_sum,
 ):  # fmt: skip
-    """Add the expected uses of the rules of all trees, divided by the rules' weights.
-
-    Parameters
-    ----------
-    left, right, rule : (N,) int32
-        Children are numbered within their tree.
-    tree_ptr : (n_trees + 1,) int64
-        A tree's root is its last node.
-    root_rule : (n_trees,) int32
-    root, emission, unary, binary : (R, K), (E, K), (U, K, K), (B, K, K, K) float64
-    inside, outside : (nodes of the largest tree, K) float64, scratch
-    pairs : (K, K) float64, scratch
-    counts_root, counts_emission, counts_unary, counts_binary : as the weights, added to
-        Nothing is added for a tree of weight 0.
-    log_sum : (n_trees,) float64, output
-        Log of the summed weight of a tree's labelings.
-    """
+    """Add the expected uses of the rules of all trees, divided by the rules' weights."""
     n = inside.shape[1]
     for t in range(root_rule.shape[0]):
         start, stop = tree_ptr[t], tree_ptr[t + 1]
@@ -144,7 +130,7 @@ def expect_labels(
         log_sum[t] = logs + math.log(total)
         if not log_sum[t] > -math.inf:
             log_sum[t] = -math.inf
-            continue
+            continue  # nothing is added for a tree of weight 0
         for z in range(n):
             outside[top, z] = root[root_rule[t], z] / total
             counts_root[root_rule[t], z] += inside[top, z] / total
@@ -222,16 +208,7 @@ def find_labels(
     left, right, rule, tree_ptr, root_rule, root, emission, unary, binary, inside, labels,
     log_best,
 ):  # fmt: skip
-    """Write the most probable subsymbols of all nodes.
-
-    Parameters
-    ----------
-    left, right, rule, tree_ptr, root_rule, root, emission, unary, binary, inside :
-        As in `expect_labels`.
-    labels : (N,) int32, output
-    log_best : (n_trees,) float64, output
-        Log weight of a tree's best labeling.
-    """
+    """Write the most probable subsymbols of all nodes."""
     n = inside.shape[1]
     for t in range(root_rule.shape[0]):
         start, stop = tree_ptr[t], tree_ptr[t + 1]

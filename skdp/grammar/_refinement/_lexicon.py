@@ -17,16 +17,10 @@ _FIRST = "^"
 
 
 class TreebankLexicon:
-    """Known words and classes of unknown words.
+    """Known words, which occur at least `min_count` times, and classes of unknown words.
 
-    A word that occurs less than `min_count` times in the training sentences is unknown: it is
-    replaced by a class that depends on its spelling, as in `TokenVectorizer`. The start of a
-    sentence, where an initial capital is uninformative, has separate classes.
-
-    Parameters
-    ----------
-    sentences : sequence of sequences of str
-    min_count : int
+    The class depends on the spelling, as in `TokenVectorizer`. The start of a sentence, where an
+    initial capital is uninformative, has separate classes.
     """
 
     def __init__(self, sentences: Sequence[Sequence[str]], min_count: int):

@@ -10,30 +10,16 @@ from skdp.grammar._refinement._treebank import CoarseRules
 
 
 class MaximumLikelihoodRefinement:
-    """Probabilities of refined rules that maximize likelihood x prod phi^pseudo_count.
-
-    Parameters
-    ----------
-    rules : CoarseRules
-    pseudo_count : float
-        Pseudo-count of every refined rule of the trees' coarse rules, and of every root.
-    n_components : int
-    logs : RefinedTables or None, default=None
-        Logarithms of the probabilities; None: the grammar is not fitted yet. Unused subsymbols have
-        no probabilities.
-    counts : RefinedTables or None, default=None
-    sizes : (S,) int64 or None, default=None
-        Numbers of subsymbols of the symbols; None: `n_components`.
-    """
+    """Probabilities of refined rules that maximize likelihood x prod phi^pseudo_count."""
 
     def __init__(
         self,
         rules: CoarseRules,
         pseudo_count: float,
         n_components: int,
-        logs: RefinedTables | None = None,
+        logs: RefinedTables | None = None,  # None: the grammar is not fitted yet
         counts: RefinedTables | None = None,
-        sizes: NDArray[np.int64] | None = None,
+        sizes: NDArray[np.int64] | None = None,  # (S,), numbers of subsymbols; None: n_components
     ):
         self.rules = rules
         self.pseudo_count = pseudo_count

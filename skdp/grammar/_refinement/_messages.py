@@ -13,24 +13,12 @@ from skdp.grammar._refinement._treebank import CoarseRules, Treebank
 
 
 class RefinedTables(NamedTuple):
-    """A number for every refined rule: a weight, its logarithm, or a count.
+    """A number for every refined rule: a weight, its logarithm, or a count."""
 
-    Attributes
-    ----------
-    root : (R, K) array
-        Values for the root's subsymbol.
-    emission : (E, K) array
-        Values for the symbol's subsymbol.
-    unary : (U, K, K) array
-        Values for the subsymbols of child and parent.
-    binary : (B, K, K, K) array
-        Values for the subsymbols of left child, right child and parent.
-    """
-
-    root: Floats
-    emission: Floats
-    unary: Floats
-    binary: Floats
+    root: Floats  # (R, K), by the root's subsymbol
+    emission: Floats  # (E, K), by the symbol's subsymbol
+    unary: Floats  # (U, K, K), by the subsymbols of child and parent
+    binary: Floats  # (B, K, K, K), by the subsymbols of left child, right child and parent
 
     @classmethod
     def zeros(cls, rules: CoarseRules, n_components: int) -> RefinedTables:

@@ -25,12 +25,9 @@ from skdp.grammar._refinement._treebank import CoarseRules
 
 
 class Projection(NamedTuple):
-    """Posterior probabilities of a forest's edges, summed over subsymbols.
+    """Posterior probabilities of a forest's edges, summed over subsymbols."""
 
-    `log_sum` is the log of the summed weight of the forest's trees.
-    """
-
-    log_sum: float
+    log_sum: float  # log of the summed weight of the forest's trees
     shares: Floats
 
 
@@ -40,38 +37,19 @@ count of unknown words in trees without any."""
 
 
 class RefinedParser:
-    """A refined grammar prepared for parsing.
-
-    Parameters
-    ----------
-    rules : CoarseRules
-    coarse_counts, coarse_logs, logs, log_means : RefinedTables
-        Counts of the coarse rules in the trees; logarithms of the weights of the grammar with one
-        subsymbol, of the weights of the refined grammar, and of the probabilities of its rules.
-    n_words, n_known : int
-        Words from `n_known` on are classes of unknown words. Classes that do not occur in the trees
-        have the emissions of all classes together, from every symbol that emits one of them. If no
-        class occurs, unknown words have the tags of all words, and half a token of probability.
-    widths : sequence of float
-        Items and edges whose best coarse tree has a log weight lower than that of the best tree by
-        more than the first width are pruned; if the refined grammars allow no remaining tree, by
-        more than the next.
-    others : sequence of RefinedTables, default=()
-        Logarithms of the weights of further refined grammars with the same rules. A rule at a place
-        then has the product of its posterior probabilities under all grammars.
-    """
+    """A refined grammar prepared for parsing."""
 
     def __init__(
         self,
         rules: CoarseRules,
-        coarse_counts: RefinedTables,
-        coarse_logs: RefinedTables,
-        logs: RefinedTables,
-        log_means: RefinedTables,
+        coarse_counts: RefinedTables,  # in the trees
+        coarse_logs: RefinedTables,  # of weights with one subsymbol
+        logs: RefinedTables,  # of weights
+        log_means: RefinedTables,  # of the probabilities of rules
         n_words: int,
-        n_known: int,
-        widths: Sequence[float],
-        others: Sequence[RefinedTables] = (),
+        n_known: int,  # words from here on are classes of unknown words
+        widths: Sequence[float],  # differences in log weight at which to prune, tried in turn
+        others: Sequence[RefinedTables] = (),  # the posteriors of rules are products over grammars
     ):
         self.rules = rules
         self.widths = widths
@@ -118,20 +96,10 @@ class RefinedParser:
     def look_up(
         self,
         words: Ints,
-        seen: Sequence[Mapping[int, int] | None],
-        tags: Sequence[int] | None = None,
+        seen: Sequence[Mapping[int, int] | None],  # counts of a rare word's symbols in the trees
+        tags: Sequence[int] | None = None,  # symbols of words, -1: not given
     ) -> Lexical:
-        """Return the emissions of a sentence's words.
-
-        Parameters
-        ----------
-        words : (n,) int32
-        seen : sequence of n dicts from symbols to counts, or None
-            Counts of the symbols of a rare word in the trees.
-        tags : sequence of n int or None, default=None
-            Symbols of the words, -1: not given. A symbol that does not occur with the word in the
-            trees emits it with its weight for all words together.
-        """
+        """Return the emissions of a sentence's words."""
         parts, factors, ptr = [], [], [0]
         for i, (word, counts) in enumerate(zip(words, seen, strict=True)):
             rows = self._emission[self._word_ptr[word] : self._word_ptr[word + 1]]
@@ -140,7 +108,7 @@ class RefinedParser:
                 mine = rows[:, 0] == tags[i]
                 if mine.any():
                     rows, factor = rows[mine], factor[mine]
-                else:
+                else:  # the symbol's weight for all words together
                     rows = np.array([[tags[i], self._any_row[tags[i]]]], dtype=np.int32)
                     factor = np.zeros(1)
             parts.append(rows)
@@ -199,11 +167,7 @@ class RefinedParser:
         return Forest(symbols, edge_ptr, edges, items[top, -1, rules.roots], words)
 
     def project(self, trees: Forest) -> Projection:
-        """Return the edges' posterior probabilities, multiplied over the refined grammars.
-
-        The logs of the summed weights are added; -inf if no remaining tree is allowed by all
-        grammars.
-        """
+        """Return the edges' posterior probabilities, multiplied over the refined grammars."""
         log_sum, shares = self._sum(trees, self._scaled[0])
         for scaled in self._scaled[1:]:
             if np.isneginf(log_sum):
@@ -212,7 +176,7 @@ class RefinedParser:
             log_sum, shares = log_sum + other.log_sum, shares * other.shares
         is_product = len(self._scaled) > 1 and log_sum > -np.inf
         if is_product and score_rules(trees, shares, "max-rule").root < 0:
-            log_sum = -np.inf
+            log_sum = -np.inf  # no remaining tree is allowed by all grammars
         return Projection(log_sum, shares)
 
     @staticmethod
@@ -332,14 +296,10 @@ _UNKNOWN, _ANY = -1, -2
 
 
 def _pool(emission: Ints, logs: Floats, n_known: int) -> tuple[Ints, Floats]:
-    """Return symbols and words, and logs, with rows for unknown words and for all words.
-
-    These rows have the summed weights of all unknown words of a symbol, or of all its words. If the
-    trees have no unknown words, all words count as unknown.
-    """
+    """Return symbols and words, and logs, with rows of sums over unknown and over all words."""
     rare = emission[:, 1] >= n_known
     if not rare.any():
-        rare[:] = True
+        rare[:] = True  # without unknown words in the trees, all count as unknown
     tables, sums = [emission], [logs]
     for mine, name in ((rare, _UNKNOWN), (np.ones_like(rare), _ANY)):
         symbols = np.unique(emission[mine, 0])
@@ -353,10 +313,8 @@ def _pool(emission: Ints, logs: Floats, n_known: int) -> tuple[Ints, Floats]:
 def _share_with_unknown(emission: Ints, logs: Floats, n_tokens: float) -> None:
     """Scale known and unknown words, in place, so that a symbol's words sum to 1 with both.
 
-    Without unknown words in the trees, these have the tags of all words, so their rows have the
-    whole probability of their symbols. Half a token is added for them to the `n_tokens` of the
-    trees. Every symbol has the same share of it as of the tokens, so the factors do not depend on
-    the symbol.
+    Unknown words, not seen in the trees, have the tags of all words. They get half a token besides
+    `n_tokens`, divided among the symbols like these, so that factors do not depend on the symbol.
     """
     log_total = np.log(n_tokens + _SMOOTHING)
     logs[emission[:, 1] >= 0] += np.log(n_tokens) - log_total

@@ -59,13 +59,10 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class FindTree(Asked):
-    """Parses sentences: returns a tree, and whether it is a parse.
-
-    The grammar `backoff`, if any, parses the sentences that have no parse by this grammar.
-    """
+    """Parses sentences: returns a tree, and whether it is a parse."""
 
     decoding: str
-    backoff: Asked | None
+    backoff: Asked | None  # parses the sentences that have no parse by this grammar
 
     def __call__(self, sentence: Sentence, tags: Tags) -> tuple[ParseTree | None, bool]:
         if not sentence:

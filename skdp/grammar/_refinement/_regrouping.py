@@ -20,24 +20,12 @@ from skdp.grammar._refinement._treebank import CoarseRules, Treebank
 
 
 class SubsymbolRegrouping(NamedTuple):
-    """New subsymbols derived from old subsymbols.
+    """New subsymbols derived from old subsymbols."""
 
-    Symbols may have different numbers of subsymbols; subsymbols from `sizes` on are never used.
-
-    Attributes
-    ----------
-    sizes : (S,) int64
-        New numbers of subsymbols.
-    as_child, as_parent : (S, K, K') array
-        Share of an old subsymbol's weight, as a child or as a parent, that a new subsymbol gets.
-    partner : (S, K') int32
-        The other half of a split subsymbol, -1: none.
-    """
-
-    sizes: NDArray[np.int64]
-    as_child: Floats
-    as_parent: Floats
-    partner: Ints
+    sizes: NDArray[np.int64]  # (S,), new numbers of subsymbols; those from there on are never used
+    as_child: Floats  # (S, K, K'), share of an old subsymbol's weight that a new one gets
+    as_parent: Floats  # (S, K, K')
+    partner: Ints  # (S, K'), the other half of a split subsymbol, -1: none
 
     def apply(self, logs: RefinedTables, rules: CoarseRules) -> RefinedTables:
         """Return the logarithms of the new weights."""
@@ -65,16 +53,7 @@ def _map(table: Floats, axis: int, maps: Floats) -> Floats:
 
 
 def split_in_two(sizes: NDArray[np.int64], nodes: Floats, n_components: int) -> SubsymbolRegrouping:
-    """Return the splits of all subsymbols, up to `n_components` per symbol.
-
-    Parameters
-    ----------
-    sizes : (S,) int64
-    nodes : (S, K) array
-        Expected nodes: if there is no room for all splits, the most frequent subsymbols are split.
-    n_components : int
-        Largest number of subsymbols of a symbol.
-    """
+    """Return splits of all subsymbols, or of the most frequent, up to `n_components` per symbol."""
     made = np.minimum(2 * sizes, n_components)
     shape = (len(sizes), nodes.shape[1], int(made.max()))
     as_child, as_parent = np.zeros(shape), np.zeros(shape)
@@ -94,17 +73,9 @@ def split_in_two(sizes: NDArray[np.int64], nodes: Floats, n_components: int) -> 
 def merge_pairs(
     sizes: NDArray[np.int64], partner: Ints, is_merged: NDArray[np.bool_], share: Floats
 ) -> SubsymbolRegrouping:
-    """Return merges of pairs of neighbors.
+    """Return merges of pairs of neighbors, marked by `is_merged` at the first of the two.
 
-    Parameters
-    ----------
-    sizes : (S,) int64
-    partner : (S, K) int32
-    is_merged : (S, K) bool
-        Whether a pair is merged, at the first of the two.
-    share : (S, K) array
-        Shares of the two in the pair's expected nodes: as a parent, a merged subsymbol is their
-        average with these weights.
+    As a parent, a merged subsymbol is their average, weighted by their shares of the nodes.
     """
     n_symbols, n = partner.shape
     used = np.arange(n) < sizes[:, None]
@@ -163,12 +134,7 @@ def choose_merges(
 def smooth(
     logs: RefinedTables, rules: CoarseRules, rule_share: float, word_share: float
 ) -> RefinedTables:
-    """Return a grammar with more similar subsymbols of each symbol.
-
-    A rule's probability becomes a mixture with the mean over the subsymbols of its left side, with
-    these shares as weights; roots are unchanged. Probabilities of a symbol with both words and
-    children still sum to 1.
-    """
+    """Return a grammar of rules mixed with their means over the subsymbols of the left side."""
     tables = [np.exp(part) for part in (logs.emission, logs.unary, logs.binary)]
     owners = [table[:, 0] for table in (rules.emission, rules.unary, rules.binary)]
 
@@ -182,6 +148,7 @@ def smooth(
         used = is_used[owners[place]].reshape(axes)
         mean = tables[place].sum(axis=-1, keepdims=True) / used.sum(axis=-1, keepdims=True)
         tables[place] = np.where(used, (1.0 - share) * tables[place] + share * mean, 0.0)
+    # A symbol with both words and children may not sum to 1 with two different shares.
     totals = np.where(is_used, sums(), 1.0)
     for table, owner in zip(tables, owners, strict=True):
         shape = table.shape

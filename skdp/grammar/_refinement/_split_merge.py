@@ -32,20 +32,11 @@ better, but new sentences worse."""
 
 
 class SplitMergeSchedule(NamedTuple):
-    """Schedule of splits and merges.
+    """Schedule of splits and merges."""
 
-    Attributes
-    ----------
-    n_components : int
-        The most subsymbols of a symbol.
-    n_cycles : int
-    merge_share : float
-        Share of the splits of a cycle that are undone.
-    """
-
-    n_components: int
+    n_components: int  # the most subsymbols of a symbol
     n_cycles: int
-    merge_share: float
+    merge_share: float  # share of the splits of a cycle that are undone
 
     @property
     def most_steps(self) -> int:
@@ -54,18 +45,10 @@ class SplitMergeSchedule(NamedTuple):
 
 
 class SubsymbolSplitMerge:
-    """Fit of a refined grammar by cycles of splits and merges.
+    """Fit of a refined grammar by cycles of splits and merges, from the coarse grammar.
 
-    It starts with the coarse grammar. In a cycle all subsymbols are split in two, with noise; some
-    iterations of EM follow; the splits with the least gain in likelihood are undone; more
-    iterations follow, the last with smoothing of the subsymbols of each symbol.
-
-    Parameters
-    ----------
-    trees : Treebank
-    lexicon : TreebankLexicon
-    schedule : SplitMergeSchedule
-    rng : Generator
+    In a cycle all subsymbols are split in two, with noise; some iterations of EM follow; the splits
+    with the least gain in likelihood are undone; more iterations follow, the last with smoothing.
     """
 
     def __init__(
@@ -103,14 +86,7 @@ class SubsymbolSplitMerge:
         return self._n_phases > 0 and self._n_phases % 2 == 0
 
     def step(self, trees: Treebank, tol: float) -> None:
-        """Do an iteration, after splits or merges if a new phase begins.
-
-        Parameters
-        ----------
-        trees : Treebank
-        tol : float
-            A phase ends when the log likelihood rises by at most `tol`.
-        """
+        """Do an iteration, after splits or merges if a new phase begins."""
         if self._n_left == 0:
             self._begin_phase(trees)
         grammar = self.grammar.updated(self._counts)

@@ -27,15 +27,12 @@ _MAX_LOGIT = 40.0
 
 
 class ChildRows(NamedTuple):
-    """Sums of rows over the subsymbols of only children, for every child symbol.
-
-    `symbols` (n,), `log_sum` (n, K): expected logarithms summed over rows, `n_rows` (n,).
-    """
+    """Sums of rows over the subsymbols of only children, for every child symbol."""
 
     concentration: float
-    symbols: Ints
-    log_sum: Floats
-    n_rows: Floats
+    symbols: Ints  # (n,)
+    log_sum: Floats  # (n, K), expected logarithms summed over rows
+    n_rows: Floats  # (n,)
 
     def value(self, beta: Floats) -> tuple[float, Floats]:
         """Return the rows' part of L(beta), for beta (S, K), and its derivatives."""
@@ -47,16 +44,13 @@ class ChildRows(NamedTuple):
 
 
 class PairRows(NamedTuple):
-    """Sums of rows over the subsymbols of two children, for every pair of child symbols.
-
-    `left`, `right` (n,), `log_sum` (n, K, K), `n_rows` (n,).
-    """
+    """Sums of rows over the subsymbols of two children, for every pair of child symbols."""
 
     concentration: float
-    left: Ints
-    right: Ints
-    log_sum: Floats
-    n_rows: Floats
+    left: Ints  # (n,)
+    right: Ints  # (n,)
+    log_sum: Floats  # (n, K, K)
+    n_rows: Floats  # (n,)
 
     def value(self, beta: Floats) -> tuple[float, Floats]:
         """Return the rows' part of L(beta), for beta (S, K), and its derivatives."""
@@ -96,21 +90,7 @@ def log_joint(
 
 
 def maximize(beta: Floats, concentration: float, children: ChildRows, pairs: PairRows) -> Floats:
-    """Return weights at which L is not lower than at `beta`, near a local maximum.
-
-    Parameters
-    ----------
-    beta : (S, K) array
-        Rows on the simplex, entries above MIN_WEIGHT.
-    concentration : float
-        Concentration of GEM.
-    children : ChildRows
-    pairs : PairRows
-
-    Returns
-    -------
-    (S, K) array
-    """
+    """Return weights at which L is not lower than at `beta`, near a local maximum."""
     shape = beta.shape
     share = 1.0 - shape[1] * MIN_WEIGHT
 

@@ -14,30 +14,14 @@ from skdp.data._parse_tree import ParseTree
 
 
 class CoarseRules(NamedTuple):
-    """Rules over coarse symbols, each kind in lexicographic order.
+    """Rules over coarse symbols, each kind in lexicographic order."""
 
-    Attributes
-    ----------
-    symbols : tuple of str
-        Names of the S symbols.
-    roots : (R,) int32
-        Symbols of roots.
-    emission : (E, 2) int32
-        Symbol and word.
-    unary : (U, 2) int32
-        Symbol and child.
-    binary : (B, 3) int32
-        Symbol, left and right child.
-    longest_chain : int
-        Length of the longest chain of unary rules.
-    """
-
-    symbols: tuple[str, ...]
-    roots: Ints
-    emission: Ints
-    unary: Ints
-    binary: Ints
-    longest_chain: int
+    symbols: tuple[str, ...]  # names of the S symbols
+    roots: Ints  # (R,)
+    emission: Ints  # (E, 2), symbol and word
+    unary: Ints  # (U, 2), symbol and child
+    binary: Ints  # (B, 3), symbol, left and right child
+    longest_chain: int  # length of the longest chain of unary rules
 
     @property
     def n_symbols(self) -> int:
@@ -46,28 +30,14 @@ class CoarseRules(NamedTuple):
 
 
 class Treebank(NamedTuple):
-    """Binary trees, one after another, children before parents.
-
-    Attributes
-    ----------
-    rules : CoarseRules
-    left, right : (N,) int32
-        Children of every node, numbered within the tree; -1: none. Nodes without children emit.
-    rule : (N,) int32
-        Coarse rule of every node, among the rules of its kind.
-    tree_ptr : (n_trees + 1,) int64
-        Tree t has the nodes ``tree_ptr[t]`` to ``tree_ptr[t + 1] - 1``, of which the last is its
-        root.
-    root_rule : (n_trees,) int32
-        Index of the root's symbol in ``rules.roots``.
-    """
+    """Binary trees, one after another, children before parents."""
 
     rules: CoarseRules
-    left: Ints
-    right: Ints
-    rule: Ints
-    tree_ptr: NDArray[np.int64]
-    root_rule: Ints
+    left: Ints  # (N,), children numbered within the tree; -1: none. Without children: emits
+    right: Ints  # (N,)
+    rule: Ints  # (N,), coarse rule of every node, among the rules of its kind
+    tree_ptr: NDArray[np.int64]  # (n_trees + 1,), offsets of nodes; the last of a tree is its root
+    root_rule: Ints  # (n_trees,), index of the root's symbol in `rules.roots`
 
     @property
     def n_trees(self) -> int:
@@ -86,15 +56,7 @@ class Treebank(NamedTuple):
 
 
 def flatten(trees: Sequence[ParseTree], words: Sequence[Sequence[int] | Ints]) -> Treebank:
-    """Return binary trees as arrays.
-
-    Parameters
-    ----------
-    trees : sequence of ParseTree
-        Trees whose nodes have at most two children; every word is the only child of its node.
-    words : sequence of sequences of int
-        Ids of every tree's leaves.
-    """
+    """Return binary trees with the ids of their words as arrays; words must be only children."""
     names: dict[str, int] = {}
     keys: list[tuple[int, ...]] = []  # key of every node: symbol, then word or child symbols
     left: list[int] = []

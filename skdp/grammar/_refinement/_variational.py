@@ -50,14 +50,7 @@ class RefinementPriors(NamedTuple):
 
 
 class Choice:
-    """Dirichlet distributions over the rows of a table that have the same owner.
-
-    Parameters
-    ----------
-    owner : (n,) array of int
-    prior : float or None
-        Prior of every row; None: 1 divided by the number of rows of the owner.
-    """
+    """Dirichlet distributions over the rows of a table that have the same owner."""
 
     def __init__(self, owner: NDArray[np.int32], prior: float | None):
         self.owner = owner
@@ -89,20 +82,7 @@ class Choice:
 
 
 class VariationalRefinement:
-    """The factors q(beta) and q(phi), given the expected counts of an E-step.
-
-    Parameters
-    ----------
-    rules : CoarseRules
-    priors : RefinementPriors
-    n_components : int
-    top_weights : (S, K) array or None, default=None
-        None: uniform.
-    counts : RefinedTables or None, default=None
-        None: the grammar is not fitted yet.
-    n_updates : int, default=0
-        Number of updates so far: the first updates leave beta unchanged.
-    """
+    """The factors q(beta) and q(phi), given the expected counts of an E-step."""
 
     def __init__(
         self,
@@ -110,8 +90,8 @@ class VariationalRefinement:
         priors: RefinementPriors,
         n_components: int,
         top_weights: Floats | None = None,
-        counts: RefinedTables | None = None,
-        n_updates: int = 0,
+        counts: RefinedTables | None = None,  # None: the grammar is not fitted yet
+        n_updates: int = 0,  # so far: the first updates leave beta unchanged
     ):
         self.rules = rules
         self.priors = priors
@@ -140,15 +120,8 @@ class VariationalRefinement:
         """Return the grammar after merging two subsymbols of a symbol, if that may pay off.
 
         Subsymbols that share the role of one are a local maximum, which coordinate ascent leaves
-        slowly or never. The symbol's rarest subsymbol is merged into another one; symbols and
-        targets alternate with `attempt`. A merge may pay off if the evidence of the rules rises; a
-        rise of the bound also depends on the loss of entropy of q(z).
-
-        Parameters
-        ----------
-        counts : RefinedTables
-            The latest expected counts.
-        attempt : int
+        slowly or never. The rarest is merged if the evidence of the rules rises; whether the bound
+        rises also depends on the loss of entropy of q(z).
         """
         if self.n_components == 1 or self.n_updates <= _N_UNMERGED:
             return None
@@ -158,6 +131,7 @@ class VariationalRefinement:
         used = [z for z in np.argsort(-sizes, kind="stable") if sizes[z] >= _LEAST_NODES]
         if len(used) < 2:
             return None
+        # Symbols and targets alternate with `attempt`.
         source, target = used[-1], used[(attempt // n_symbols) % (len(used) - 1)]
         beta = self.top_weights.copy()
         beta[symbol, target] += beta[symbol, source] - MIN_WEIGHT
@@ -298,10 +272,7 @@ class VariationalRefinement:
     def lower_bound(self, log_likelihood: float) -> float:
         """Return the lower bound of log p(trees, beta), for beta of all symbols.
 
-        Parameters
-        ----------
-        log_likelihood : float
-            Log of the summed weights of all labelings under `weights`, i.e. with the optimal q(z).
+        `log_likelihood` is that of all labelings under `weights`, i.e. with the optimal q(z).
         """
         counts, weights = self.counts, self.weights()
         assert counts is not None

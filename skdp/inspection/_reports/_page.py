@@ -99,27 +99,7 @@ def write_page(
     data: dict[str, Any],
     script: str,
 ) -> Path:
-    """Write a page next to `path` and rename it.
-
-    Parameters
-    ----------
-    path : Path
-    title, summary : str
-        Plain text.
-    body : str
-        HTML, complete without the script.
-    notes : list of str
-        Sentences for the end of the page, about its contents and omissions.
-    data : dict
-        What the script reads.
-    script : str
-        Name of the script in this package.
-
-    Returns
-    -------
-    Path
-        `path`.
-    """
+    """Write a page, with `data` for a script of this package and `notes` at its end."""
     style, program = _read("page.css"), _read("page.js") + _read(script)
     text = _PAGE.format(
         title=escape(title),

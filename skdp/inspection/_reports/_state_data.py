@@ -55,10 +55,7 @@ def tabulate(
     values: NDArray[np.float64],
     columns: list[ReportedColumn],
 ) -> list[StateRow]:
-    """Return a row for each state of some sequences, end to end.
-
-    A run that the end of a sequence cuts counts as it is.
-    """
+    """Return a row for each state of joined sequences; runs cut at their ends count as they are."""
     begins = np.zeros(len(states), dtype=bool)
     begins[1:] = states[1:] != states[:-1]
     begins[ptr[:-1]] = True
@@ -92,12 +89,7 @@ def choose_width(n_steps: int, n_sequences: int) -> int:
 
 
 def describe(series: Series, n_sequences: int, n_columns: int) -> dict[str, Any]:
-    """Return a sequence for the page.
-
-    t title; n steps; z steps in a bin; s first bins of runs and their states; p, q thousandths of
-    the probabilities of states (smallest of a bin) and of changes (largest); v the observations by
-    column, or lo and hi, their extremes in bins; x times of the bins; f the forecast.
-    """
+    """Return a sequence for the page."""
     n_steps = len(series.states)
     width = choose_width(n_steps, n_sequences)
     edges = np.arange(0, n_steps, width)
@@ -106,8 +98,8 @@ def describe(series: Series, n_sequences: int, n_columns: int) -> dict[str, Any]
     found: dict[str, Any] = {
         "t": write_name(series.title),
         "n": n_steps,
-        "z": width,
-        "s": np.column_stack([begins, states[begins]]).ravel().tolist(),
+        "z": width,  # steps in a bin
+        "s": np.column_stack([begins, states[begins]]).ravel().tolist(),  # runs: first bin, state
         "p": _thousandths(np.minimum.reduceat(series.state_proba, edges)),
         "q": _thousandths(np.maximum.reduceat(series.change_proba, edges)),
         "x": None if series.times is None else [series.times[i] for i in edges],
@@ -141,10 +133,7 @@ def describe_forecast(
     columns: list[ReportedColumn],
     times: list[str] | None,
 ) -> dict[str, Any]:
-    """Return a forecast for the page, with as many steps before it as it has, twice.
-
-    past, mean, lo, hi by column; x times of all steps; n steps before `past`.
-    """
+    """Return a forecast for the page, after twice as many observed steps."""
     n_ahead = len(found["mean"])
     n_before = max(len(history) - 2 * n_ahead, 0)
     past = history[n_before:]

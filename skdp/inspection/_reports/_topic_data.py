@@ -56,15 +56,7 @@ def weigh_topics(corpus: ReportedCorpus) -> NDArray[np.float64]:
 def choose_words(
     log_phi: NDArray[np.float64], log_p: NDArray[np.float64], n_words: int
 ) -> NDArray[np.int64]:
-    """Return the words that are among the first of a topic at some position of the slider.
-
-    Parameters
-    ----------
-    log_phi, log_p : (n_features,) arrays
-        Log probabilities of the words in the topic (-inf: impossible) and in the corpus.
-    n_words : int
-        Number of first words at each position.
-    """
+    """Return words that are among the first `n_words` of a topic at some position of the slider."""
     possible = np.flatnonzero(np.isfinite(log_phi))
     n_words = min(n_words, len(possible))
     found = np.zeros(len(log_phi), dtype=bool)
@@ -87,21 +79,7 @@ def collect_topics(
     words: NDArray[Any],
     n_words: int,
 ) -> dict[str, Any]:
-    """Return the data of a page.
-
-    Parameters
-    ----------
-    components : (K, n_features) array
-    weights : (K,) array
-        Expected numbers of tokens of the topics.
-    corpus : ReportedCorpus
-    names : sequence of K str or None
-        Names of the topics.
-    words : (n_features,) array
-        Names of the words.
-    n_words : int
-        Number of words of a topic to show.
-    """
+    """Return the data of a page; `weights` are the topics' expected numbers of tokens, (K,)."""
     shares = weights / weights.sum()
     marginal = shares @ components
     with np.errstate(divide="ignore"):
@@ -153,10 +131,7 @@ def first_words(topic: dict[str, Any], data: dict[str, Any], step: int = FIRST_S
 def _find_owners(
     components: NDArray[np.float64], shares: NDArray[np.float64], order: NDArray[np.int64]
 ) -> list[list[int]]:
-    """Return for each word its largest topics, by rank, and their shares of its occurrences.
-
-    Ranks and thousandths take turns.
-    """
+    """Return for each word the ranks and shares (thousandths), by turns, of its largest topics."""
     joint = shares[order, None] * components[order]
     total = joint.sum(axis=0)
     posterior = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0.0)
@@ -175,13 +150,7 @@ def _pack(shares: NDArray[np.float64], most: int) -> list[int]:
 def _describe(
     corpus: ReportedCorpus, d: int, order: NDArray[np.int64], log_p: NDArray[np.float64]
 ) -> dict[str, Any]:
-    """Return a document with word ids in place of positions in the page.
-
-    t title; n, s numbers of words and segments; z segments in a column; c shares of the topics in
-    the columns; l words in the columns; m words that stand out in them; w all words; p columns that
-    begin a part of the corpus; q columns with the probability of a cut before them; r units that
-    begin a part of the most probable division.
-    """
+    """Return a document for the page, with word ids in place of positions in its list of words."""
     begin, end = corpus.doc_ptr[d : d + 2].tolist()
     n_segments = end - begin
     most = max(1, min(_MOST_COLUMNS, _COLUMNS_OF_PAGE // max(len(corpus.titles), 1)))
@@ -207,21 +176,22 @@ def _describe(
         "t": write_name(corpus.titles[d]),
         "n": len(tokens),
         "s": n_segments,
-        "z": width,
-        "c": columns,
-        "l": sizes,
-        "m": marked,
+        "z": width,  # segments in a column
+        "c": columns,  # their shares of topics
+        "l": sizes,  # words in the columns
+        "m": marked,  # words that stand out in the columns
         "w": ids,
     }
     if corpus.part_ptr is not None and corpus.cuts is None:
         inner = corpus.part_ptr[(corpus.part_ptr > begin) & (corpus.part_ptr < end)]
+        # columns that begin a part of the corpus
         found["p"] = np.unique((inner - begin) // width).tolist()
     if corpus.cut_proba is not None and corpus.cuts is not None:
         places = (np.arange(len(corpus.cut_proba[d])) + 1) // width
         largest = np.zeros(max(len(columns), 1))
         np.maximum.at(largest, places, corpus.cut_proba[d])
-        found["q"] = _pack(largest, len(largest))
-        found["r"] = corpus.cuts[d].tolist()
+        found["q"] = _pack(largest, len(largest))  # columns, and the probability of a cut before
+        found["r"] = corpus.cuts[d].tolist()  # units that begin a part of the best division
     return found
 
 

@@ -282,13 +282,7 @@ def _draw_collocation(f, text, c, string, b, m, power, s, r, rng):
 
 @njit_inlined_source
 def draw_collocations(f, text, c, string, power, s, r, rng):
-    """Draw a segmentation of a string, the last collocation first.
-
-    Returns
-    -------
-    int
-        Number of collocations, which are in ``r.new_lengths`` and ``r.new_masks``.
-    """
+    """Draw a segmentation to `r.new_lengths` and `r.new_masks`; return how many collocations."""
     t = text.ptr[string + 1] - text.ptr[string]
     free = r.new_lengths.shape[0]
     while t > 0:

@@ -47,28 +47,14 @@ LONGEST = 64
 
 
 class Collocations(NamedTuple):
-    """Linked lists of the collocations that have customers, by their letters.
+    """Linked lists of the collocations that have customers, by their letters."""
 
-    Attributes
-    ----------
-    spans : (N, L) int32
-        Number of the span that begins at a letter, by length - 1.
-    heads : (n_spans,) int32
-        First cell of a collocation of these letters, -1: none.
-    span_of, following : (n_cells,) int32
-        A cell's span, and the next cell of the same span, -1: none.
-    masks : (n_cells,) int64
-        Bit i: a word ends after letter i; the last letter has no bit.
-    shares : (3,) float64
-        See the table in the module docstring.
-    """
-
-    spans: NDArray[np.int32]
-    heads: NDArray[np.int32]
-    span_of: NDArray[np.int32]
-    following: NDArray[np.int32]
-    masks: NDArray[np.int64]
-    shares: NDArray[np.float64]
+    spans: NDArray[np.int32]  # (N, L), number of the span that begins at a letter, by length - 1
+    heads: NDArray[np.int32]  # (n_spans,), first cell of a collocation of these letters, -1: none
+    span_of: NDArray[np.int32]  # (n_cells,), span of a cell
+    following: NDArray[np.int32]  # (n_cells,), next cell of the same span, -1: none
+    masks: NDArray[np.int64]  # (n_cells,), bit i: a word ends after letter i; no bit for the last
+    shares: NDArray[np.float64]  # (3,), see the module docstring
 
 
 @njit_inlined
@@ -263,13 +249,8 @@ def _seat(f, text, cell, left):
 
 @njit_internal_nogc
 def add_collocation(f, text, prices, c, at, m, mask, rng):
-    """Seat a collocation with the current seats as weights.
-
-    Returns
-    -------
-    float
-        Log of its probability, plus the log ratio of a new table's sequential word probability to
-        the one in the base.
+    """Seat a collocation with the current seats as weights; return the log of its probability, plus
+    the log ratio of a new table's sequential word probability to the one in the base.
     """
     span = np.int64(c.spans[at, m - 1])
     cell = find_collocation(text, c, span, mask)
@@ -350,13 +331,7 @@ def list_collocations(text, string, cuts, ends, lengths, masks):
 
 @njit_internal_nogc
 def add_collocations(f, text, prices, c, string, n, lengths, masks, rng):
-    """Seat a string's collocations in order, then its end.
-
-    Returns
-    -------
-    float
-        Sum of the results of `add_collocation` and of the end's log probability.
-    """
+    """Seat a string's collocations in order, then its end; return the sum, as `add_collocation`."""
     total, at = 0.0, np.int64(text.ptr[string])
     for i in range(n):
         total += add_collocation(f, text, prices, c, at, lengths[i], masks[i], rng)
@@ -366,13 +341,7 @@ def add_collocations(f, text, prices, c, string, n, lengths, masks, rng):
 
 @njit_internal_nogc
 def remove_collocations(f, text, prices, c, string, n, lengths, masks, rng):
-    """Remove a string's end, then its collocations, the last first.
-
-    Returns
-    -------
-    float
-        Result of the reverse `add_collocations`.
-    """
+    """Remove a string's end, then its collocations, last first; return what adding them would."""
     total = _remove_end(f, text, c, rng)
     at = np.int64(text.ptr[string + 1])
     for i in range(n - 1, -1, -1):

@@ -116,10 +116,7 @@ def seat_tokens(f, text, c, cuts, ends, r, tokens, rng):
 
 @njit_internal_nogc
 def _weigh_cuts(f, text, prices, c, at, m, must, may, r):
-    """Write the shares of the words that may end at each place in a span.
-
-    The shares go to ``r.steps``, for drawing a segmentation backward from the end.
-    """
+    """Write to `r.steps` the shares of words that may end at each place, to draw from the end."""
     longest = r.steps.shape[1]
     link = math.log(c.shares[2])
     r.path[0] = 0.0

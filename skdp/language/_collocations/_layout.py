@@ -16,18 +16,10 @@ from skdp.processes._kernels_franchise_dynamic import NODE, DynamicFranchise, em
 
 
 class CollocationLayout(NamedTuple):
-    """Layout of the restaurants of a text.
+    """Layout of the restaurants of a text."""
 
-    Attributes
-    ----------
-    words : TextLayout
-        Layout of the spans that may be words; `n_hashed` is the number of cells for collocations.
-    spans : Spans
-        All spans that may be collocations, with possible words first.
-    """
-
-    words: TextLayout
-    spans: Spans
+    words: TextLayout  # spans that may be words; `n_hashed`: cells for collocations
+    spans: Spans  # all spans that may be collocations, with possible words first
 
     @property
     def text(self) -> Text:
@@ -39,30 +31,14 @@ def lay_out_collocations(
     tokens: Ints,
     ptr: Places,
     known: NDArray[np.int8],
-    lengths: tuple[int, int],
+    lengths: tuple[int, int],  # largest numbers of letters of a word and of a collocation
     character_order: int,
     n_symbols: int,
-    n_cells: int | None = None,
+    n_cells: int | None = None,  # collocations with customers at a time; None: all in the strings
     *,
     for_reading: bool = False,
 ) -> CollocationLayout:
-    """Return the numbering of all words and collocations that strings may contain.
-
-    Parameters
-    ----------
-    tokens : (n_letters,) int32
-    ptr : (n_strings + 1,) int64
-    known : (n_letters,) int8
-        1: a word ends after the letter; 0: no word does; -1: unknown.
-    lengths : (int, int)
-        Largest numbers of letters of a word and of a collocation.
-    character_order, n_symbols : int
-    n_cells : int or None
-        Number of collocations that may have customers at the same time. None: as many as strings
-        can contain.
-    for_reading : bool
-        Whether the strings are new strings for prediction.
-    """
+    """Return the numbering of all words and collocations that strings may contain."""
     spans = number_spans(tokens, ptr, lengths[1])
     n_words = int(np.searchsorted(spans.lengths, lengths[0], side="right"))
     words = Spans(
@@ -91,14 +67,7 @@ def lay_out_collocations(
 
 
 def open_collocations(layout: TextLayout, n_tables: int, n_changes: int) -> DynamicFranchise:
-    """Return empty restaurants for a text; the cell after the words' root is that of the end.
-
-    Parameters
-    ----------
-    layout : TextLayout
-    n_tables, n_changes : int
-        As in `open_restaurants`.
-    """
+    """Return empty restaurants for a text; the cell after the words' root is that of the end."""
     text = layout.text
     f = empty_franchise(
         text.hashed_cell + 1,

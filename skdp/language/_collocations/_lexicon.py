@@ -9,10 +9,7 @@ from skdp.language._collocations._model import CollocationModel
 
 
 def count_collocations(models: list[CollocationModel]) -> tuple[list[list[Ints]], Floats]:
-    """Return the collocations of samples, the most frequent first, and their mean numbers.
-
-    Equally frequent collocations are in the order of their words' letters.
-    """
+    """Return the collocations of samples, the most frequent first, and their mean numbers."""
     counts: dict[tuple[tuple[int, ...], ...], float] = {}
     for model in models:
         for words, n in zip(model.collocations(), model.counts[:-1, 0].tolist(), strict=True):

@@ -25,31 +25,15 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, DynamicFr
 
 
 class CollocationModel(NamedTuple):
-    """A sample of the restaurants that have customers.
+    """A sample of the restaurants that have customers."""
 
-    Attributes
-    ----------
-    of_words : NestedModel
-        Words and letters.
-    members, ptr : arrays
-        Concatenated words of collocations, as numbers in `of_words`, and their offsets.
-    counts : (n_collocations + 1, 2) int32
-        Customers and tables of collocations, and of the end.
-    own_prior : (2,) float64
-        Discount and concentration of collocations.
-    shares : (3,) float64
-        See `_kernels_seats`.
-    max_length : int
-        Largest number of letters of a collocation.
-    """
-
-    of_words: NestedModel
-    members: Ints
-    ptr: Places
-    counts: Ints
-    own_prior: Floats
-    shares: Floats
-    max_length: int
+    of_words: NestedModel  # words and letters
+    members: Ints  # concatenated words of collocations, as numbers in `of_words`
+    ptr: Places  # offsets of collocations in `members`
+    counts: Ints  # (n_collocations + 1, 2), customers and tables of collocations, and of the end
+    own_prior: Floats  # (2,), discount and concentration of collocations
+    shares: Floats  # (3,), see `_kernels_seats`
+    max_length: int  # largest number of letters of a collocation
 
     @classmethod
     def of(
@@ -60,17 +44,7 @@ class CollocationModel(NamedTuple):
         c: Collocations,
         words: NestedModel,
     ) -> CollocationModel:
-        """Return the restaurants that have customers.
-
-        Parameters
-        ----------
-        f : DynamicFranchise
-        layout : TextLayout
-        spans : Spans
-            Spans of collocations.
-        c : Collocations
-        words : NestedModel
-        """
+        """Return the restaurants that have customers; `spans` are those of collocations."""
         text = layout.text
         cells = np.flatnonzero(f.cells[text.hashed_cell + 1 :, CUSTOMERS])
         # Sort by letters, not by cell, since cells are assigned in arbitrary order.

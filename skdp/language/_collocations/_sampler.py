@@ -23,32 +23,17 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, TABLES
 
 
 class CollocationSettings(NamedTuple):
-    """Fixed settings of a fit in addition to `Settings`.
+    """Fixed settings of a fit in addition to `Settings`."""
 
-    Attributes
-    ----------
-    max_length : int
-        Largest number of letters of a collocation.
-    stop_probability : float or "auto"
-    stop_prior : (float, float)
-    """
-
-    max_length: int
-    stop_probability: Any
+    max_length: int  # largest number of letters of a collocation
+    stop_probability: Any  # a float, or "auto"
     stop_prior: tuple[float, float]
 
 
 class CollocationSampler(NestedSampler):
     """Markov chain over segmentations of strings into collocations, and of these into words.
 
-    Parameters
-    ----------
-    strings : Strings
-    settings : Settings
-        `word_order` is 1; the last entries of discounts and concentrations are the collocations'.
-    of_collocations : CollocationSettings
-    init_stream, stream : (4,) uint64 arrays
-        Streams of the initial state and of the sweeps.
+    In `settings`, `word_order` is 1; the last discount and concentration are the collocations'.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (

@@ -26,10 +26,7 @@ def holds_strings(X: Any) -> bool:
 
 
 def _check_no_other_text(X: Any, cure: str) -> None:
-    """Raise, with advice, if X is text but not one string per sample.
-
-    `cure` is the advice for a single string.
-    """
+    """Raise if X is text but not one string per sample; `cure`: advice for a single string."""
     if isinstance(X, str):
         raise ValueError(f"X must be a list of strings, got one string, {shorten(X)}. {cure}")
     if hasattr(X, "columns"):
@@ -70,10 +67,7 @@ def code_points(X: Any) -> tuple[NDArray[np.uint32], Places]:
 
 
 def read_fit_input(estimator: Any, X: Any) -> TokenSequences:
-    """Return X as sequences of letters, and record the alphabet.
-
-    Sets `alphabet_`, a list of characters, or None if X contains ids.
-    """
+    """Return X as sequences of letters, and set `alphabet_`: the characters, or None for ids."""
     if not holds_strings(X):
         _check_no_other_text(X, "Cut it into lines or at punctuation, such as X.splitlines().")
         sequences = check_sentences(estimator, X, reset=True)
@@ -102,10 +96,7 @@ def _warn_of_one_string(estimator: Any, ptr: Places) -> None:
 
 
 def read_new_input(estimator: Any, X: Any) -> tuple[Ints, Places, Any]:
-    """Return the letters of X, their offsets, and X as strings if it contains strings.
-
-    Characters that were not in `fit` are numbered from ``len(alphabet_)`` up.
-    """
+    """Return the letters of X, their offsets, and X as strings if it contains strings."""
     if not holds_strings(X):
         _check_no_other_text(X, "Pass [X].")
         sequences = check_sentences(estimator, X, reset=False)
@@ -120,20 +111,12 @@ def read_new_input(estimator: Any, X: Any) -> tuple[Ints, Places, Any]:
     ids = np.searchsorted(alphabet, codes)
     is_known = alphabet[np.minimum(ids, len(alphabet) - 1)] == codes
     _, new = np.unique(codes[~is_known], return_inverse=True)
-    ids[~is_known] = len(alphabet) + new
+    ids[~is_known] = len(alphabet) + new  # characters that were not in `fit`
     return ids.astype(np.int32), ptr, texts
 
 
 def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
-    """Return the known cuts after letters: 1 cut, 0 no cut, -1 unknown.
-
-    Parameters
-    ----------
-    y : None, or a list of None or sequences of len - 1 numbers
-        Labels of samples, with one number each, do not specify cuts.
-    ptr : (n_strings + 1,) int64
-    max_length : int
-    """
+    """Return the known cuts after letters: 1 cut, 0 no cut, -1 unknown; labels are no cuts."""
     known = np.full(ptr[-1], -1, dtype=np.int8)
     longest = 0, 0
     check_entries(y)

@@ -79,11 +79,9 @@ def empty_scratch(longest: int, max_length: int, character_order: int) -> Filter
 
 @njit_internal_nogc
 def _follow_contexts(f, cells, n_letters, order, uniform, out):
-    """Write the probabilities of one symbol after each context.
-
-    The parent of a context that begins with the word is the context without that beginning, which
-    is on the path to the longer contexts, so 2 * order - 1 restaurants are used.
-    """
+    """Write the probabilities of one symbol after each context."""
+    # The parent of a context that begins with the word is the context without that beginning, which
+    # is on the path to the longer contexts, so 2 * order - 1 restaurants are used.
     probability = uniform
     for m in range(min(n_letters, order - 1) + 1):
         cell = np.int64(cells[m])
@@ -101,9 +99,8 @@ def _follow_contexts(f, cells, n_letters, order, uniform, out):
 def _lift_stretches(text, prices, start, n, s):
     """Find stretches without a cut whose letters are too improbable for a float.
 
-    Every segmentation of the string has one word that contains such a stretch, so the probabilities
-    of these words may have a common factor. Its logarithm goes to ``scale_log[i]``, with 0 for no
-    stretch, and the first letter to ``reach[i]``, where i is the last letter.
+    Every segmentation has one word that contains such a stretch, so these words may have a common
+    factor. Its log goes to `scale_log[i]` (or 0), the first letter to `reach[i]`; i is the last.
     """
     last = text.character_order - 1
     first = 0
@@ -129,8 +126,7 @@ def _lift_stretches(text, prices, start, n, s):
 def weigh_words(f, text, prices, string, power, s):
     """Write the probabilities of all words of a string, without context.
 
-    Words that contain a very improbable stretch without a cut have an additional factor
-    (`_lift_stretches`), which is the same for all segmentations of the string.
+    Words that contain a very improbable stretch have the factor of `_lift_stretches`.
     """
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
@@ -343,13 +339,7 @@ def log_total(f, text, prices, string, power, s):
 
 @njit_inlined_source
 def draw_words(f, text, prices, string, power, s, rng):
-    """Draw a segmentation of a string, the last word first.
-
-    Returns
-    -------
-    int
-        Number of words, including the end, which are in ``s.new_words``.
-    """
+    """Draw a segmentation to `s.new_words`, the last word first; return its length with the end."""
     start = text.ptr[string]
     t = n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]

@@ -41,11 +41,9 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS
 
 @njit_inlined_source
 def _smooth_backward(f, text, prices, string, s, spans):
-    """Write the posterior of all words of a string, after `filter_forward`.
+    """Write the posterior of all words of a string, after `filter_forward`, from the end.
 
-    From the end to the start, the posterior of a word is distributed over its predecessors in
-    proportion to their weights. The posterior of unobserved pairs is first collected in
-    ``beta[t, 0]`` for the predecessors that end at t, and the rest goes to `spans`.
+    That of unobserved pairs is collected in `beta[t, 0]` for the predecessors that end at t.
     """
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
@@ -131,8 +129,7 @@ def find_posteriors(f, text, prices, first, end, s, pairs, spans):
 def _find_best(f, text, prices, string, s, cuts):
     """Write the most probable cuts of a string, after `weigh_words`.
 
-    ``alpha`` holds the best log probability up to a word, ``shown`` the length of the preceding
-    word.
+    `alpha` has the best log probability up to a word, `shown` the length of the preceding word.
     """
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
@@ -178,10 +175,7 @@ def find_best_cuts(f, text, prices, first, end, s, pairs, cuts):
 
 @njit_loop
 def choose_cuts(ptr, spans, price, best, cuts):
-    """Write the cuts whose words have the largest sum of posteriors minus prices.
-
-    `best` has the length of the longest string plus 1; ties go to longer last words.
-    """
+    """Write the cuts whose words have the largest sum of posteriors minus prices."""
     longest = spans.shape[1]
     for string in range(ptr.shape[0] - 1):
         start = ptr[string]
@@ -191,7 +185,7 @@ def choose_cuts(ptr, spans, price, best, cuts):
             best[t, 0] = -math.inf
             for k in range(1, min(longest, t) + 1):
                 value = best[t - k, 0] + spans[start + t - k, k - 1] - price
-                if value >= best[t, 0]:
+                if value >= best[t, 0]:  # ties go to longer last words
                     best[t, 0], best[t, 1] = value, k
         for i in range(start, start + n):
             cuts[i] = False

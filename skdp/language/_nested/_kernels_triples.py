@@ -62,18 +62,11 @@ class PairWorkspace(NamedTuple):
 def empty_pairs(
     word_order: int, longest: int, max_length: int, *, for_reading: bool
 ) -> PairWorkspace | None:
-    """Return buffers for strings of at most `longest` letters, or None if pairs are not contexts.
-
-    Parameters
-    ----------
-    word_order, longest, max_length : int
-    for_reading : bool
-        Whether posteriors and the best words are also needed.
-    """
+    """Return buffers for strings of up to `longest` letters, or None if pairs are not contexts."""
     if word_order < 3:
         return None
     n, m = longest + 1, max_length
-    n_read = n if for_reading else 0
+    n_read = n if for_reading else 0  # for posteriors and the best words
     return PairWorkspace(
         np.zeros((n, m, m), dtype=np.int32),
         np.zeros((n, m, m + 1), dtype=np.int32),
@@ -361,11 +354,7 @@ def _share_rest(f, text, start, t, k, s, pairs):
 
 @njit_inlined_source
 def smooth_triples(f, text, prices, string, s, pairs, spans):
-    """Write the posterior of all words of a string, after `filter_triples`.
-
-    From the end to the start, the posterior of the paths to a word is distributed over the paths to
-    the preceding word, in proportion to their weights.
-    """
+    """Write the posterior of all words of a string, from the end, after `filter_triples`."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]
@@ -429,8 +418,7 @@ def _best_before(f, text, b, before, w, p, pairs):
 def find_best_triples(f, text, prices, string, s, pairs, cuts):
     """Write the most probable cuts of a string, after `weigh_words`.
 
-    ``weights`` holds the best log probability up to each observed pair, ``rest`` that of any other
-    pair.
+    `weights` has the best log probability up to each observed pair, `rest` that of any other pair.
     """
     start = text.ptr[string]
     n = text.ptr[string + 1] - start

@@ -54,15 +54,7 @@ class Occurrences(NamedTuple):
 
 
 def find_occurrences(text: Text, longest: int, most_sites: int) -> Occurrences:
-    """Return the occurrences of the spans of a text.
-
-    Parameters
-    ----------
-    text : Text
-    longest : int
-        Number of letters of the longest string.
-    most_sites : int
-    """
+    """Return the occurrences of the spans of a text; the longest string has `longest` letters."""
     ids = text.span_ids.ravel()
     order = np.argsort(ids, kind="stable")
     order = order[np.searchsorted(ids[order], 0) :]
@@ -81,13 +73,9 @@ def find_occurrences(text: Text, longest: int, most_sites: int) -> Occurrences:
 
 @njit_internal_nogc
 def _find_sites(text, where, w, k, split, cuts, sites):
-    """Write the sites of a word.
+    """Write the sites of a word; return their number, and 1 if all are joined, 0 if all are split.
 
-    Returns
-    -------
-    (int, int)
-        Number of sites, or -1 if there are too many or they differ; 1 if all are joined, 0 if all
-        are split.
+    The number is -1 if there are too many or they differ.
     """
     n, joined = 0, -1
     for q in range(where.place_ptr[w], where.place_ptr[w + 1]):

@@ -46,9 +46,6 @@ class Text(NamedTuple):
 
     Cells in order: letters, spans at the root, the end at the root, hashed cells. Nodes: letters,
     the root of words, contexts of one word, the start, contexts of two words.
-
-    `shared` is the largest length of a span from a letter that may have customers of other strings.
-    Most long spans occur once and have no customers, so no look-up is needed.
     """
 
     ptr: NDArray[np.int64]
@@ -57,8 +54,8 @@ class Text(NamedTuple):
     end_cells: NDArray[np.int32]
     span_first: NDArray[np.int64]
     span_lengths: NDArray[np.int32]
-    shared: NDArray[np.int32]
-    known: NDArray[np.int8]
+    shared: NDArray[np.int32]  # most letters of a span with customers of other strings
+    known: NDArray[np.int8]  # 1: a word ends after the letter; 0: no word does; -1: unknown
     n_spans: int
     character_order: int
     word_order: int
@@ -140,13 +137,7 @@ def seat_letter(f, cell, level, probability, rng):
 
 @njit_internal_nogc
 def remove_customer(f, cell, rng):
-    """Remove a customer of a cell, and if its table closes one of the parent, and so on.
-
-    Returns
-    -------
-    bool
-        Whether a table of the root closed.
-    """
+    """Remove a customer, and upwards if its table closes; return whether a root table closed."""
     while cell >= 0:
         if not leave_seat(f, cell, next_double(rng)):
             return False
@@ -156,13 +147,7 @@ def remove_customer(f, cell, rng):
 
 @njit_internal_nogc
 def add_spelling(f, text, w, rng):
-    """Seat the letters of a word one by one.
-
-    Returns
-    -------
-    float
-        Log of the product of their probabilities, each given the preceding letters.
-    """
+    """Seat the letters of a word one by one; return the log of their sequential probability."""
     at, k = text.span_first[w], np.int64(text.span_lengths[w])
     product, total = 1.0, 0.0
     for r in range(k + 1):
@@ -178,13 +163,7 @@ def add_spelling(f, text, w, rng):
 
 @njit_internal_nogc
 def remove_spelling(f, text, w, rng):
-    """Remove the letters of a word, the last first.
-
-    Returns
-    -------
-    float
-        Log of the product of their probabilities, each after its removal.
-    """
+    """Remove the letters of a word, the last first; return what `add_spelling` would return."""
     at, k = text.span_first[w], np.int64(text.span_lengths[w])
     product, total = 1.0, 0.0
     for r in range(k, -1, -1):
@@ -202,13 +181,11 @@ def remove_spelling(f, text, w, rng):
 
 @njit_internal_nogc
 def base_probability(f, text, prices, w):
-    """Return the base probability of a word, or of the end of the sentence.
-
-    Values below SMALLEST_BASE need not be exact: a word with customers has a probability without
-    the base, and for a word without customers the log probability of its letters replaces the base.
-    """
+    """Return the base probability of a word, or of the end of the sentence."""
     if w == text.n_spans:
         return prices[0]
+    # Smaller values need not be exact: a word with customers has a probability without the base,
+    # and for a word without customers the log probability of its letters replaces the base.
     return max(prices[text.span_lengths[w]] * spelling_probability(f, text, w), SMALLEST_BASE)
 
 
@@ -249,13 +226,8 @@ def _seat_in(f, cell, node, level, left):
 
 @njit_internal_nogc
 def add_event(f, text, prices, w, v, pair, depth, base, rng):
-    """Seat a word in its context, with the current seats as weights.
-
-    Returns
-    -------
-    (float, float)
-        Its probability, and the log ratio of a new table's sequential letter probability to the one
-        in `base`.
+    """Seat a word in its context, with the current seats as weights; return its probability, and
+    the log ratio of a new table's sequential letter probability to the one in `base`.
     """
     probability = event_probability(f, text, w, v, pair, depth, base)
     left = next_double(rng) * probability
@@ -300,12 +272,8 @@ def log_letters(text, prices, w, base):
 
 @njit_internal_nogc
 def remove_event(f, text, w, v, pair, depth, rng):
-    """Remove one of a word's customers in its context, drawn uniformly.
-
-    Returns
-    -------
-    (bool, float)
-        Whether the letters of a root table are removed with it, and the log of their probability.
+    """Remove one of a word's customers in its context, drawn uniformly; return whether the letters
+    of a root table are removed with it, and the log of their probability.
     """
     if depth == 0:
         cell = np.int64(text.root_cell) + w
@@ -330,10 +298,7 @@ def log_removed(f, text, prices, w, v, pair, depth, removed):
 
 @njit_internal_nogc
 def drop_empty_cells(f, text, n_changes):
-    """Free empty cells among the first changes in the journal, whether made or undone.
-
-    Cells are not freed earlier, because undoing a change needs its cell.
-    """
+    """Free empty cells among the journal's first changes: not earlier, undoing needs the cells."""
     for i in range(n_changes):
         cell = np.int64(f.journal[i, 1])
         if cell < text.hashed_cell:
@@ -363,12 +328,10 @@ def list_words(text, string, cuts, words):
 
 @njit_inlined
 def context_of(f, text, words, e):
-    """Return the context of word e: the preceding word and pair, and the number of context words.
-
-    The start is the farthest word of any context that extends to it.
-    """
+    """Return the context of word e: the preceding word and pair, and the number of words."""
     if text.word_order == 1:
         return np.int64(-1), np.int64(-1), 0
+    # The start is the farthest word of any context that extends to it.
     v = np.int64(words[e - 1]) if e > 0 else np.int64(text.n_spans)
     if text.word_order == 2 or e == 0:
         return v, np.int64(-1), 1
@@ -378,13 +341,7 @@ def context_of(f, text, words, e):
 
 @njit_internal_nogc
 def remove_words(f, text, prices, words, n_words, log_wanted, rng):
-    """Remove the words of a string, the last first.
-
-    Returns
-    -------
-    float
-        Result of the reverse `add_words`; 0 unless `log_wanted`.
-    """
+    """Remove the words of a string, the last first; return what `add_words` would, if wanted."""
     total = 0.0
     for e in range(n_words - 1, -1, -1):
         w = np.int64(words[e])
@@ -397,13 +354,8 @@ def remove_words(f, text, prices, words, n_words, log_wanted, rng):
 
 @njit_internal_nogc
 def add_words(f, text, prices, words, n_words, rng):
-    """Seat the words of a string in order.
-
-    Returns
-    -------
-    float
-        Log of the product of their probabilities, each given the seats so far, plus the log ratios
-        of the sequential letter probabilities of new tables to those in the base.
+    """Seat the words of a string in order; return the log of the product of their probabilities,
+    each given the seats so far, plus the log ratios of `add_event`.
     """
     total = 0.0
     for e in range(n_words):

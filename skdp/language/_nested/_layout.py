@@ -33,25 +33,14 @@ def portions(lengths: NDArray[np.integer]) -> Iterator[tuple[int, int]]:
 
 
 class TextLayout(NamedTuple):
-    """Layout of the restaurants of a text.
-
-    Attributes
-    ----------
-    text : Text
-    spans : Spans
-    letters : Letters
-    contexts : Contexts
-    node_levels : (n_nodes,) int32
-    n_hashed : int
-        Largest number of cells in addition to the cells at fixed places.
-    """
+    """Layout of the restaurants of a text."""
 
     text: Text
     spans: Spans
     letters: Letters
     contexts: Contexts
-    node_levels: Ints
-    n_hashed: int
+    node_levels: Ints  # (n_nodes,)
+    n_hashed: int  # largest number of cells in addition to the cells at fixed places
 
 
 def lay_out(
@@ -62,33 +51,13 @@ def lay_out(
     character_order: int,
     word_order: int,
     n_symbols: int,
-    n_hashed: int | None = None,
-    n_spare: int = 0,
-    spans: Spans | None = None,
+    n_hashed: int | None = None,  # most pairs and triples with customers; None: all in the strings
+    n_spare: int = 0,  # spare cells for n_hashed=None, if more than the longest string needs
+    spans: Spans | None = None,  # if they are already numbered
     *,
-    for_reading: bool = False,
+    for_reading: bool = False,  # new strings, for prediction
 ) -> TextLayout:
-    """Return the numbering of all words that strings may contain.
-
-    Parameters
-    ----------
-    tokens : (n_letters,) int32
-    ptr : (n_strings + 1,) int64
-    known : (n_letters,) int8
-        1: a word ends after the letter; 0: no word does; -1: unknown.
-    max_length, character_order, word_order : int
-    n_symbols : int
-        Size of the alphabet.
-    n_hashed : int or None
-        Number of pairs and triples of words that may have customers at the same time. None: as many
-        as the strings can contain.
-    n_spare : int
-        Spare cells for n_hashed=None, if these are more than the longest string needs.
-    spans : Spans or None
-        Spans of at most `max_length` letters, if they are already numbered.
-    for_reading : bool
-        Whether the strings are new strings for prediction with the words of a sample.
-    """
+    """Return the numbering of all words that strings may contain."""
     if spans is None:
         spans = number_spans(tokens, ptr, max_length)
     letters = number_letters(tokens, ptr, character_order)
@@ -146,16 +115,7 @@ def _first_of_each(nodes: Ints, n_nodes: int) -> Places:
 
 
 def open_restaurants(layout: TextLayout, n_tables: int, n_changes: int) -> DynamicFranchise:
-    """Return empty restaurants for a text.
-
-    Parameters
-    ----------
-    layout : TextLayout
-    n_tables : int
-        Upper bound on the number of different table sizes, summed over all cells.
-    n_changes : int
-        Upper bound on the number of changes before the journal is cleared.
-    """
+    """Return empty restaurants for a text, with room for table sizes of all cells, and changes."""
     text = layout.text
     f = empty_franchise(
         text.hashed_cell,

@@ -13,19 +13,11 @@ from skdp.language._nested._model import NestedModel
 
 
 class Lexicon(NamedTuple):
-    """Words by expected tokens, the most frequent first.
+    """Words by expected tokens, the most frequent first."""
 
-    Attributes
-    ----------
-    letters, ptr : arrays
-        Concatenated letters of the words, and their offsets.
-    counts : (n_words,) float64
-        Number of tokens of each word, as means over samples.
-    """
-
-    letters: Ints
-    ptr: Places
-    counts: Floats
+    letters: Ints  # concatenated letters of the words
+    ptr: Places  # their offsets
+    counts: Floats  # (n_words,), tokens of each word, as means over samples
 
     @classmethod
     def of(cls, models: list[NestedModel]) -> Lexicon:

@@ -25,41 +25,20 @@ class CellTable(NamedTuple):
 
 
 class NestedModel(NamedTuple):
-    """A sample of the restaurants that have customers.
+    """A sample of the restaurants that have customers."""
 
-    Attributes
-    ----------
-    word_letters, word_ptr : arrays
-        Concatenated letters of the words that have customers at the root, and their offsets.
-    root : (n_words + 1, 2) int32
-        Customers and tables of these words, and of the end.
-    pairs : CellTable
-        Rows (v, w); v = n_words is the start, and w = n_words the end.
-    contexts : (n_contexts, 2) int32
-        Parent and oldest letter of the letters' contexts, parents first; -1: the start of a word.
-    letters : CellTable
-        Rows (context, outcome).
-    tokens : (n_words,) int32
-        Number of tokens of each word in the segmented text.
-    prices : (L + 1,) float64
-    prior : (n_levels, 2) float64
-    n_symbols, character_order : int
-    triples : CellTable
-        Rows (row of `pairs`, w).
-    """
-
-    word_letters: Ints
-    word_ptr: Places
-    root: Ints
-    pairs: CellTable
-    contexts: Ints
-    letters: CellTable
-    tokens: Ints
-    prices: Floats
-    prior: Floats
+    word_letters: Ints  # concatenated letters of the words that have customers at the root
+    word_ptr: Places  # their offsets
+    root: Ints  # (n_words + 1, 2), customers and tables of these words, and of the end
+    pairs: CellTable  # rows (v, w); v = n_words is the start, and w = n_words the end
+    contexts: Ints  # (n_contexts, 2), parent (these first) and oldest letter; -1: start of a word
+    letters: CellTable  # rows (context, outcome)
+    tokens: Ints  # (n_words,), tokens of each word in the segmented text
+    prices: Floats  # (L + 1,)
+    prior: Floats  # (n_levels, 2)
     n_symbols: int
     character_order: int
-    triples: CellTable
+    triples: CellTable  # rows (row of `pairs`, w)
 
     @property
     def word_order(self) -> int:
@@ -68,16 +47,7 @@ class NestedModel(NamedTuple):
 
     @classmethod
     def of(cls, f: DynamicFranchise, layout: TextLayout, tokens: Ints, **rest: Any) -> NestedModel:
-        """Return the restaurants that have customers.
-
-        Parameters
-        ----------
-        f : DynamicFranchise
-        layout : TextLayout
-        tokens : (n_letters,) int32
-            The text.
-        **rest : the attributes `prices` and `n_symbols`, and `cuts` of the text
-        """
+        """Return the restaurants with customers; `rest`: `prices`, `n_symbols`, and the `cuts`."""
         text, letters = layout.text, layout.letters
         root = f.cells[text.root_cell : text.hashed_cell, :2]
         words = np.flatnonzero(root[:-1, 0])
@@ -184,11 +154,8 @@ class Reader(NamedTuple):
 
 
 def parts_of_strings(ptr: Places) -> Iterator[tuple[slice, Places]]:
-    """Yield the letters of batches of strings, and the offsets of the strings in them.
-
-    Memory is thus bounded, and interrupts are handled after each batch.
-    """
-    for begin, end in portions(np.diff(ptr)):
+    """Yield the letters of batches of strings, and the offsets of the strings in them."""
+    for begin, end in portions(np.diff(ptr)):  # to bound memory, and to handle interrupts
         yield slice(ptr[begin], ptr[end]), ptr[begin : end + 1] - ptr[begin]
 
 

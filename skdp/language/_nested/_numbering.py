@@ -40,22 +40,12 @@ class TrieLevel(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """All spans of at most L letters.
+    """All spans of at most L letters."""
 
-    Attributes
-    ----------
-    ids : (n_letters, L) int32
-        Number of the span that begins at a letter, by length - 1; -1 past the end.
-    levels : list of TrieLevel
-    first : (n_spans,) int64
-        Place of the first occurrence of a span in the text.
-    lengths : (n_spans,) int32
-    """
-
-    ids: NDArray[np.int32]
+    ids: NDArray[np.int32]  # (n_letters, L), span from a letter on, by length - 1; -1 past the end
     levels: list[TrieLevel]
-    first: NDArray[np.int64]
-    lengths: NDArray[np.int32]
+    first: NDArray[np.int64]  # (n_spans,), place of the first occurrence of a span in the text
+    lengths: NDArray[np.int32]  # (n_spans,)
 
 
 def rest_of_strings(ptr: Places) -> NDArray[np.int64]:
@@ -116,37 +106,18 @@ class Letters(NamedTuple):
 
     Columns of `letter_cells` and `end_cells`: 0 to order - 1 by the number of letters of context,
     then order - 1 more by the number of letters of context after the start of the word.
-
-    Attributes
-    ----------
-    letter_cells : (n_letters, 2 * order - 1) int32
-        Cells of a letter after its contexts; -1 if there are too few preceding letters.
-    end_cells : (n_letters, 2 * order - 1) int32
-        Cells of the end of a word after this letter.
-    parents : (n_cells,) int32
-    nodes : (n_cells,) int32
-    outcomes : (n_cells,) int32
-        `END` or a letter + 1.
-    depths : (n_nodes,) int32
-    node_parents : (n_nodes,) int32
-    node_letters : (n_nodes,) int32
-        The oldest letter of the context, -1: the start of the word.
-    following : (n_cells,) int32
-        The context after a cell's letter, as long as the order allows; -1 for ends.
-    start : int
-        The context of the first letter of a word.
     """
 
-    letter_cells: NDArray[np.int32]
-    end_cells: NDArray[np.int32]
-    parents: NDArray[np.int32]
-    nodes: NDArray[np.int32]
-    outcomes: NDArray[np.int32]
-    depths: NDArray[np.int32]
-    node_parents: NDArray[np.int32]
-    node_letters: NDArray[np.int32]
-    following: NDArray[np.int32]
-    start: int
+    letter_cells: NDArray[np.int32]  # (n_letters, 2 * order - 1), of a letter; -1: no context
+    end_cells: NDArray[np.int32]  # (n_letters, 2 * order - 1), of the end of a word after a letter
+    parents: NDArray[np.int32]  # (n_cells,)
+    nodes: NDArray[np.int32]  # (n_cells,)
+    outcomes: NDArray[np.int32]  # (n_cells,), `END` or a letter + 1
+    depths: NDArray[np.int32]  # (n_nodes,)
+    node_parents: NDArray[np.int32]  # (n_nodes,)
+    node_letters: NDArray[np.int32]  # (n_nodes,), oldest letter of the context, -1: word start
+    following: NDArray[np.int32]  # (n_cells,), longest context after a cell's letter; -1 for ends
+    start: int  # the context of the first letter of a word
 
 
 def number_letters(tokens: Ints, ptr: Places, order: int) -> Letters:

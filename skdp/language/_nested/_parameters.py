@@ -46,10 +46,7 @@ def uses_word_length(length_correction: Any) -> bool:
 def check_word_length(
     word_length: Any, length_prior: Any, length_correction: Any
 ) -> tuple[Any, tuple[float, float] | None]:
-    """Return lambda and its prior, or raise ValueError if they would have no effect.
-
-    The prior is None if it depends on the characters.
-    """
+    """Return lambda and its prior (None: by the characters); ValueError if without effect."""
     prior = None if length_prior is None else check_gamma_prior(length_prior, "length_prior")
     if not uses_word_length(length_correction):
         ways = {"word_length": (word_length, "entropy"), "length_prior": (prior, None)}
@@ -65,9 +62,8 @@ def check_word_length(
 def expected_word_length(tokens: Ints) -> float:
     """Return lambda for new words of a text, from the entropy of its characters.
 
-    The more bits a character carries, the fewer characters make a word. The bits of a character
-    given the preceding characters grow roughly with the square of its entropy, and a word carries
-    roughly the same number of bits in all scripts.
+    The bits of a character given the preceding characters grow roughly with the square of its
+    entropy, and a word carries roughly the same number of bits in all scripts.
     """
     entropy = entr(np.unique(tokens, return_counts=True)[1] / len(tokens)).sum() / np.log(2.0)
     return float(np.clip(_SQUARED_BITS / max(entropy, 1.0) ** 2, 1.0, _LONGEST_MEAN))
@@ -97,19 +93,7 @@ def check_anneal(given: Any, burn_in: int) -> tuple[float, int] | None:
 def check_levels(
     given: Any, name: str, orders: tuple[int, ...], valid: Interval, wanted: str
 ) -> Floats:
-    """Return a parameter for each level, letters first; nan: learned.
-
-    Parameters
-    ----------
-    given : number, "auto", or a pair (words, characters) of these or of arrays
-        With collocations, a triple that begins with the order of collocations.
-    name : str
-    orders : (int, int) or (int, int, int)
-        Orders of words and characters, or of collocations, words and characters.
-    valid : Interval
-    wanted : str
-        Description of the interval in words.
-    """
+    """Return a parameter for each level, letters (last in `orders`) first; nan: learned."""
     n = len(orders)
     parts = given if isinstance(given, tuple | list) else (given,) * n
     if len(parts) != n:

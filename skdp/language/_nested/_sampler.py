@@ -50,70 +50,36 @@ MOST_SITES = 2000
 
 
 class Strings(NamedTuple):
-    """The data of a fit.
+    """The data of a fit."""
 
-    Attributes
-    ----------
-    tokens : (n_letters,) int32
-    ptr : (n_strings + 1,) int64
-    known : (n_letters,) int8
-        1: a word ends after the letter; 0: no word does; -1: unknown.
-    n_symbols : int
-    """
-
-    tokens: Ints
-    ptr: NDArray[np.int64]
-    known: NDArray[np.int8]
+    tokens: Ints  # (n_letters,)
+    ptr: NDArray[np.int64]  # (n_strings + 1,)
+    known: NDArray[np.int8]  # (n_letters,), as in `Text`
     n_symbols: int
 
 
 class Settings(NamedTuple):
-    """Fixed settings of a fit.
-
-    Attributes
-    ----------
-    word_order, character_order, max_length : int
-    length_correction : "none", "poisson" or (max_length,) array
-    word_length : float, "entropy" or "auto"
-    length_prior : (float, float) or None
-    end_probability : float or "auto"
-    end_probability_prior : (float, float)
-    discounts, concentrations : (character_order + word_order,) arrays
-        Letters first; nan: learned.
-    discount_prior, concentration_prior : (float, float)
-    init : "online" or "whole"
-    anneal : (float, int) or None
-    type_moves : float
-        Number of flips of word types that a sweep proposes, per letter of the text.
-    """
+    """Fixed settings of a fit."""
 
     word_order: int
     character_order: int
     max_length: int
-    length_correction: Any
-    word_length: Any
+    length_correction: Any  # "none", "poisson" or a (max_length,) array
+    word_length: Any  # a float, "entropy" or "auto"
     length_prior: tuple[float, float] | None
-    end_probability: Any
+    end_probability: Any  # a float, or "auto"
     end_probability_prior: tuple[float, float]
-    discounts: Floats
-    concentrations: Floats
+    discounts: Floats  # (character_order + word_order,), letters first; nan: learned
+    concentrations: Floats  # like discounts
     discount_prior: tuple[float, float]
     concentration_prior: tuple[float, float]
-    init: Any
+    init: Any  # "online" or "whole"
     anneal: tuple[float, int] | None
-    type_moves: float
+    type_moves: float  # flips of word types that a sweep proposes, per letter of the text
 
 
 class NestedSampler(Part):
-    """Markov chain over segmentations of strings into words.
-
-    Parameters
-    ----------
-    strings : Strings
-    settings : Settings
-    init_stream, stream : (4,) uint64 arrays
-        Streams of the initial state and of the sweeps.
-    """
+    """Markov chain over segmentations of strings into words."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         "_layout", "_strings", "_scratch", "_pairs", "_occurrences"

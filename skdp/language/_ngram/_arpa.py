@@ -55,10 +55,10 @@ def _cannot_be_held(letter: str) -> bool:
 
 
 def write_arpa(path: Any, trie: NgramTrie, model: InterpolatedModel, feature_names: Any) -> None:
-    """Write a model of a trie to a file.
+    """Write a model of a trie to a file; unseen unigrams have their base probabilities.
 
     An n-gram is a cell with its context; its back-off weight is that of the context that consists
-    of the whole n-gram, if that was seen. Unseen unigrams have their base probabilities.
+    of the whole n-gram, if that was seen.
     """
     place, words = check_path(path, "path"), check_names(feature_names, trie.n_words)
     with replace_file(place, "w", encoding="utf-8", newline="\n") as file:

@@ -20,10 +20,7 @@ def draw_sequences(
     max_length: int,
     rng: NDArray[np.uint64],
 ) -> tuple[list[Ints], NDArray[np.bool_]]:
-    """Draw sequences from a model of a trie; also return which sequences ended.
-
-    Without an outcome for the end no sequence ends: all have `max_length` words.
-    """
+    """Draw sequences from a model of a trie; return them and which ended, if ends are outcomes."""
     cumulative = np.concatenate([[0.0], np.cumsum(model.mass)])
     base_cumulative = np.concatenate([[0.0], np.cumsum(model.base) / model.base.sum()])
     ends = trie.n_outcomes > trie.n_words

@@ -3,6 +3,7 @@
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | child_ptr, symbol, above, leaf, text, cell_ptr, outcome | | | as in `_kernels_trie` |
+| symbols | | (most + 1,) int32 | the beginning, `n_words`, then the output |
 | cumulative | | (X + 1,) | cumulative sums of mass over the preceding cells |
 | base_cumulative | H | (n_outcomes + 1,) | cumulative sums of the base |
 """
@@ -44,25 +45,7 @@ def draw_words(
     chain,
     rng,
 ):
-    """Draw a sequence word by word until it ends or `symbols` is full; return its length.
-
-    In context u, the cells have total mass 1 - backoff_u; with the remaining probability the word
-    is drawn from the next shorter context, and finally from the base.
-
-    Parameters
-    ----------
-    symbols : (most + 1,) int32
-        The beginning, then the output, of at most this number of words.
-    n_words : int
-        Number of words; also the beginning as a symbol of contexts, and the end as an outcome.
-    ends : bool
-        Whether the outcome `n_words` exists.
-    child_ptr, symbol, above, leaf, text, cell_ptr, outcome : arrays
-    cumulative : (X + 1,) float64
-    base_cumulative : (n_outcomes + 1,) float64
-    chain : (n_laws,) float64
-    rng : (4,) uint64
-    """
+    """Draw a sequence word by word until it ends or `symbols` is full; return its length."""
     for slot in range(1, symbols.shape[0]):
         u = 0
         m = 0
@@ -77,6 +60,8 @@ def draw_words(
             n = match_text(symbols, slot, m, text, leaf[u], n_words)
             if next_double(rng) >= chain_backoff(chain, m, n):
                 w = outcome[cell_ptr[u]]
+        # The cells of u have total mass 1 - backoff_u; otherwise the word is drawn from the next
+        # shorter context, and finally from the base.
         while w < 0 and u >= 0:
             first, last = cell_ptr[u], cell_ptr[u + 1]
             v = next_double(rng)

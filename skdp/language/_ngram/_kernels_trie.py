@@ -18,6 +18,7 @@ are multiplied.
 | text | (n_slots,) | symbols of the training sentences, if there are leaves |
 | contexts, depths, cells, tails | (n_events,) int32 | results of the search: see `reach` |
 | mass, backoff, base | (X,), (U,), (n_outcomes,) | of an interpolated model |
+| top, total | (n_outcomes,), (n, n_outcomes) | distribution after the empty context; sums |
 """
 
 # mypy: ignore-errors
@@ -57,10 +58,8 @@ def reach(
 ):
     """Write the longest context seen before each event, and the longest with its outcome.
 
-    `contexts` are in the trie and have `depths` symbols; at a leaf, `tails` is the number of
-    further symbols that agree with the text. `cells` are the cells of the outcome in the context,
-    or else in the nearest shorter context with such a cell; -1 if there is none. `begin` is the
-    symbol of beginnings.
+    `contexts` are in the trie and have `depths` symbols; at a leaf, `tails` more agree with the
+    text. `cells` are of the outcome, in the longest context that has one; -1 if there is none.
     """
     for i in range(slots.shape[0]):
         u = 0
@@ -126,10 +125,7 @@ def add_probabilities_upwards(
 def add_distributions_upwards(
     contexts, depths, tails, above, cell_ptr, outcome, mass, backoff, chain, top, total
 ):
-    """Add to the rows of `total`, (n, n_outcomes), the distributions after contexts.
-
-    `top`, (n_outcomes,), is the distribution after the empty context.
-    """
+    """Add to the rows of `total` the distributions after contexts."""
     for i in range(contexts.shape[0]):
         u = contexts[i]
         share = 1.0

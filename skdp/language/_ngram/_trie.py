@@ -27,22 +27,12 @@ class NgramEvents:
 
     The symbols of each sentence are in consecutive slots: a beginning, the words, an end. An event
     is a slot, and its context consists of the preceding slots, back to the beginning.
-
-    Attributes
-    ----------
-    symbols : (n_slots,) int32
-        Words; both the beginning (in contexts) and the end (as an outcome) are `n_words`.
-    slots : (n_events,) int64
-    positions : (n_events,) int64
-        Number of slots before the event in its sentence, the length of its longest context.
-    ptr : (n_sentences + 1,) int64
-        Offsets of the events of each sentence.
     """
 
-    symbols: Ints
-    slots: Places
-    positions: Places
-    ptr: Places
+    symbols: Ints  # (n_slots,), words; beginnings and ends are `n_words`
+    slots: Places  # (n_events,)
+    positions: Places  # (n_events,), slots before the event in its sentence: its longest context
+    ptr: Places  # (n_sentences + 1,), offsets of the events of each sentence
 
     @classmethod
     def of(cls, sentences: TokenSequences, *, ends: bool) -> NgramEvents:
@@ -75,43 +65,21 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True)
 class NgramTrie(ContextIndex):
-    """All contexts of up to `order` - 1 symbols, and all cells, i.e. outcomes seen in a context.
+    """All contexts of up to `order` - 1 symbols (restaurants), and all cells: outcomes in them.
 
-    Without an order, the trie has all contexts with more than one event, and those with one more
-    symbol: among the latter, contexts with one event are leaves, whose longer contexts are in the
-    text.
-
-    Contexts and cells are numbered by depth, starting with the empty context. The children of a
-    context, one symbol longer at the far end, are consecutive and in the order of that symbol, and
-    the cells of a context are consecutive and in the order of outcomes.
-
-    Attributes
-    ----------
-    n_outcomes, has_root, cell_ptr, outcome, layout : as of a `ContextIndex`
-        A context is a restaurant. `n_outcomes` is `n_words` plus 1 if ends are events.
-    order : int
-        Number of symbols of the longest context in the trie, plus 1.
-    n_words : int
-    child_ptr : (n_contexts + 1,) int32
-        The children of context u are ``child_ptr[u]:child_ptr[u + 1]``.
-    symbol : (n_contexts,) int32
-        The symbol at the far end of a context; `n_words` is the beginning of a sentence.
-    above : (n_contexts,) int32
-        The context without its far symbol; -1 for the empty one.
-    leaf : (n_contexts,) int32
-        The slot, in `text`, of the event of a leaf; -1: the context is not a leaf. Empty if there
-        is an order.
-    text : (n_slots,) int32
-        Symbols of the sentences, as in `NgramEvents`; empty if there is an order.
+    Without an order: contexts with more than one event, and those with one more symbol. Among the
+    latter, contexts with one event are leaves, whose longer contexts are in the text.
     """
 
-    order: int
+    # Contexts and cells are numbered by depth, children of a context (one symbol longer at the far
+    # end) in the order of that symbol, and the cells of a context in the order of outcomes.
+    order: int  # number of symbols of the longest context in the trie, plus 1
     n_words: int
-    child_ptr: Ints
-    symbol: Ints
-    above: Ints
-    leaf: Ints
-    text: Ints
+    child_ptr: Ints  # (n_contexts + 1,), children of u are child_ptr[u]:child_ptr[u + 1]
+    symbol: Ints  # (n_contexts,), symbol at the far end; `n_words`: the beginning of a sentence
+    above: Ints  # (n_contexts,), context without its far symbol; -1 for the empty one
+    leaf: Ints  # (n_contexts,), slot in `text` of the event of a leaf, -1: no leaf; or (0,)
+    text: Ints  # (n_slots,), symbols as in `NgramEvents`; empty if there is an order
 
     @classmethod
     def of(
@@ -120,24 +88,9 @@ class NgramTrie(ContextIndex):
         order: int | None,
         n_words: int,
         n_outcomes: int,
-        n_laws: int | None = None,
+        n_laws: int | None = None,  # of the franchise; None: one for each depth
     ) -> NgramTrie:
-        """Return the trie of the contexts and the cells of events.
-
-        Parameters
-        ----------
-        events : NgramEvents
-        order : int or None
-        n_words, n_outcomes : int
-        n_laws : int or None
-            Number of laws of the franchise; None: one for each depth.
-
-        Raises
-        ------
-        ValueError
-            If, without an order, long stretches of text recur so often that their contexts do not
-            fit into memory.
-        """
+        """Return the trie of events; without `order`, ValueError if it does not fit into memory."""
         outcomes = events.outcomes
         node = np.zeros(len(outcomes), np.int64)  # node of each event, within its depth
         cell = np.zeros(len(outcomes), np.int64)

@@ -1,6 +1,7 @@
 """Kernels of mixtures whose groups share components, compiled for each kind of rows.
 
 Symbols as in `_kernels_sections` and `_kernels_moves`; see ``mixture/_kernels.py``.
+-1 components: a covariance is not positive definite to rounding.
 """
 
 # mypy: ignore-errors
@@ -47,13 +48,7 @@ def kernels_of_groups(kind: int) -> HDPMixtureKernels:
         n_tries, rows, prior, clusters, three, n_clusters, labels, pinned, top, alpha, gamma,
         group_counts, shares, weights, pair, members, ends, sides, scratch, rng,
     ):  # fmt: skip
-        """Build the clusters, then propose `n_tries` moves; the arrays must have room.
-
-        Returns
-        -------
-        n_clusters : int
-            -1: a covariance is not positive definite to rounding.
-        """
+        """Build components and propose `n_tries` moves, with room for them; return n_clusters."""
         if not _build_clusters(
             kind, rows, prior, clusters, n_clusters, labels, members[0], ends, scratch
         ):

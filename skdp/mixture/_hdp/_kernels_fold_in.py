@@ -6,10 +6,14 @@ r"""Shares of new groups under given components.
 | contents | | (N D,) uint64 | bits of the rows, on which the streams of groups depend |
 | chances | f_k(x) | (N, C) | likelihoods of the rows, up to a factor of the row |
 | prior, first_prior | alpha beta | (C,) | Dirichlet prior, and that of the first sweep |
-| labels | z | (N,) int64 | component of a row; scratch |
+| first_sweep, last_sweep | | scalars | the sweeps to do, from `first_sweep` on |
+| burn_in | | scalar | the first sweep that is kept |
+| labels | z | (N,) int64 | component of a row, -1 before the first sweep; scratch |
 | counts | n_k | (C,) | rows of a group in the components; scratch |
 | weights | | (C,) | scratch |
-| out | | (N, C) | probabilities of components, summed over the kept sweeps |
+| lengths | | (2,) int64 | scratch, and D |
+| key, rng | | (4,) uint64 | key of the streams of groups; stream of the group |
+| out | | (N, C) | probabilities of components, summed over the kept sweeps; 0 before |
 
 Given the likelihoods, the rows of a group are drawn in turn, each from component k with
 weight (n_k + alpha beta_k) f_k(x); `out` sums the probabilities of the draws, not the draws.
@@ -50,22 +54,7 @@ def fold_in_groups(
     first, last, first_sweep, last_sweep, burn_in, ptr, contents, chances, first_prior, prior,
     labels, counts, weights, key, lengths, out, rng,
 ):  # fmt: skip
-    """Do some sweeps over groups `first` to `last` - 1; a call that resumes has a single group.
-
-    Parameters
-    ----------
-    first_sweep, last_sweep, burn_in : int
-        The sweeps to do, from `first_sweep` on, and the first one that is kept.
-    labels : (N,) int64
-        -1 before the first sweep.
-    key : (4,) uint64
-    lengths : (2,) int64
-        Scratch, and D.
-    out : (N, C) float64
-        Zero before the first sweep.
-    rng : (4,) uint64
-        Stream of the group.
-    """
+    """Do some sweeps over groups `first` to `last` - 1; a call that resumes has a single group."""
     for j in range(first, last):
         begin, end = ptr[j], ptr[j + 1]
         if first_sweep == 0:

@@ -14,7 +14,8 @@ The shares of two components are proposed with their rows. Passes begin with equ
 each pass but the last the tables of the sides are drawn, m_a and m_b, then shares from
 Beta(m_a, m_b). The last of these distributions is the proposal of shares, and for a merge gives the
 density of the current ones. In the coordinates (beta_a + beta_b, v) the density of the top level
-has gamma / (v (1 - v)) for two components instead of 1 for one.
+has gamma / (v (1 - v)) for two components instead of 1 for one. A move needs at least two rows, and
+room for one more component.
 """  # noqa: E501
 
 # mypy: ignore-errors
@@ -110,10 +111,7 @@ def move_components(
     kind, rows, prior, clusters, three, n_clusters, labels, pinned, top, alpha, gamma, group_counts,
     shares, weights, pair, members, sides, scratch, rng,
 ):  # fmt: skip
-    """Propose a split, merge or trade; return the number of components, or -1 if impossible.
-
-    There must be at least two rows, and room for one more component.
-    """
+    """Propose a split, merge or trade; return the number of components, or -1 if impossible."""
     move, i, first, second, n_free, n, n_passes = begin_move(
         kind, rows, prior, clusters, three, n_clusters, labels, pinned, labels.shape[0], weights,
         members, sides, scratch, rng,

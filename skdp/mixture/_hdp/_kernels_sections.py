@@ -13,6 +13,9 @@ Symbols as in ``mixture/_kernels_sections.py``, and those of the top level. Clus
 A row of group j joins component k with weight (n_jk + alpha beta_k) f_k(x), and opens a new one with
 weight alpha beta_u f_0(x), which then has a Beta(1, gamma) share of beta_u. A component that loses its
 last row gives its weight back to beta_u before anything else is drawn.
+
+A sweep stops at the end of `order`, without room for a new component, or, with -1, if a covariance
+is not positive definite to rounding.
 """  # noqa: E501
 
 # mypy: ignore-errors
@@ -40,18 +43,8 @@ class RowGroups(NamedTuple):
 
 @njit_internal_nogc
 def choose_component(n, left, counts, top, rest, log_alone, alpha, weights, rng):
-    """Return a draw from the components, or n for a new component.
-
-    Parameters
-    ----------
-    left : int
-        The component that becomes empty without the row and cannot be chosen; -1: none.
-    counts : (C,) float64
-        Counts of the group without the row.
-    weights : (C + 1,) float64
-        Log densities of the row, overwritten.
-    """
-    if left >= 0:
+    """Return a draw from the components, or n for a new one; overwrite log densities `weights`."""
+    if left >= 0:  # the component is empty without the row
         weights[left] = -math.inf
     largest = log_alone
     for k in range(n):
@@ -76,14 +69,7 @@ def sweep_grouped_rows(
     kind, begin, order, rows, prior, clusters, n_clusters, labels, log_alone, groups, alpha, gamma,
     weights, members, scratch, rng,
 ):  # fmt: skip
-    """Draw the components of rows order[begin], order[begin + 1], ... in turn.
-
-    Returns
-    -------
-    place, n_clusters : int
-        Where the sweep stopped for lack of room, or the end of `order`; -1: a covariance is not
-        positive definite to rounding.
-    """
+    """Draw the components of rows from order[begin] on; return the place reached, n_clusters."""
     sizes, counts, top, rest = clusters.vectors[SIZE], groups.counts, groups.top, groups.rest
     place, end = begin, order.shape[0]
     while 0 <= place < end and n_clusters < sizes.shape[0]:

@@ -37,26 +37,14 @@ _BLOCK = 10_000
 class HDPMixtureModel:
     """Components of the training rows, and the distribution of new groups given them.
 
-    Groups have shares theta ~ Dirichlet(alpha beta) of the components. All components without
-    training rows are represented by one more: its rows are independent draws from the prior
-    predictive.
-
-    Attributes
-    ----------
-    labels : (N,) array of int32
-        Components of the training rows.
-    weights : (K + 1,) array
-        Weights beta of the components; the last is beta_u, the weight of all others.
-    concentration : float
-        alpha.
-    emission : EmissionModel
-        Distributions of the next row of each component or, last, of a new one.
+    Groups have shares theta ~ Dirichlet(alpha beta). One more component stands for all that have no
+    training rows: its rows are independent draws from the prior predictive.
     """
 
-    labels: NDArray[np.int32]
-    weights: Floats
-    concentration: float
-    emission: Any
+    labels: NDArray[np.int32]  # (N,), of the training rows
+    weights: Floats  # (K + 1,), beta, and last beta_u of all other components
+    concentration: float  # alpha
+    emission: Any  # distributions of the next row of each component or, last, a new one
 
     @property
     def prior(self) -> Floats:
@@ -70,11 +58,7 @@ class HDPMixtureModel:
         return np.concatenate([np.empty((0, len(self.weights))), *parts])
 
     def responsibilities(self, ptr: Places, values: Floats, key: NDArray[np.uint64]) -> Floats:
-        """Return the probabilities of the components of each row of new groups, (N, K + 1).
-
-        The probabilities are given all rows of the group. Each group has its own stream, which
-        depends on `key` and its rows.
-        """
+        """Return the probabilities of components given all rows of new groups, (N, K + 1)."""
         logs, n_columns = self.log_obs(values), len(self.weights)
         largest = logs.max(axis=1, keepdims=True, initial=-np.inf)
         possible = np.isfinite(largest)  # a row that is impossible in all components is ignored
@@ -96,10 +80,7 @@ class HDPMixtureModel:
     def known_and_new(
         self, ptr: Places, values: Floats, key: NDArray[np.uint64]
     ) -> tuple[Floats, Floats]:
-        """Return the probabilities of known components, (N, K), and of a new one, (N,).
-
-        Those of known components are given that the row is of one of them.
-        """
+        """Return probabilities of components given a known one, (N, K), and of a new one, (N,)."""
         found = self.responsibilities(ptr, values, key)
         known, new = found[:, :-1], found[:, -1].copy()
         totals = known.sum(axis=1, keepdims=True)
@@ -131,16 +112,7 @@ class HDPMixtureModel:
     def log_completions(
         self, ptr: Places, given: Floats, scored: Floats, key: NDArray[np.uint64]
     ) -> Floats:
-        """Return log p of the held-out rows of groups given the other rows of their groups.
-
-        Parameters
-        ----------
-        ptr : (J + 1,) array
-            Offsets of the whole groups.
-        given, scored : (n, D) and (N - n, D) arrays
-            First and second halves of the groups, as `split_groups` finds them.
-        key : (4,) array
-        """
+        """Return log p of `scored`, second halves of groups with offsets `ptr`, given the first."""
         n_scored = np.diff(ptr) // 2
         given_ptr = offsets(np.diff(ptr) - n_scored)
         shares = self.shares(given_ptr, self.responsibilities(given_ptr, given, key))
@@ -157,18 +129,7 @@ class HDPMixtureModel:
 def score_completions(
     models: Sequence[HDPMixtureModel], ptr: Places, values: Floats, key: Any, n_jobs: Any
 ) -> tuple[Floats, Places]:
-    """Return log densities of the second halves of groups, averaged over samples, and their rows.
-
-    Parameters
-    ----------
-    models : sequence of HDPMixtureModel
-    ptr : (J + 1,) array
-        Offsets of the groups.
-    values : (N, D) array
-    key : (4,) array
-    n_jobs : int or None
-        Number of threads.
-    """
+    """Return log densities of second halves of groups, averaged over samples, and their rows."""
     given, scored = split_groups(ptr, values)
     parts: Any = Parallel(n_jobs=check_jobs(n_jobs), prefer="threads")(
         delayed(model.log_completions)(ptr, values[given], values[scored], key + np.uint64(m))
@@ -186,14 +147,7 @@ def sum_scores(logs: Floats, scored: Places, panel: SequencePanel, is_single: bo
 
 
 def split_groups(ptr: Places, values: Floats) -> tuple[Places, Places]:
-    """Split the rows of every group into random halves that do not depend on their order.
-
-    Returns
-    -------
-    given, scored : (n,) and (N - n,) arrays
-        Indices of the rows of the first halves, ceil(n / 2) of n rows, and of the second halves:
-        by group, and sorted by their values.
-    """
+    """Split groups at random, whatever their order; return the rows of first and second halves."""
     groups = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     order = np.lexsort((*values.T[::-1], groups))
     is_scored = find_second_halves(ptr, bits_of(values[order]))
@@ -206,18 +160,15 @@ def bits_of(values: Floats) -> NDArray[np.uint64]:
 
 
 def _calls(ptr: Places, n_columns: int) -> list[tuple[int, int, int, int]]:
-    """Return groups and sweeps for the calls of a fold-in; Ctrl-C is handled between calls.
-
-    A call does all sweeps of several small groups, or a few sweeps of a large group.
-    """
+    """Return groups and sweeps for the calls of a fold-in; Ctrl-C is handled between calls."""
     most = max(1, _WORK // (n_columns * N_SWEEPS))
     calls, first, n_groups = [], 0, len(ptr) - 1
     while first < n_groups:
         last = int(np.searchsorted(ptr, ptr[first] + most, side="right")) - 1
         if last > first:
-            calls.append((first, last, 0, N_SWEEPS))
+            calls.append((first, last, 0, N_SWEEPS))  # all sweeps of several small groups
         else:
-            last = first + 1
+            last = first + 1  # a few sweeps of a large group at a time
             step = max(1, most * N_SWEEPS // int(ptr[last] - ptr[first]))
             begins = range(0, N_SWEEPS, step)
             calls += [(first, last, begin, min(begin + step, N_SWEEPS)) for begin in begins]

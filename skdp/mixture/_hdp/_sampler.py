@@ -25,35 +25,7 @@ _N_DRAWS = 120
 
 
 class HDPMixtureSampler(ClusterSampler):
-    """Markov chain over the components of grouped rows, their weights and both concentrations.
-
-    Parameters
-    ----------
-    rows : LabeledRows
-        Groups of rows. Rows with the same known label are always together, and rows with different
-        ones apart.
-    emission : ClusterEmission
-        Emission of a single state, which holds the prior.
-    priors : TopPriors
-    concentration, top_concentration : float
-        Fixed or initial values.
-    init : (N,) array of int or None
-        First components, labeled from 0 without gaps. None: rows join components one after the
-        other, in random order, each given the rows before; if there are many, a subset comes first.
-    init_stream, stream : (4,) uint64 arrays
-        Streams of the first partition and of the sweeps.
-    split_merge : bool, default=True
-        Whether sweeps try to split and merge components.
-
-    Attributes
-    ----------
-    labels : (N,) array of int64
-    n_clusters : int
-    top : TopLevel
-        Weights of the components, and both concentrations.
-    ptr : (J + 1,) array
-        Offsets of the groups.
-    """
+    """Markov chain over the components of grouped rows, their weights and both concentrations."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *ClusterSampler._data_attributes, "ptr", "_groups"

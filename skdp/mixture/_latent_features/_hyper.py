@@ -22,28 +22,15 @@ _LOGS = math.log(1e-250), math.log(1e250)
 
 
 class DataScale(NamedTuple):
-    """Scales of the observations, from which default priors and initial values are computed.
+    """Scales of the observations, from which default priors and initial values are computed."""
 
-    Attributes
-    ----------
-    variance : float
-        Robust variance, averaged over columns.
-    noise_rate, noise_rates : float, (D,) array
-        Rates of the Gamma priors of the noise precision, overall and by column.
-    first_noise, first_noises : float, (D,) array
-        Initial noise variances.
-    mean_square, mean_squares : float, (D,) array
-        Mean squares, which are not robust: a chain whose initial weights are as wide as this
-        explains any row by a feature or two.
-    """
-
-    variance: float
-    noise_rate: float
-    noise_rates: Floats
-    first_noise: float
-    first_noises: Floats
-    mean_square: float
-    mean_squares: Floats
+    variance: float  # robust, averaged over columns
+    noise_rate: float  # of the Gamma prior of the noise precision
+    noise_rates: Floats  # (D,), the same by column
+    first_noise: float  # initial noise variance
+    first_noises: Floats  # (D,)
+    mean_square: float  # not robust: with initial weights as wide, few features explain any row
+    mean_squares: Floats  # (D,)
 
 
 def find_scale(values: Floats, *, center: bool) -> DataScale:
@@ -69,13 +56,7 @@ def find_scale(values: Floats, *, center: bool) -> DataScale:
 
 
 class VarianceEvidence:
-    """The density of rows given their features, as a function of the variances.
-
-    Parameters
-    ----------
-    rows : (N, D) array
-    features : (N, K) array of int8
-    """
+    """The density of rows given their features, as a function of the variances."""
 
     def __init__(self, rows: Floats, features: NDArray[np.int8]):
         self._shape = rows.shape
@@ -119,44 +100,25 @@ def log_prior(log_variance: float, prior: tuple[float, float]) -> float:
 
 @dataclass(frozen=True)
 class FeaturePrior:
-    """Priors of concentration and variances.
+    """Gamma priors of the concentration and of reciprocal variances; None: the value is fixed.
 
-    Attributes
-    ----------
-    concentration : (shape, rate) or None
-        Gamma prior of the concentration. None: the concentration is fixed.
-    noise, weights : (shape, rate) or None
-        Gamma prior of the reciprocal of a variance. None: the variance is fixed.
-    columns : (shape, rates) or None
-        Gamma priors of the reciprocals of the variances of columns, with one rate or (D,) rates.
-        None: the variances are not drawn. With them the noise has variance 1 in columns that are
-        divided by their standard deviations.
+    With `columns`, the noise has variance 1 in columns divided by their standard deviations.
     """
 
-    concentration: tuple[float, float] | None
+    concentration: tuple[float, float] | None  # (shape, rate)
     noise: tuple[float, float] | None
     weights: tuple[float, float] | None
-    columns: tuple[float, float | Floats] | None = None
+    columns: tuple[float, float | Floats] | None = None  # (shape, rate or (D,) rates)
 
     def draw_scales(
         self, evidence: VarianceEvidence, ratio: float, scales: Floats, rng: NDArray[np.uint64]
     ) -> Floats:
-        """Draw the standard deviations of the noise of columns given the features.
-
-        Given the features, the entries of a column are normal with covariance v (I + Z Z^T / r), so
-        that 1 / v has a Gamma posterior.
-
-        Parameters
-        ----------
-        evidence : VarianceEvidence
-            Evidence of rows whose columns are divided by `scales`.
-        ratio : float
-            r, the noise variance over the weights variance.
-        scales : (D,) array
-        """
+        """Draw the standard deviations of the noise of columns given the features."""
         if self.columns is None:
             return scales
         shape, rate = self.columns
+        # Given the features, a column is normal with covariance v (I + Z Z^T / r), so that 1 / v
+        # has a Gamma posterior. In `evidence` columns are divided by `scales`.
         squares = evidence.residual_squares(ratio) * scales**2
         if not np.isfinite(squares).all():  # the posterior is singular to rounding
             return scales

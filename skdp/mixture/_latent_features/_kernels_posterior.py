@@ -234,12 +234,9 @@ def add_feature(i, features, n_features, ratio, posterior):
 
 @njit_loop
 def weigh(gram, cross, n_features, ratio, factor, solved):
-    """Return log det(Z^T Z + r I) and trace(X^T Z M Z^T X), or NaN if singular to rounding.
-
-    With these the columns of X have the density
-
-        (2 pi v)^(-N D / 2) r^(K D / 2) det^(-D / 2) exp(-(trace(X^T X) - trace) / (2 v)).
-    """
+    """Return log det(Z^T Z + r I) and trace(X^T Z M Z^T X), or NaN if singular to rounding."""
+    # With these the columns of X have the density
+    # (2 pi v)^(-N D / 2) r^(K D / 2) det^(-D / 2) exp(-(trace(X^T X) - trace) / (2 v)).
     for k in range(n_features):
         for j in range(n_features):
             factor[k, j] = gram[k, j]

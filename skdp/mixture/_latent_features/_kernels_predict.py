@@ -18,6 +18,9 @@ the next changes need. Only `free` features are summed over; the others stay as 
 | dots | mu_k^T e | (F,) | over the observed entries |
 | grams | mu_k^T mu_l | (F, F) | over the observed entries |
 | shares | | (K,) | probabilities of the features given x, output |
+| others | | (K,) | scratch |
+| contents | | (N, D + 1) uint64 | bits of new rows, and last D, on which their streams depend |
+| densities | | (N,) | log p(x) of new rows, estimated only where it is NaN on input |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -205,16 +208,9 @@ def choose_free(model):
 
 @njit_internal_nogc
 def estimate(x, seen, n_sweeps, model, others, rng):
-    """Return an estimate of log p(x), whose exponential is unbiased.
-
-    The features about which a fold-in is least certain are summed over; the others are drawn with
-    the probabilities that it found, bounded away from 0 and 1, and importance-weighted.
-
-    Parameters
-    ----------
-    others : (K,) float64
-        Scratch.
-    """
+    """Return an estimate of log p(x), whose exponential is unbiased."""
+    # The features about which a fold-in is least certain are summed over; the others are drawn with
+    # the probabilities that it found, bounded away from 0 and 1, and importance-weighted.
     fold_in(x, seen, n_sweeps, model, rng)
     choose_free(model)
     largest, total = -math.inf, 0.0
@@ -237,21 +233,7 @@ def estimate(x, seen, n_sweeps, model, others, rng):
 
 @njit_loop
 def predict_rows(rows, seen, contents, key, is_exact, n_sweeps, model, others, out, densities, rng):
-    """Write the shares of the features, and log p(x), of new rows.
-
-    Parameters
-    ----------
-    contents : (N, D + 1) uint64
-        Content that determines the streams of rows: their bits, and D last.
-    key : (4,) uint64
-    is_exact : bool
-        Whether to sum over all vectors; otherwise shares are from a fold-in, densities estimated.
-    n_sweeps : int
-        Number of sweeps of a fold-in.
-    out : (N, K) float64, output
-    densities : (N,) float64, output
-        NaN on input: write the density. Otherwise it is not estimated.
-    """
+    """Write the shares of features of new rows to `out`, (N, K), and log p(x) to `densities`."""
     n_columns = rows.shape[1]
     for i in range(rows.shape[0]):
         if is_exact:

@@ -22,7 +22,8 @@ which rows have them, and a scan in that order is not invariant.
 | seen | | (N, D) float64 | 1 if an entry was observed, else 0 |
 | noise | v | scalar | variance |
 | rate | alpha / N | scalar | |
-| spread | s | scalar | |
+| spread | s | scalar | of k = 0 in `sum_numbers` |
+| own | k / r | scalar | contribution of the own features to s |
 | square | e^T e | scalar | sum over the observed entries of e = x - z mu |
 | n_seen | | scalar | number of observed entries |
 | n_most | | scalar | bound on the number of own features |
@@ -56,22 +57,7 @@ def log_density(n_seen, square, spread, noise):
 
 @njit_internal_nogc
 def sum_numbers(n_most, rate, n_seen, square, spread, ratio, noise):
-    """Sum w_k = Poisson(k; rate) x density of the row over the numbers k <= n_most of new features.
-
-    Once w_{k+1} < w_k / 2 and rate / (k + 1) < 1 / 2, this holds for all larger k: as long as the
-    density grows, the Poisson terms alone fall even faster; up to twice that s its logarithm is
-    concave; beyond it falls. So the rest is less than 2 w_{k+1}.
-
-    Parameters
-    ----------
-    spread : float
-        s for k = 0.
-
-    Returns
-    -------
-    n_terms : int
-    log_total : float
-    """
+    """Sum w_k = Poisson(k; rate) x density of the row, k <= n_most; return n_terms, log_total."""
     log_poisson, log_rate = -rate, math.log(rate) if rate > 0.0 else -math.inf
     largest = before = log_poisson + log_density(n_seen, square, spread, noise)
     total, k = 1.0, 0
@@ -79,6 +65,9 @@ def sum_numbers(n_most, rate, n_seen, square, spread, ratio, noise):
         k += 1
         log_poisson += log_rate - math.log(float(k))
         following = log_poisson + log_density(n_seen, square, spread + k / ratio, noise)
+        # This then holds for all larger k: as long as the density grows, the Poisson terms alone
+        # fall even faster; up to twice that s its logarithm is concave; beyond it falls. So the
+        # rest is less than 2 w_{k+1}.
         is_falling = not following >= before - _LOG_2 and rate < 0.5 * k
         if is_falling and not following - largest >= _LOG_ENOUGH + math.log(total):  # or NaN
             return k, largest + math.log(total)
@@ -132,13 +121,7 @@ def compare(k, seen, posterior):
 
 @njit_internal_nogc
 def draw_shared(i, rows, seen, features, n_features, posterior, noise, own, rng):
-    """Draw the features of row i that other rows have; return e^T e, n and 1 + z^T M z.
-
-    Parameters
-    ----------
-    own : float
-        k / r, the contribution of its own features to s.
-    """
+    """Draw the features of row i that other rows have; return e^T e, n and 1 + z^T M z."""
     z, products, n_rows = features[i], posterior.products, float(rows.shape[0])
     spread = 1.0 + project(z, n_features, posterior) + own
     subtract_signal(z, rows[i], n_features, posterior)
@@ -219,16 +202,8 @@ def sweep_rows(
 ):  # fmt: skip
     """Draw the features of rows begin, ..., end - 1, and their missing entries.
 
-    Parameters
-    ----------
-    most : int
-        Bound on the number of features.
-
-    Returns
-    -------
-    place, n_features, n_pending : int
-        `place` is `end`; less: the own features of that row did not fit, and the call is to be
-        repeated from there with larger arrays; -1: the posterior is singular to rounding.
+    Return `end`, or a row whose own features did not fit, to go on from there in larger arrays, or
+    -1 if the posterior is singular to rounding; then `n_features` and `n_pending`.
     """
     for i in range(begin, end):
         if n_pending < 0:

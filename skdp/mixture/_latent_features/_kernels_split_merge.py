@@ -124,13 +124,7 @@ def weigh_codes(row, x, f, g, n_features, posterior, noise):
 
 @njit_internal_nogc
 def allocate(n, order, codes, is_split, f, g, rows, features, n_features, posterior, noise, rng):
-    """Give n rows f, g or both; return the log probability of the choices.
-
-    Parameters
-    ----------
-    codes : (N,) int8
-        Choices of the rows: an output of a split, an input of a merge.
-    """
+    """Give n rows f, g or both; return the log probability of the choices."""
     result = 0.0
     for place in range(n):
         i = order[place]
@@ -139,7 +133,7 @@ def allocate(n, order, codes, is_split, f, g, rows, features, n_features, poster
         first, second = math.exp(first - largest), math.exp(second - largest)
         both = math.exp(both - largest)
         total = first + second + both
-        if is_split:
+        if is_split:  # in a merge, `codes` are given
             u = next_double(rng) * total
             codes[i] = 1 if u < first else (2 if u < first + second else 3)
         chosen = first if codes[i] == 1 else (second if codes[i] == 2 else both)
@@ -209,8 +203,7 @@ def split_and_merge(
 ):
     """Propose `n_tries` splits or merges of features; return the number of features.
 
-    There must be two rows. A split is only possible if there is room for one more feature. The
-    posterior must be rebuilt afterwards.
+    There must be two rows. The posterior must be rebuilt afterwards.
     """
     n_rows = rows.shape[0]
     for _ in range(n_tries):

@@ -20,36 +20,17 @@ _BLOCK = 16
 
 @dataclass(frozen=True, eq=False)
 class LatentFeatureModel:
-    """Summary of the training rows' features, and the distribution of the next row given it.
+    """Summary of the training rows' features, and the distribution of the next row given it."""
 
-    Features are sorted by decreasing number of rows that have them.
-
-    Attributes
-    ----------
-    n_rows : int
-        N.
-    counts : (K,) array
-        Number of rows that have each feature.
-    means : (K, D) array
-        E[A].
-    covariance : (K, K) array
-        M: the weights of a column have covariance v M.
-    noise, weights : float
-        Variances v and u, in columns that are divided by their scales.
-    scales : (D,) array
-    concentration : float
-    log_joint : float
-    """
-
-    n_rows: int
-    counts: Floats
-    means: Floats
-    covariance: Floats
-    noise: float
-    weights: float
-    scales: Floats
+    n_rows: int  # N
+    counts: Floats  # (K,), rows that have each feature, in decreasing order
+    means: Floats  # (K, D), E[A]
+    covariance: Floats  # (K, K), M: the weights of a column have covariance v M
+    noise: float  # variance v in columns that are divided by their scales
+    weights: float  # variance u in these columns
+    scales: Floats  # (D,)
     concentration: float
-    most: int
+    most: int  # bound on the number of features
     log_joint: float
 
     def probabilities(self) -> Floats:
@@ -85,18 +66,8 @@ class LatentFeatureModel:
     ) -> tuple[Floats, Floats]:
         """Return the probabilities of features, (n, K), and log p(x), (n,), of centered rows.
 
-        Parameters
-        ----------
-        rows : (n, D) array
-            NaN: missing.
-        key : (4,) array of uint64
-            Key of the streams of fold-ins.
-        n_sweeps : int
-            Number of sweeps of a fold-in.
-        new : bool
-            Whether rows may have features that no training row has.
-        density : bool
-            Whether to return log p(x) even if it has to be estimated.
+        With `new`, rows may have features that no training row has. Without `density`, log p(x) is
+        not estimated if it cannot be computed exactly.
         """
         n_features, n_columns = self.means.shape
         model = self._next_row(self.concentration / (self.n_rows + 1.0) if new else 0.0)

@@ -43,29 +43,8 @@ _IMPOSSIBLE = (
 class LatentFeatureSampler(Part):
     """Markov chain over features, concentration and variances; the weights are integrated out.
 
-    Parameters
-    ----------
-    values : (N, D) array
-        NaN: missing.
-    center : (D,) array
-        Vector that is subtracted from the rows.
-    prior : FeaturePrior
-    concentration, noise, weights : float
-        Fixed or initial values of the concentration and the two variances.
-    scales : (D,) array
-        Divisors of the columns; the standard deviations of their noise if these are drawn,
-        otherwise 1.
-    stream : (4,) uint64 array
-    split_merge : bool, default=True
-        Whether sweeps try to split and merge features.
-
-    Attributes
-    ----------
-    features : (N, K) array of int8
-    most : int
-        Bound on the number of features. Without one, a row that is many standard deviations of
-        the given weights away would be fitted by feature after feature. The prior is the buffet
-        conditioned on at most this number of features.
+    `center` is subtracted from rows, and columns are divided by `scales`, the standard deviations
+    of their noise if these are drawn, otherwise 1.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_rows", "_seen", "_missing")
@@ -88,9 +67,11 @@ class LatentFeatureSampler(Part):
         self.prior = prior
         self.concentration, self.noise, self.weights = concentration, noise, weights
         self.scales = scales
+        # Without a bound, a row that is many standard deviations of the given weights away would be
+        # fitted by feature after feature. The prior is the buffet conditioned on this bound.
         self.most = bound_features(len(values), concentration)
         self.stream = stream
-        self.features = np.zeros((len(values), 0), dtype=np.int8)
+        self.features = np.zeros((len(values), 0), dtype=np.int8)  # (N, K)
         self.attach(values)
         self.imputed = np.zeros(np.count_nonzero(self._missing))
 
@@ -166,10 +147,7 @@ class LatentFeatureSampler(Part):
             )
 
     def log_joint(self) -> float:
-        """Return log p(observed entries, features) given the concentration and variances.
-
-        Weights and missing entries are integrated out. Features have no order.
-        """
+        """Return log p(observed entries, unordered features) given concentration and variances."""
         result = log_buffet(self.features, self.concentration)
         patterns, columns, *_ = unique_rows(self._missing.T)
         for p, pattern in enumerate(patterns):
@@ -221,21 +199,17 @@ class LatentFeatureSampler(Part):
 
 
 def bound_features(n_rows: int, concentration: float) -> int:
-    """Return the largest number of features that rows may have.
-
-    It is twice the number that is expected a priori, plus two a row up to 1,000, plus 100.
-    """
+    """Return the largest number of features that rows may have."""
+    # Twice the number that is expected a priori, plus two a row up to 1,000, plus 100.
     expected = expected_features(n_rows, 1.0)
     share = min(_MOST_PER_ROW * n_rows, _LARGEST_SHARE)
     return _LEAST_BOUND + share + math.ceil(2.0 * concentration * expected)
 
 
 def log_buffet(features: NDArray[np.int8], concentration: float) -> float:
-    """Return the log probability of a set of features, regardless of their order.
-
-    exp(-alpha H) alpha^K / prod_h K_h! prod_k (m_k - 1)! (N - m_k)! / N!, where K_h is the number
-    of features that the same rows have.
-    """
+    """Return the log probability of a set of features, regardless of their order."""
+    # exp(-alpha H) alpha^K / prod_h K_h! prod_k (m_k - 1)! (N - m_k)! / N!, where K_h is the number
+    # of features that the same rows have.
     n_rows, n_features = features.shape
     m = features.sum(axis=0)
     repeats = unique_rows(features.T).counts

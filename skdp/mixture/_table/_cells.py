@@ -33,13 +33,7 @@ def parts_of(emission: Any, n_columns: int) -> list[tuple[Places, Any]]:
 
 
 class CellSums:
-    """Sums over stored samples and components of predictions of the missing cells of rows.
-
-    Parameters
-    ----------
-    values : (n, D) array
-        Rows with NaN in missing cells.
-    """
+    """Sums over stored samples and components of predictions of the missing cells of rows."""
 
     def __init__(self, values: Floats):
         self.values = values
@@ -49,14 +43,7 @@ class CellSums:
         self._kinds: dict[int, type] = {}
 
     def add(self, emission: Any, weights: Floats) -> None:
-        """Add the predictions of a stored sample.
-
-        Parameters
-        ----------
-        emission : EmissionModel
-        weights : (n, K + 1) array
-            Weights of its components for each row. They sum to 1 over all stored samples.
-        """
+        """Add the predictions of a sample; `weights`, (n, K + 1), sum to 1 over all samples."""
         for columns, model in parts_of(emission, self.values.shape[1]):
             hidden = self._hidden[:, columns]
             rows = np.flatnonzero(hidden.any(axis=1))
@@ -72,10 +59,7 @@ class CellSums:
             self._sums[np.ix_(rows, columns)] += np.where(hidden[rows], expected, 0.0)
 
     def filled(self) -> Floats:
-        """Return the rows with means in missing cells, or with values that a column can have.
-
-        Counts are rounded means; flags and categories are the most probable ones.
-        """
+        """Return the rows with means in missing cells, or with values that a column can have."""
         out = np.where(self._hidden, self._sums, self.values)
         for d, kind in self._kinds.items():
             rows = np.flatnonzero(self._hidden[:, d])
@@ -89,14 +73,7 @@ class CellSums:
 
 
 def weigh_samples(models: Sequence[MixtureModel], values: Floats) -> list[Floats]:
-    """Return the probabilities of the stored samples and their components for each row.
-
-    Returns
-    -------
-    list of (n, K + 1) arrays
-        One for each stored sample. They sum to 1 over all of them, because predictive densities
-        are means over the stored samples.
-    """
+    """Return probabilities of each sample's components, (n, K + 1): they sum to 1 over samples."""
     logs = np.concatenate([model.log_joint_with(values) for model in models], axis=1)
     prior = np.concatenate([model.log_weights for model in models])
     ends = np.cumsum([len(model.log_weights) for model in models])[:-1]
@@ -106,15 +83,7 @@ def weigh_samples(models: Sequence[MixtureModel], values: Floats) -> list[Floats
 def complete_rows(
     models: Sequence[MixtureModel], values: Floats, rng: np.random.Generator | None
 ) -> Floats:
-    """Return rows with their missing cells replaced.
-
-    Parameters
-    ----------
-    models : sequence of MixtureModel
-    values : (N, D) array
-    rng : Generator or None
-        None: replace them by predictions. Otherwise draw them, given the observed cells of the row.
-    """
+    """Return rows with missing cells drawn given the observed ones; without `rng`, predicted."""
     out = np.array(values)
     incomplete = np.flatnonzero(np.isnan(values).any(axis=1))
     for first in range(0, len(incomplete), _BLOCK):
@@ -141,16 +110,13 @@ def complete_groups(
     key: NDArray[np.uint64],
     rng: np.random.Generator | None,
 ) -> Floats:
-    """Return the rows of groups with their missing cells replaced, as in `complete_rows`.
-
-    The components of a row are those given its whole group. A draw uses one stored sample for all
-    rows of a group.
-    """
+    """Return the rows of groups with their missing cells replaced, as in `complete_rows`."""
     hidden = np.isnan(values)
     if not hidden.any():
         return np.array(values)
     chosen: Any = None
     if rng is not None:
+        # a draw uses one stored sample for all rows of a group
         chosen = np.repeat(rng.integers(len(models), size=len(ptr) - 1), np.diff(ptr))
     sums, out = CellSums(values), np.array(values)
     for m, model in enumerate(models):

@@ -28,26 +28,7 @@ _BLOCK = 200_000
 
 
 def measure_divergences(emission: Any, weights: Floats, n_columns: int) -> Floats:
-    """Return KL(p(x_d | component) || p(x_d)) for all components and columns, (K, D).
-
-    p(x_d) is the mixture of the components. Categories, flags and counts are summed; numbers are
-    integrated by Gauss-Legendre quadrature on panels that suit all components.
-
-    Parameters
-    ----------
-    emission : EmissionModel
-        Distributions of K components.
-    weights : (K,) array
-        Weights of the components, which sum to 1.
-    n_columns : int
-        D.
-
-    Returns
-    -------
-    (K, D) array
-        In nats. The mean over components with their weights is the mutual information of a column
-        and the component.
-    """
+    """Return KL(p(x_d | component) || p(x_d)) in nats of components and columns, (K, D)."""
     out = np.zeros((len(weights), n_columns))
     for columns, model in parts_of(emission, n_columns):
         if isinstance(model, CategoricalModel):
@@ -116,13 +97,10 @@ def _march(
     *,
     whole: bool = False,
 ) -> Floats:
-    """Return the ends of panels from `low` to `high` that are narrow near every component.
-
-    The width of a panel is at most a share of each component's scale, or of its distance from the
-    component if that is more. With `whole`, ends are whole numbers.
-    """
+    """Return the ends of panels from `low` to `high` that are narrow near every component."""
     ends, x = [low], low
     while x < high:
+        # At most a share of a component's scale, or of its distance if that is more.
         width = float(np.maximum(of_scale * scales, of_distance * np.abs(x - locations)).min())
         if whole:
             width = max(1.0, np.floor(width))

@@ -113,19 +113,7 @@ def explain_clusters(
     names: Sequence[str],
     categories: Categories | None,
 ) -> ClusterExplanation:
-    """Return the contributions of all columns to all components.
-
-    Parameters
-    ----------
-    emission : EmissionModel
-        Distributions of K components.
-    weights : (K,) array
-        Weights of the components, not all 0.
-    component_labels : (K,) array
-    names : sequence of D str
-    categories : list of (arrays or None), or None
-        Categories of the columns that hold text.
-    """
+    """Return the contributions of all columns to all components."""
     weights = weights / weights.sum()
     divergences = measure_divergences(emission, weights, len(names))
     typical = _find_typical(emission, weights, len(names), categories)
@@ -190,13 +178,7 @@ def _most_common(probs: Floats, known: NDArray[Any] | None) -> tuple[Any, float]
 
 
 def check_names(feature_names: Any, known: Any, n_columns: int) -> list[str]:
-    """Return the names of the columns: given, those of the fit, or x0, x1 and so on.
-
-    Raises
-    ------
-    ValueError
-        If there is not a name for each column, or names are not unique.
-    """
+    """Return the names of the columns: given, those of the fit, or x0, x1 and so on."""
     names = known if feature_names is None else feature_names
     if names is None:
         return [f"x{d}" for d in range(n_columns)]

@@ -19,24 +19,12 @@ _CURE = "Scale sample_weight: the time and memory of a fit are in proportion to 
 
 
 class RowCopies(NamedTuple):
-    """The rows of X from which the rows of a fit with weights are copied.
+    """The rows of X from which the rows of a fit with weights are copied."""
 
-    Attributes
-    ----------
-    values : (n, D) array
-        All rows of X.
-    sources : (N,) array
-        Index of the row of X of each copy, in ascending order.
-    amounts : (N,) array
-        1, or the fraction of a row that a copy stands for.
-    ptr : (J + 1,) array or None
-        Offsets of the groups of rows of X. None: rows are not in groups.
-    """
-
-    values: Floats
-    sources: Places
-    amounts: Floats
-    ptr: Places | None = None
+    values: Floats  # (n, D), all rows of X
+    sources: Places  # (N,), ascending: the row of X of each copy
+    amounts: Floats  # (N,), 1, or the fraction of a row that a copy stands for
+    ptr: Places | None = None  # (J + 1,), groups of rows of X; None: no groups
 
     @property
     def left_out(self) -> Places:
@@ -46,20 +34,12 @@ class RowCopies(NamedTuple):
         return np.flatnonzero(~is_in)
 
     def of_rows(self, clusters: NDArray[Any], others: NDArray[Any]) -> Places:
-        """Return the cluster of each row of X: that of most of its copies.
-
-        Parameters
-        ----------
-        clusters : (N,) array of int
-            Clusters of the copies. Ties go to the smallest.
-        others : (n_left_out,) array of int
-            Clusters of the rows without a copy.
-        """
+        """Return the cluster of each row of X: that of most copies; without any, of `others`."""
         n_clusters = int(clusters.max()) + 1
         pairs, places = np.unique(self.sources * n_clusters + clusters, return_inverse=True)
         amounts = np.bincount(places.ravel(), self.amounts)
         rows, found = np.divmod(pairs, n_clusters)
-        order = np.lexsort((found, -amounts, rows))
+        order = np.lexsort((found, -amounts, rows))  # ties go to the smallest cluster
         best = order[np.unique(rows[order], return_index=True)[1]]
         out = np.empty(len(self.values), dtype=np.int64)
         out[rows[best]] = found[best]
@@ -68,13 +48,7 @@ class RowCopies(NamedTuple):
 
 
 def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> Floats:
-    """Return the weights of rows, or raise.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there is not one finite number >= 0 for each row, or all are 0.
-    """
+    """Return the weights of rows, or raise unless they are numbers >= 0, not all of them 0."""
     weights = _read_weights(sample_weight, n_rows, name, "row of X")
     if not weights.any():
         raise ValueError(f"{name} is zero for all rows: no row is left.")
@@ -105,23 +79,7 @@ def _read_weights(sample_weight: Any, n_rows: int, name: str, place: str) -> Flo
 
 
 def check_weights_of_groups(sample_weight: Any, ptr: Places, is_single: bool) -> Floats:
-    """Return the weights of the rows of all groups, or raise.
-
-    Parameters
-    ----------
-    sample_weight : array, or list of arrays or None
-        For each group an array, or None if all its rows have weight 1; for a single array X, one
-        array.
-    ptr : (J + 1,) array
-        Offsets of the groups.
-    is_single : bool
-        Whether X is a single array.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As in `check_weights`, or if there is not an array for each group.
-    """
+    """Return the weights of the rows of all groups, or raise; None for a group: all are 1."""
     if is_single:
         return check_weights(sample_weight, int(ptr[-1]))
     sizes = np.diff(ptr)
@@ -144,22 +102,7 @@ def check_weights_of_groups(sample_weight: Any, ptr: Places, is_single: bool) ->
 
 
 def copy_rows(rows: Any, weights: Floats, n_stored: int) -> Any:
-    """Return the rows of a fit with weights: `LabeledRows` with `copies`.
-
-    Parameters
-    ----------
-    rows : LabeledRows
-    weights : (n,) array
-        A row of weight w is copied floor(w) times. If w is not whole, one more copy has the
-        fraction as the power of its likelihood.
-    n_stored : int
-        Number of partitions that the fit stores.
-
-    Raises
-    ------
-    ValueError
-        If the copies do not fit into memory.
-    """
+    """Return the rows of a fit with weights: floor(w) copies, and one more for a fraction of w."""
     if (weights == 1.0).all():
         return rows
     whole = np.rint(weights)
@@ -178,7 +121,7 @@ def copy_rows(rows: Any, weights: Floats, n_stored: int) -> Any:
     if not is_whole.all():
         ends = np.cumsum(counts) - 1
         amounts[ends[~is_whole]] = (weights - whole)[~is_whole]
-        powers = as_readonly(amounts)
+        powers = as_readonly(amounts)  # a fraction is the power of the likelihood
     ptr = None
     if rows.ptr is not None:
         groups = np.repeat(np.arange(len(rows.ptr) - 1), np.diff(rows.ptr))

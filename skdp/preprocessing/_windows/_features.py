@@ -40,19 +40,11 @@ _LARGEST = 1e100
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps of sequences, with missing values filled in.
+    """The steps of sequences, with missing values filled in."""
 
-    Attributes
-    ----------
-    values : (N, D) array
-        Without NaN, each column contiguous.
-    observed : (N, D) array of bool
-    ptr : (n + 1,) array of int64
-    """
-
-    values: NDArray[np.float64]
-    observed: NDArray[np.bool_]
-    ptr: NDArray[np.int64]
+    values: NDArray[np.float64]  # (N, D), without NaN, each column contiguous
+    observed: NDArray[np.bool_]  # (N, D)
+    ptr: NDArray[np.int64]  # (n + 1,)
 
     @classmethod
     def of(cls, values: NDArray[np.float64], ptr: NDArray[np.int64]) -> Self:
@@ -78,31 +70,17 @@ class Features(Protocol):
     """Functions of windows that are learned from the training sequences, and then fixed."""
 
     def measure(self, steps: Steps, layout: WindowLayout) -> NDArray[np.float64]:
-        """Return the features of each window, (W, F).
-
-        They are NaN if too little of the window was observed.
-        """
+        """Return the features of each window, (W, F); NaN if too little of it was observed."""
 
 
 @dataclass(frozen=True)
 class Convolutions:
-    """Shares of a window in which random dilated convolutions exceed thresholds (ROCKET).
+    """Shares of a window in which random dilated convolutions exceed thresholds (ROCKET)."""
 
-    Each filter reads one column; the columns take turns.
-
-    Attributes
-    ----------
-    weights : (F, 9) array
-    dilations : (F,) array of int
-    thresholds : (F,) array
-    least : (F,) array
-        Share of the steps of a window that must be usable.
-    """
-
-    weights: NDArray[np.float64]
-    dilations: NDArray[np.int64]
-    thresholds: NDArray[np.float64]
-    least: NDArray[np.float64]
+    weights: NDArray[np.float64]  # (F, 9); each filter reads one column, in turn
+    dilations: NDArray[np.int64]  # (F,)
+    thresholds: NDArray[np.float64]  # (F,)
+    least: NDArray[np.float64]  # (F,), share of the steps of a window that must be usable
 
     @classmethod
     def draw(
@@ -170,18 +148,10 @@ def _find_threshold(signal: NDArray[np.float64], level: float) -> float:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Mean, log standard deviation and shares of power in bands of frequencies.
+    """Mean, log standard deviation and shares of power in bands of frequencies."""
 
-    Attributes
-    ----------
-    n_bands : int
-        Bands per column, each twice as wide as the one below.
-    scales : (D,) array
-        Standard deviations of the columns, below a millionth of which a window counts as constant.
-    """
-
-    n_bands: int
-    scales: NDArray[np.float64]
+    n_bands: int  # of a column, each twice as wide as the one below
+    scales: NDArray[np.float64]  # (D,), deviations; a window below a millionth is constant
 
     @classmethod
     def learn(cls, steps: Steps, width: int) -> Self:
@@ -209,12 +179,7 @@ class Spectrum:
 
 @dataclass(frozen=True)
 class Function:
-    """Features that a user's function returns for the values of a window, (T, D).
-
-    Attributes
-    ----------
-    function : callable
-    """
+    """Features that a user's function returns for the values of a window, (T, D)."""
 
     function: Callable[[NDArray[np.float64]], Any]
 

@@ -9,6 +9,9 @@ r"""Shares of windows in which a random convolution of a series exceeds a thresh
 | signal | | (N,) | x convolved with w |
 | observed | | (N,) | whether x was observed, not filled in |
 | usable | | (N,) | whether enough values of the filter at a step were observed |
+| least | | | share of the steps of a window that must be usable |
+| n_above, n_usable | | (N + 1,) | scratch: cumulative counts |
+| shares | | (W,) | output, NaN if fewer steps than `least` are usable, or none |
 | starts, ends | | (W,) | window i is steps starts[i] to ends[i] - 1 |
 """
 
@@ -21,12 +24,7 @@ from skdp._numeric._numba import njit_loop
 
 @njit_loop
 def convolve(values, ptr, weights, dilation, signal):
-    """Write the dilated convolution of each sequence, whose end values continue beyond its ends.
-
-    Parameters
-    ----------
-    signal : (N,) float64, output
-    """
+    """Write the dilated convolution to `signal`; the end values of a sequence go on beyond it."""
     half = weights.shape[0] // 2
     reach = half * dilation
     for s in range(ptr.shape[0] - 1):
@@ -45,12 +43,7 @@ def convolve(values, ptr, weights, dilation, signal):
 
 @njit_loop
 def mark_usable(observed, ptr, n_taps, dilation, n_least, usable):
-    """Mark the steps at which at least `n_least` values of a filter were observed.
-
-    Parameters
-    ----------
-    usable : (N,) bool, output
-    """
+    """Mark in `usable` the steps at which at least `n_least` values of a filter were observed."""
     half = n_taps // 2
     for s in range(ptr.shape[0] - 1):
         first, last = ptr[s], ptr[s + 1] - 1
@@ -63,17 +56,7 @@ def mark_usable(observed, ptr, n_taps, dilation, n_least, usable):
 
 @njit_loop
 def measure_shares(signal, usable, threshold, least, starts, ends, n_above, n_usable, shares):
-    """Write the share of the usable steps of each window at which a signal exceeds a threshold.
-
-    Parameters
-    ----------
-    least : float
-        Share of the steps of a window that must be usable.
-    n_above, n_usable : (N + 1,) int64, scratch
-        Cumulative counts.
-    shares : (W,) float64, output
-        NaN if fewer steps are usable, or none.
-    """
+    """Write the share of the usable steps of each window at which a signal exceeds a threshold."""
     n_above[0] = n_usable[0] = 0
     for t in range(signal.shape[0]):
         n_usable[t + 1] = n_usable[t] + usable[t]

@@ -17,12 +17,10 @@ class TooFewValuesError(ValueError):
 
 
 def find_observed(steps: Steps, layout: WindowLayout) -> NDArray[np.bool_]:
-    """Return which windows are observed as usual, (W,): at least half as much as the median one.
-
-    Windows in long gaps, where nothing is observed, are left out of the median.
-    """
+    """Return which windows are observed as usual, (W,): at least half as much as the median one."""
     counts = np.concatenate([[0], np.cumsum(steps.observed.sum(axis=1))])
     shares = (counts[layout.ends] - counts[layout.starts]) / (layout.ends - layout.starts)
+    # Windows in long gaps, where nothing is observed, do not count.
     usual = np.median(shares[shares > 0.0]) if shares.any() else 0.0
     return np.asarray(shares >= 0.5 * usual)
 
@@ -32,16 +30,8 @@ def choose_features(
 ) -> NDArray[np.int64] | None:
     """Return the numbers of the features to keep, or None for all of them.
 
-    A sensor at half the rate of the others has no value for most taps of a filter whose dilation is
-    odd, so the feature is NaN in almost every window. If fewer than a tenth of the windows are
-    complete, the features with the most NaN are left out, until half of the windows are. Which
-    ones does not depend on random numbers.
-
-    Parameters
-    ----------
-    raw : (W, F) array
-    is_observed : (W,) array of bool
-        Windows that count, as in `find_observed`.
+    If under a tenth of the windows are complete, features with the most NaN are left out until half
+    are: filters of odd dilation see too few values of a sensor at half the rate of the others.
     """
     missing = np.isnan(raw[is_observed])
     if np.count_nonzero(~missing.any(axis=1)) >= _FEW * len(missing):

@@ -12,30 +12,16 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class WindowLayout:
-    """Overlapping windows of the sequences of a panel.
+    """Overlapping windows of the sequences of a panel."""
 
-    Attributes
-    ----------
-    starts, ends : (W,) arrays of int64
-        Window i holds the steps ``starts[i]`` to ``ends[i] - 1`` of the panel.
-    ptr : (n + 1,) array of int64
-        Sequence s has the windows ``ptr[s]`` to ``ptr[s + 1] - 1``.
-    step_ptr : (n + 1,) array of int64
-        The steps of the sequences.
-    """
-
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    ptr: NDArray[np.int64]
-    step_ptr: NDArray[np.int64]
+    starts: NDArray[np.int64]  # (W,), window i holds the steps starts[i] to ends[i] - 1
+    ends: NDArray[np.int64]  # (W,)
+    ptr: NDArray[np.int64]  # (n + 1,), windows of the sequences
+    step_ptr: NDArray[np.int64]  # (n + 1,), steps of the sequences
 
     @classmethod
     def of(cls, step_ptr: NDArray[np.int64], width: int, hop: int) -> Self:
-        """Return the windows of `width` steps that begin every `hop` steps.
-
-        A sequence of fewer steps has one window, which holds all of it. The last window ends at
-        most ``hop - 1`` steps before its sequence.
-        """
+        """Return windows of `width` steps, every `hop` steps; a shorter sequence is one window."""
         lengths = np.diff(step_ptr)
         n_windows = 1 + np.maximum(lengths - width, 0) // hop
         ptr = np.concatenate([[0], np.cumsum(n_windows)])
@@ -45,10 +31,7 @@ class WindowLayout:
         return cls(starts, ends, ptr, step_ptr)
 
     def nearest_inner(self, is_observed: NDArray[np.bool_], reach: int) -> NDArray[np.int64]:
-        """Return the nearest window of the same sequence with `reach` observed steps around it.
-
-        Sequences without such windows have the window itself.
-        """
+        """Return the nearest window of its sequence amid `reach` observed steps, else itself."""
         n_windows, number = np.diff(self.ptr), np.arange(self.ptr[-1])
         begin, end = self.starts - reach, self.ends + reach
         is_inner = begin >= np.repeat(self.step_ptr[:-1], n_windows)
@@ -63,10 +46,7 @@ class WindowLayout:
 
     @property
     def first_steps(self) -> NDArray[np.int64]:
-        """The first of the steps that each window stands for, (W,).
-
-        A step belongs to the window with the nearest center.
-        """
+        """The first of the steps that are nearest to the center of each window, (W,)."""
         middle = self.starts + self.ends
         first = np.empty(len(middle), dtype=np.int64)
         first[1:] = (middle[1:] + middle[:-1] + 2) // 4

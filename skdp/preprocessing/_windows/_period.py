@@ -47,21 +47,8 @@ def has_waves(
 ) -> bool:
     """Return whether windows of these sequences show more than their values.
 
-    That is so if at least half of the columns have a period, or if successive values depend on each
-    other in most columns, so that their differences are less rough than those of independent values
-    around a level. Constant columns do not count. A column that jumps between levels is judged by
-    its residuals: an alternation of long levels has a period, but is no wave. In a column of which
-    many values are missing, those observed follow each other directly, since interpolated values
-    are smooth whatever the column shows, and only a period counts: windows full of gaps show
-    little else.
-
-    Parameters
-    ----------
-    values : (N, D) array
-        Without NaN: interpolated.
-    ptr : (n + 1,) array of int64
-    is_missing : (N, D) array of bool or None, default=None
-        Whether values are interpolated. None: no value is.
+    That is so if at least half of the columns that vary have a period, or if in most of them the
+    differences of successive values are less rough than those of independent values.
     """
     columns = find_varying(values)
     if columns is not None:
@@ -72,6 +59,8 @@ def has_waves(
     found = []
     if not is_sparse.all():
         found.append(_find_waves(values[:, ~is_sparse], ptr))
+    # Many values are missing: those observed follow each other directly, since interpolated values
+    # are smooth whatever the column shows, and only a period counts: gaps show little else.
     for column, own in zip(values.T[is_sparse], is_observed.T[is_sparse], strict=True):
         own_ptr = np.concatenate([[0], np.cumsum(own)])[ptr]
         has_period, dependence = _find_waves(column[own, np.newaxis], own_ptr)
@@ -83,10 +72,8 @@ def has_waves(
 def _find_waves(
     values: NDArray[np.float64], ptr: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return whether columns have a period, (D,), and how successive values depend, (D,).
-
-    The latter is positive if differences are less rough than those of independent values.
-    """
+    """Return whether columns have a period, (D,), and how successive values depend, (D,)."""
+    # Jumps between levels do not count: an alternation of long levels has a period, but is no wave.
     values = remove_levels(limit(values), ptr)
     have_period = find_periods(values, ptr) > 0
     values = limit(values)
@@ -95,16 +82,15 @@ def _find_waves(
         changes = np.diff(values[first:last], axis=0)
         products += (changes[1:] * changes[:-1]).sum(axis=0)
         squares += (changes**2).sum(axis=0)
+    # Positive if differences are less rough than those of independent values.
     return have_period, products - _ROUGH * squares
 
 
 def remove_levels(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return values whose columns with levels are replaced by the differences from the levels.
 
-    A level changes where the means of `SHORTEST` steps before and after differ most, and by far
-    more than the noise. A column has levels if they explain most of its variance, last twice
-    `SHORTEST` steps on average, and leave no slower changes. The other columns stay as they are.
-    The differences are 0 near a jump. Values as in `find_periods`.
+    A level changes where means of `SHORTEST` steps before and after differ most, by far more than
+    noise. Levels explain most variance, last 2 `SHORTEST` on average, and leave no slower changes.
     """
     is_start = np.zeros(values.shape, dtype=bool)
     parts = [np.diff(values[first:last], axis=0) for first, last in itertools.pairwise(ptr)]
@@ -144,38 +130,21 @@ def remove_levels(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> NDArra
 
 
 def limit(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return values whose outliers are moved towards the others, column by column.
-
-    The limits are three ranges of the middle 98 % of a column below and above it.
-    """
+    """Return values clipped at three ranges of the middle 98 % of a column below and above it."""
     low, high = np.quantile(values, (0.01, 0.99), axis=0)
     reach = np.where(high > low, 3.0 * (high - low), np.inf)
     return np.clip(values, low - reach, high + reach)
 
 
 def find_periods(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the dominant period of each column, from the autocorrelation.
-
-    The autocorrelation is that of differences between steps `_LAG` apart, which have no trend.
-
-    Parameters
-    ----------
-    values : (N, D) array
-        Without NaN.
-    ptr : (n + 1,) array of int64
-
-    Returns
-    -------
-    (D,) array of int64
-        The period in steps, from `SHORTEST` to a fifth of the longest sequence; 0 for a column
-        without period.
-    """
+    """Return the dominant period of each column in steps, from the autocorrelation; 0: none."""
     values = limit(values)
     longest = max(int(np.diff(ptr).max()) // 5, SHORTEST)
     n_fast = next_fast_len(int(np.diff(ptr).max()) + longest, real=True)
     total = np.zeros((longest + 1, values.shape[1]))
     for first, last in itertools.pairwise(ptr):
         if last - first > _LAG:
+            # differences have no trend
             changes = values[first + _LAG : last] - values[first : last - _LAG]
             changes -= changes.mean(axis=0)
             power = np.abs(rfft(changes, n_fast, axis=0)) ** 2
@@ -187,15 +156,12 @@ def find_periods(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> NDArray
 
 
 def _find_first_peak(covariances: NDArray[np.float64], least: float) -> int:
-    """Return the lag of the first high peak of the autocovariances of one column, or 0.
-
-    It is 0 if the highest peak is lower than `least` times the variance. A ripple on the slope of a
-    wide peak is none: before a peak, the autocovariance falls to half its height.
-    """
+    """Return the lag of the first high peak of the autocovariances of one column, or 0."""
     inner = covariances[1:-1]
     is_peak = (inner > covariances[:-2]) & (inner >= covariances[2:])
     valleys = np.full(len(inner), np.inf)
     valleys[_LAG:] = np.minimum.accumulate(inner[_LAG:])  # the differences are a dip at `_LAG`
+    # A ripple on the slope of a wide peak is none: before a peak, values fall to half its height.
     lags = np.flatnonzero(is_peak & (inner > 0.0) & (valleys <= 0.5 * inner)) + 1
     lags = lags[lags >= SHORTEST]
     heights = covariances[lags]

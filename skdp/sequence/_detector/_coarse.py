@@ -26,11 +26,8 @@ class _CoarseEmission:
 
 
 def coarsen(model: HDPHMMLT, power: float) -> HDPHMMLT:
-    """Return a fitted model that gives each observation only `power` of its evidence.
-
-    It has the states of `model`; its methods `predict`, `predict_proba` and `predict_change_proba`
-    can be used.
-    """
+    """Return a copy of a fitted model that gives each observation only `power` of its evidence."""
+    # Only predict, predict_proba and predict_change_proba are meant to be used.
     coarse = copy(model)
     coarse.samples_ = [
         replace(sample, emission=_CoarseEmission(sample.emission, power))  # type: ignore[arg-type]
@@ -42,15 +39,7 @@ def coarsen(model: HDPHMMLT, power: float) -> HDPHMMLT:
 def decode_with(
     model: HDPHMMLT, observations: SequencePanel, known: NDArray[np.int64] | None
 ) -> NDArray[np.int64]:
-    """Return the most probable state of each observation, (N,), given known states.
-
-    Parameters
-    ----------
-    model : HDPHMMLT
-    observations : SequencePanel
-    known : (N,) array of int or None
-        -1: unknown.
-    """
+    """Return the most probable state of each observation, given `known` states (-1: unknown)."""
     if known is None:
         return np.concatenate(model.predict(observations))
     states = KnownStates(known, model.n_components)

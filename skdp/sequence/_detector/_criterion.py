@@ -1,4 +1,14 @@
-"""A criterion by which segmentations of the same observations are compared."""
+"""A criterion by which segmentations of the same observations are compared.
+
+Successive observations of a recording depend on each other beyond their states: a level drifts, and
+windows overlap. A hidden Markov model without this dependence explains a drift by many states. So
+the residuals of the states' means are an autoregression of order one, with a coefficient for each
+column and a covariance for each state:
+
+    x_t - m(z_t) = a (x_t-1 - m(z_t-1)) + e_t,  e_t ~ N(0, S(z_t))
+
+Over a gap of k steps, a^k and the variance of k steps take the places of a and S(z_t).
+"""
 
 from __future__ import annotations
 
@@ -16,22 +26,12 @@ _LONGEST_MEMORY = 0.999
 
 
 class Residuals(NamedTuple):
-    """What is left of observations around the mean of their state.
+    """What is left of observations when the means of their states are subtracted."""
 
-    Attributes
-    ----------
-    now : (n,) array of int
-        Numbers of the complete observations after a complete one of the same sequence.
-    lags : (n,) array of int
-        How many steps ago the last complete observation was.
-    before, after : (n, D) arrays
-        Residuals of the observations before these, and of these.
-    """
-
-    now: NDArray[np.int64]
-    lags: NDArray[np.int64]
-    before: NDArray[np.float64]
-    after: NDArray[np.float64]
+    now: NDArray[np.int64]  # (n,) complete observations after another one in their sequence
+    lags: NDArray[np.int64]  # (n,) how many steps ago that one was
+    before: NDArray[np.float64]  # (n, D) residuals of the earlier ones
+    after: NDArray[np.float64]  # (n, D) residuals of these
 
     @classmethod
     def of(
@@ -67,11 +67,9 @@ class Residuals(NamedTuple):
         return np.minimum(self.correlations ** (1.0 / self.usual_lag), _LONGEST_MEMORY)
 
     def noise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the noise of each observation as that of one step, and by how much it is larger.
-
-        After k steps, noise of variance s has the variance s (1 - a^2k) / (1 - a^2).
-        """
+        """Return the noise of each observation scaled to one step, and its scale, (n, D) each."""
         memory, lags = self.memory, self.lags[:, np.newaxis]
+        # After k steps, noise of variance s has the variance s (1 - a^2k) / (1 - a^2).
         scales = np.sqrt((1.0 - memory ** (2 * lags)) / (1.0 - memory**2))
         return (self.after - memory**lags * self.before) / scales, scales
 
@@ -82,32 +80,7 @@ def judge_states(
     states: NDArray[np.int64],
     cost: float,
 ) -> float:
-    """Return a penalized log likelihood of observations given their states; higher is better.
-
-    Successive observations of a recording depend on each other beyond their states: a level drifts,
-    and windows overlap. A hidden Markov model without this dependence explains a drift by many
-    states. So the residuals of a state's mean follow an autoregression of order one, with one
-    coefficient per column and one covariance per state:
-
-        x_t - m(z_t) = a (x_t-1 - m(z_t-1)) + e_t,  e_t ~ N(0, S(z_t))
-
-    After a gap, a^k and the variance of k steps take the places of a and S(z_t).
-
-    A parameter costs `cost` log N, and so does the place of each change; a cost of 1/2 is the
-    Bayesian information criterion.
-
-    Parameters
-    ----------
-    values : (N, D) array
-        Steps with NaN do not count.
-    ptr : (n + 1,) array of int64
-    states : (N,) array of int
-    cost : float
-
-    Returns
-    -------
-    float
-    """
+    """Return a penalized log likelihood of the complete steps given states; higher is better."""
     variances = np.nanvar(values, axis=0)
     values = values[:, variances > 0.0]
     variances = variances[variances > 0.0]
@@ -131,4 +104,5 @@ def judge_states(
         log_likelihood -= 0.5 * len(errors) * np.linalg.slogdet(covariance)[1]
         log_likelihood -= 0.5 * np.trace(np.linalg.solve(covariance, scatter))
         n_parameters += n_columns * (n_columns + 1) // 2
+    # With a cost of 1/2, this is the Bayesian information criterion.
     return float(log_likelihood - cost * (n_parameters + n_changes) * np.log(len(values)))

@@ -1,4 +1,4 @@
-"""Known states of steps, for the windows that represent them."""
+"""Known states of steps, or -1, for the windows that represent them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,11 @@ from skdp.preprocessing._windows._layout import WindowLayout
 
 
 class KnownRanges(NamedTuple):
-    """Known states within ranges of successive places.
+    """Known states within ranges of successive places."""
 
-    Attributes
-    ----------
-    firsts, lasts : (n,) arrays of int
-        Range i holds the known places with the numbers ``firsts[i]`` to ``lasts[i] - 1``.
-    agree : (n,) array of bool
-        Whether they have the same state, or no state is known.
-    """
-
-    firsts: Places
+    firsts: Places  # range i holds the known places number firsts[i] to lasts[i] - 1
     lasts: Places
-    agree: np.ndarray
+    agree: np.ndarray  # whether all known places of a range have the same state
 
     @classmethod
     def of(cls, known: Places, begins: Places, ends: Places) -> KnownRanges:
@@ -37,18 +29,9 @@ class KnownRanges(NamedTuple):
 
 
 def know_windows(known: Places, layout: WindowLayout) -> Places:
-    """Return the known state of each window, or -1, (W,).
-
-    A window represents the steps to which its center is nearest. If any of these is known, and all
-    known steps that it holds have the same state, it is the state of the window. If they disagree,
-    the window lies across a change.
-
-    Parameters
-    ----------
-    known : (N,) array of int64
-        States of the steps; -1: unknown.
-    layout : WindowLayout
-    """
+    """Return the known state of each window, or -1 if there is none or its steps disagree, (W,)."""
+    # A window represents the steps to which its center is nearest, and one of these must be known.
+    # If any of the known steps that it holds disagree, it lies across a change.
     begins = layout.first_steps
     ends = np.append(begins[1:], layout.step_ptr[-1])
     own = KnownRanges.of(known, begins, ends)
@@ -57,20 +40,8 @@ def know_windows(known: Places, layout: WindowLayout) -> Places:
 
 
 def know_groups(known: Places, rows: Places, ptr: Places) -> Places:
-    """Return the known state of each of some windows, or -1, (n,).
-
-    A window represents itself and the windows up to the next one of `rows`; it has the
-    known state of these windows, if they agree.
-
-    Parameters
-    ----------
-    known : (W,) array of int64
-        States of all windows; -1: unknown.
-    rows : (n,) array of int64
-        Windows, in order, among them the first one of each sequence.
-    ptr : (n_sequences + 1,) array
-        Windows of each sequence.
-    """
+    """Return the known state, or -1, that each of the windows `rows` shares up to the next one."""
+    # `rows` has the first window of each sequence, so that no range extends into the next one.
     own = KnownRanges.of(known, rows, np.append(rows[1:], ptr[-1]))
     return _states_of(known, own, own.agree)
 
@@ -82,10 +53,7 @@ def _states_of(known: Places, ranges: KnownRanges, agree: np.ndarray) -> Places:
 
 
 def write_known(labels: Places, known: Places, layout: WindowLayout) -> None:
-    """Write known states to the labels of steps, (N,).
-
-    If a window represents known steps, its other steps have the state of the nearest one of these.
-    """
+    """Write known states to labels; in a window with known steps, the nearest one decides."""
     places = np.flatnonzero(known >= 0)
     window = layout.spread(np.arange(len(layout.starts)))
     steps, last = np.arange(len(labels)), len(places) - 1

@@ -13,20 +13,7 @@ _CLEAR = 2.0
 
 
 def learn_memory(panel: SequencePanel, states: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return how much of the last residual the next one repeats, given states, (D,).
-
-    Parameters
-    ----------
-    panel : SequencePanel
-        N values of D columns.
-    states : (N,) array of int
-
-    Returns
-    -------
-    (D,) array
-        The coefficients a of `judge_states`, from 0 to .999. 0 if a is within two standard errors
-        of 0.
-    """
+    """Return the share of a residual that the next one repeats, (D,); 0 if it is not clear."""
     residuals = Residuals.of(panel.values, panel.ptr, states)
     n_pairs = np.count_nonzero(residuals.lags == residuals.usual_lag)
     is_clear = residuals.correlations * np.sqrt(n_pairs) >= _CLEAR
@@ -34,20 +21,11 @@ def learn_memory(panel: SequencePanel, states: NDArray[np.int64]) -> NDArray[np.
 
 
 def forget(panel: SequencePanel, memory: NDArray[np.float64]) -> SequencePanel:
-    """Return values less what they repeat: y_t = x_t - a x_t-1, column by column.
-
-    If x_t - m = a (x_t-1 - m) + e_t with the mean m of a state, then y_t = (1 - a) m + e_t: the
-    noise of successive steps is independent, and each state has a mean, except at the first step
-    after a change, whose value still has its share of the previous state. Where there is no value
-    before, at the beginning of a sequence or after a gap, x_t takes its place.
-
-    Parameters
-    ----------
-    panel : SequencePanel
-    memory : (D,) array
-        a, from 0 to 1.
+    """Return y_t = x_t - a x_t-1, with a = `memory`; x_t replaces a missing x_t-1. If x_t - m = a
+    (x_t-1 - m) + e_t in a state of mean m, y_t = (1 - a) m + e_t has independent noise.
     """
     before = np.roll(panel.values, 1, axis=0)
     before[panel.ptr[:-1]] = np.nan
     before = np.where(np.isnan(before), panel.values, before)
+    # The first value after a change still has its share of the previous state.
     return SequencePanel(panel.values - memory * before, panel.ptr)

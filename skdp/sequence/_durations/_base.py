@@ -22,24 +22,15 @@ def check_tables(n_states: int, max_duration: int) -> None:
 
 
 class SegmentCounts(Part):
-    """Counts of segments by state and length, the base class of both samplers.
-
-    Attributes
-    ----------
-    max_duration : int
-    exact, at_least : (J, max_duration) arrays of int
-        Numbers of segments that lasted d = 1, ... steps, and of censored segments, which lasted at
-        least d steps.
-    counts, totals : (J,) arrays
-        Numbers of segments, and sums of their durations less 1, with censored durations drawn.
-    """
+    """Counts of segments by state and length, the base class of both samplers."""
 
     def __init__(self, n_states: int, max_duration: int):
         self.max_duration = max_duration
+        # Segments that lasted d = 1, ... steps, and censored ones, which lasted at least d steps.
         self.exact = np.zeros((n_states, max_duration), dtype=np.int64)
         self.at_least = np.zeros((n_states, max_duration), dtype=np.int64)
-        self.counts = np.zeros(n_states)
-        self.totals = np.zeros(n_states)
+        self.counts = np.zeros(n_states)  # segments
+        self.totals = np.zeros(n_states)  # their durations less 1, with censored ones drawn
 
     def draw(self, ptr: NDArray[Any], states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Draw the censored durations of segments, then the parameters given all durations."""
@@ -75,10 +66,8 @@ class SegmentCounts(Part):
         )
 
     def scalars(self) -> dict[str, float]:
-        """Return the mean length of segments and the share of steps in those of `max_duration`.
-
-        Censored segments have their observed lengths.
-        """
+        """Return the mean length of segments and the share of steps in those of `max_duration`."""
+        # Censored segments have their observed lengths.
         counts = self.exact.sum(axis=0) + self.at_least.sum(axis=0)
         lengths = np.arange(1, self.max_duration + 1)
         n_steps = counts @ lengths

@@ -30,12 +30,7 @@ LARGEST_COUNT = 1e15
 
 @njit_loop
 def count_segments(ptr, states, exact, at_least):
-    """Count segments by length.
-
-    The last segment of a sequence lasted at least its length, and a segment of D_max steps has K >=
-    D_max - 1. A longer run counts as a segment of D_max steps; only the first states of a chain,
-    which are not drawn from the model, may contain such a run.
-    """
+    """Count segments by length; of the last one and of D_max steps, only K >= d - 1 is known."""
     n_states, longest = exact.shape
     for j in range(n_states):
         for d in range(longest):
@@ -44,7 +39,7 @@ def count_segments(ptr, states, exact, at_least):
     for s in range(ptr.shape[0] - 1):
         d = 0
         for t in range(ptr[s], ptr[s + 1]):
-            d = min(d + 1, longest)
+            d = min(d + 1, longest)  # only the first states of a chain may have longer runs
             is_last = t + 1 == ptr[s + 1]
             if not is_last and states[t + 1] == states[t]:
                 continue
@@ -181,10 +176,7 @@ def log_binomial(n, k, log_p, log_q):
 
 @njit_inlined_source
 def log_negative_binomial_tail(smallest, n_phases, log_p, log_q):
-    """Return log P(K >= smallest).
-
-    This is the probability that at most r - 1 of the first smallest + r - 1 trials end a phase.
-    """
+    """Return log P(K >= smallest): at most r - 1 of smallest + r - 1 trials end a phase."""
     n = smallest + n_phases - 1
     result = -math.inf
     for k in range(n_phases):
@@ -194,11 +186,9 @@ def log_negative_binomial_tail(smallest, n_phases, log_p, log_q):
 
 @njit_inlined_source
 def draw_negative_binomial_at_least(smallest, n_phases, log_p, log_q, rng):
-    """Return a draw of K given K >= smallest, as a float.
-
-    First draw the number of phases that end in the first smallest + r - 1 trials; all its r
-    possible values imply K >= smallest. Then draw the events of the remaining phases.
-    """
+    """Return a draw of K given K >= smallest, as a float."""
+    # Draw how many phases end in the first smallest + r - 1 trials: all r possible numbers imply
+    # K >= smallest. Then draw the events of the remaining phases.
     n = smallest + n_phases - 1
     log_total = log_negative_binomial_tail(smallest, n_phases, log_p, log_q)
     rest = next_double(rng)

@@ -141,28 +141,10 @@ class SummedDuration(DurationSampler, Protocol):
     """Sampler that needs only sums over sequences, so that a panel may be partitioned."""
 
     def add_up(self, ptr: NDArray[Any], states: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
-        """Return sums over sequences, which are bit-identical for any partition of the panel.
-
-        The sums do not depend on the parameters.
-
-        Parameters
-        ----------
-        ptr, states : arrays
-            As in `draw`.
-        """
+        """Return sums free of the parameters and bit-identical for any partition of the panel."""
 
     def take(self, sums: tuple[NDArray[Any], ...]) -> None:
-        """Store the sums over all sequences.
-
-        Parameters
-        ----------
-        sums : tuple of arrays
-        """
+        """Store the sums over all sequences."""
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw the parameters given the stored sums: the last step of `draw`.
-
-        Parameters
-        ----------
-        rng : (4,) array of uint64
-        """
+        """Draw the parameters given the stored sums: the last step of `draw`."""

@@ -13,40 +13,23 @@ from skdp.sequence._factorial._model import FactorialModel
 
 
 class FactorialDraw(NamedTuple):
-    """A draw of the activities in the training data, and the model that goes with it.
-
-    The draw is needed to align factors; an estimator stores only the model.
-
-    Attributes
-    ----------
-    model : FactorialModel
-    paths : (N, F) array of int8
-        Activities in the training data.
-    log_joint : float
-    """
+    """A draw of the activities in the training data, which aligns factors, and its model."""
 
     model: FactorialModel
-    paths: NDArray[np.int8]
+    paths: NDArray[np.int8]  # (N, F) activities in the training data
     log_joint: float
 
 
 def name_factors(
     samples: list[FactorialDraw], known: NDArray[np.int8] | None = None, *, exchangeable: bool
 ) -> tuple[list[FactorialModel], int]:
-    """Return models with aligned factors, and the index of the reference sample.
-
-    Factors with given weights keep their order. Otherwise (`exchangeable`), the sample with the
-    highest log joint is the reference. Its factors are ordered by decreasing share of the time in
-    which they are on; the two values of a factor are exchanged if this share exceeds one half. The
-    factors of every other sample are matched to them, with values exchanged if need be, so that as
-    many activities as possible agree (Hungarian method). Factors with known bits keep their numbers
-    and values. If a sample has a different number of
-    factors, `places` of its model holds the match of each reference factor.
-    """
+    """Return models with aligned factors, and the index of the reference, of highest log joint."""
     reference = int(np.argmax([sample.log_joint for sample in samples]))
-    if not exchangeable:
+    if not exchangeable:  # given weights: factors keep their order
         return [sample.model for sample in samples], reference
     shares = samples[reference].model.shares
+    # Order the reference's factors by decreasing share, at most 1/2 after an exchange of values.
+    # Factors with known bits keep their numbers and values.
     named = np.flatnonzero([] if known is None else (known >= 0).any(axis=0))
     often = shares > 0.5
     often[named] = False
@@ -54,6 +37,7 @@ def name_factors(
     others = np.setdiff1d(np.arange(len(order)), named)
     order[others], order[named] = order[~np.isin(order, named)], named
     paths = samples[reference].paths[:, order] ^ often[order].astype(np.int8)
+    # Match the other samples so that as many activities as possible agree.
     return [_rename(s.model, *_match(paths, s.paths, named)) for s in samples], reference
 
 
@@ -74,16 +58,12 @@ def _rename(
 def _match(
     reference: NDArray[np.int8], paths: NDArray[np.int8], named: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the match of each reference factor, and whether its values are exchanged.
-
-    If there are too few factors, the reference factors that agree least have no match: -1. Factors
-    with the numbers `named` match themselves.
-    """
+    """Return the match of each reference factor, or -1, and whether its values are exchanged."""
     spins, others = 2.0 * reference - 1.0, 2.0 * paths - 1.0
     agreement = spins.T @ others
     agreement[named, named] = agreement.size * len(paths) + 1.0  # more than all others together
     rows, columns = linear_sum_assignment(np.abs(agreement), maximize=True)
-    matches = np.full(reference.shape[1], -1, dtype=np.intp)
+    matches = np.full(reference.shape[1], -1, dtype=np.intp)  # -1: the least alike, if too few
     matches[rows] = columns
     flipped = np.zeros(len(matches), dtype=np.bool_)
     flipped[rows] = agreement[rows, columns] < 0.0

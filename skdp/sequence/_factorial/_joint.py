@@ -72,20 +72,12 @@ def activities(
     most_kept: int,
     out: Floats,
 ) -> int:
-    """Write p(b_tf = 1 given y) of all steps, (N, F); return the first impossible sequence, or -1.
-
-    The filtered probabilities of a whole sequence may not fit into memory. Therefore only the
-    probabilities before each block of steps are kept, and those within a block are recomputed when
-    the block is smoothed.
-
-    Parameters
-    ----------
-    most_kept : int
-        Largest number of values to keep of a sequence before it is cut into blocks.
-    """
+    """Write p(b_tf = 1 given y), (N, F); return the first impossible sequence, or -1."""
     known, n = _Filter(values, on_probs, centers, precisions, probit), len(centers[0])
     steps, following = np.empty(len(values)), np.empty(n)
     message, folded = np.empty((2, n))
+    # The filtered probabilities of a whole sequence may not fit into memory. Then only those before
+    # each block of steps are kept, and those within a block are recomputed when it is smoothed.
     for first, last in Batches(ptr, n):
         begin, end = int(ptr[first]), int(ptr[last])
         # Only a sequence in a separate batch may be long enough to be cut.

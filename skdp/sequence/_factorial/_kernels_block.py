@@ -11,6 +11,7 @@ of them is on if bit k of the number of the state is 1.
 | bits | b_tf | (N, F) int8 | which factors are on |
 | on_probs | | (F, 3) | probability of being on: at first, after off, after on |
 | counts | | (F, 3, 2) int64 | in the same order: number of steps off, number of steps on |
+| priors | | (3, 2) | in the same order: pseudo-counts of Beta priors, for off and for on |
 | values | y_td | (N, D) | NaN: missing |
 | fits | m_td | (N, D) | updated with the bits |
 | precisions | tau_d | (D,) | 1 for probit columns |
@@ -21,7 +22,9 @@ of them is on if bit k of the number of the state is 1.
 | on_block | | (K, 3) | rows of on_probs of the block |
 | shifts | | (D, 2^K) | contributions of the block's joint states to the mean |
 | filtered | | (T, 2^K) | p(joint state given y up to t, other factors) of a sequence |
-| rng | | (4,) uint64 | stream, advanced in place |
+| log_obs, predicted | | (2^K,) | scratch |
+| key | | (4,) uint64 | key of the streams, one for each sequence |
+| rng | | (4,) uint64 | stream, advanced in place; scratch if there is a key |
 """
 
 # mypy: ignore-errors
@@ -68,16 +71,7 @@ def read_state(bits, block):
 
 @njit_internal_nogc
 def weigh_block(values, fits, state, shifts, precisions, probit, log_obs):
-    """Write log p(y_t given the joint state, other factors), up to a constant.
-
-    Parameters
-    ----------
-    values, fits : (D,) float64
-        Observation and fitted mean of one step.
-    state : int
-        The joint state on which `fits` is based.
-    log_obs : (2^K,) float64, output
-    """
+    """Write log p(y_t given joint state, rest) up to a constant; `fits` belongs to `state`."""
     for j in range(log_obs.shape[0]):
         log_obs[j] = 0.0
     for d in range(values.shape[0]):
@@ -131,24 +125,7 @@ def draw_block(
     ptr, block, bits, known, on_block, values, fits, precisions, probit, shifts, log_obs, predicted,
     filtered, key, rng,
 ):  # fmt: skip
-    """Draw the bits of some factors in all sequences, jointly given everything else.
-
-    The method is forward filtering and backward sampling.
-
-    Parameters
-    ----------
-    log_obs, predicted : (2^K,) float64, scratch
-    filtered : (T, 2^K) float64, scratch
-        T is the length of the longest sequence.
-    key : (4,) uint64
-        Key of the streams, one for each sequence.
-    rng : (4,) uint64, scratch
-
-    Returns
-    -------
-    impossible : int
-        The first impossible sequence, or -1.
-    """
+    """Draw the bits of a block jointly in all sequences; return the first impossible one, or -1."""
     for s in range(ptr.shape[0] - 1):
         begin, end = ptr[s], ptr[s + 1]
         stream_of_number(key, s, rng)
@@ -202,13 +179,7 @@ def count_transitions(ptr, bits, counts):
 
 @njit_loop
 def draw_on_probs(counts, priors, on_probs, rng):
-    """Draw the probabilities of being on.
-
-    Parameters
-    ----------
-    priors : (3, 2) float64
-        Pseudo-counts of the Beta priors, for off and for on.
-    """
+    """Draw the probabilities of being on."""
     for f in range(on_probs.shape[0]):
         for row in range(3):
             on, off = priors[row, 1] + counts[f, row, 1], priors[row, 0] + counts[f, row, 0]

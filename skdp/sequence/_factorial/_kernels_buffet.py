@@ -4,6 +4,7 @@ r"""Binary paths of a Markov Indian buffet.
 |---|---|---|
 | ptr | (n + 1,) int64 | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
 | priors | (3, 2) | switching on: q for off; staying on: Beta; first steps count as after off |
+| mass | float | alpha |
 | counts | (K, 3, 2) int64 | numbers of steps off and on: at first, after off, after on |
 | rng | (4,) uint64 | stream, advanced in place |
 """
@@ -30,16 +31,7 @@ def log_weight_of_paths(counts, priors):
 
 @njit_loop
 def draw_buffet(ptr, priors, mass, counts, bits, rng):
-    """Draw paths step by step; return the number of factors ever on, or -1 if there is no room.
-
-    A factor that has been on before is switched on with odds m to r + q, from the counts of its own
-    steps; the i-th step (from 0) adds Poisson(mass q / (q + i)) new factors.
-
-    Parameters
-    ----------
-    counts : (C, 3, 2) int64, bits : (N, C) int8, output
-        Both must be 0 on entry.
-    """
+    """Draw paths; return how many are ever on, or -1 without room. Outputs must be 0 on entry."""
     q = priors[AFTER_OFF, 0]
     n = 0
     for s in range(ptr.shape[0] - 1):
@@ -50,7 +42,7 @@ def draw_buffet(ptr, priors, mass, counts, bits, rng):
                 if row == AFTER_ON:
                     off = priors[row, 0] + counts[f, row, 0]
                     on = priors[row, 1] + counts[f, row, 1]
-                else:
+                else:  # odds m to r + q
                     on = counts[f, FIRST, 1] + counts[f, AFTER_OFF, 1] + 0.0
                     off = q + counts[f, FIRST, 0] + counts[f, AFTER_OFF, 0]
                 bit = 1 if next_double(rng) * (on + off) < on else 0
@@ -75,27 +67,14 @@ def draw_buffet(ptr, priors, mass, counts, bits, rng):
 
 @njit_loop
 def draw_idle(level, n_steps, priors, mass, scales, on_probs, weights, rng):
-    """Draw factors that are never on and have a > `level`; return their number.
-
-    They are points of a Poisson process of density mass q a^-1 (1 - a)^(q - 1 + N), obtained by
-    thinning the process of density mass q a^-1. Their other parameters are drawn from the prior.
-
-    Parameters
-    ----------
-    scales : (D,) float64
-        Standard deviations of weights.
-    on_probs : (C, 3) float64, weights : (C, D) float64, output
-        One row per factor; there may be too few rows.
-
-    Returns
-    -------
-    n : int
-        -1 if there is no room.
+    """Draw factors that are never on and switch on with a > `level`; return their number, or -1 if
+    too many. They are points of a Poisson process of density mass q a^-1 (1 - a)^(q - 1 + N).
     """
     q = priors[AFTER_OFF, 0]
     n = 0
     for _ in range(draw_poisson(-mass * q * math.log(level), rng)):
         a = level ** next_double(rng)
+        # Thin the process of density mass q a^-1.
         if next_double(rng) >= math.exp((q - 1.0 + n_steps) * math.log1p(-a)):
             continue
         if n == on_probs.shape[0]:

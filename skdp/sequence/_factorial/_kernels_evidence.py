@@ -29,61 +29,25 @@ from skdp.sequence._factorial._kernels_joint import AFTER_OFF, AFTER_ON, FIRST
 
 
 class Board(NamedTuple):
-    """Binary paths, and statistics that follow from them.
+    """Binary paths, and statistics that follow from them."""
 
-    Attributes
-    ----------
-    bits : (N, C) array of int8
-        C is the capacity for factors.
-    known : (N, C) array of int8
-        Known bits, -1 if unknown; without rows if none is known.
-    is_first : (N + 1,) array of bool
-        Whether a step is the first of a sequence, and True at the end.
-    counts : (C, 3, 2) array of int64
-        Numbers of steps at which factors are off and on: at first, after off, after on.
-    n_on : (C,) array of int64
-        Numbers of steps at which factors are on.
-    seen : (N, D) array
-        1 if a value is observed, else 0.
-    totals : (N, D) array
-        Values, or latent normals; 0 if missing.
-    grams : (G, C + 1, C + 1) array
-        G_d; one for all columns if no value is missing.
-    projections : (D, C + 1) array
-        r_d.
-    precisions : (D,) array
-        tau_d.
-    inverse_variances : (D,) array
-        1 / scale_d^2.
-    priors : (3, 2) array
-        Pseudo-counts of the Beta priors for off and on: at first, after off, after on.
-    is_infinite : bool
-        Whether an Indian buffet replaces the first two rows of `priors`.
-    log_mass : float
-        Log mass of the buffet.
-    active : (C,) array of int64
-        Scratch: factors that are ever on.
-    factor, column : (C + 1, C + 1) and (C + 1,) arrays
-        Scratch.
-    """
-
-    bits: NDArray[np.int8]
-    known: NDArray[np.int8]
-    is_first: NDArray[np.bool_]
-    counts: Places
-    n_on: Places
-    seen: Floats
-    totals: Floats
-    grams: Floats
-    projections: Floats
-    precisions: Floats
-    inverse_variances: Floats
-    priors: Floats
-    is_infinite: bool
-    log_mass: float
-    active: Places
-    factor: Floats
-    column: Floats
+    bits: NDArray[np.int8]  # (N, C), with C the capacity for factors
+    known: NDArray[np.int8]  # (N, C), -1: unknown; without rows if none is known
+    is_first: NDArray[np.bool_]  # (N + 1,), whether a step begins a sequence; True at the end
+    counts: Places  # (C, 3, 2), steps off and on: at first, after off, after on
+    n_on: Places  # (C,), steps at which factors are on
+    seen: Floats  # (N, D), 1 if a value is observed, else 0
+    totals: Floats  # (N, D), values, or latent normals; 0 if missing
+    grams: Floats  # (G, C + 1, C + 1), G_d; one for all columns if no value is missing
+    projections: Floats  # (D, C + 1), r_d
+    precisions: Floats  # (D,), tau_d
+    inverse_variances: Floats  # (D,), 1 / scale_d^2
+    priors: Floats  # (3, 2), pseudo-counts of Beta priors, in the order of `counts`
+    is_infinite: bool  # whether an Indian buffet replaces the first two rows of `priors`
+    log_mass: float  # of the buffet
+    active: Places  # (C + 1,), scratch: rows of G_d in use
+    factor: Floats  # (C + 1, C + 1), scratch
+    column: Floats  # (C + 1,), scratch
 
 
 @njit_loop
@@ -213,15 +177,8 @@ def log_beta_ratio(off, on, n_off, n_on):
 
 @njit_internal_nogc
 def log_weight_of_path(counts, priors, is_infinite):
-    """Return the log weight of a path that is ever on, relative to one that is never on.
-
-    Probabilities are integrated out. With an Indian buffet, the result is the log weight of a
-    feature, without its mass; the trials are the steps at which the factor may be switched on.
-
-    Parameters
-    ----------
-    counts : (3, 2) int64
-        Counts of this factor.
+    """Return the log weight of a path that is ever on, relative to one that never is. For a buffet,
+    it lacks the mass, and the trials are the steps at which the factor may be switched on.
     """
     n_off = counts[FIRST, 0] + counts[AFTER_OFF, 0]
     n_on = counts[FIRST, 1] + counts[AFTER_OFF, 1]

@@ -14,6 +14,10 @@ step takes F 2^F operations, not the 4^F of a transition matrix.
 | log_probs | | (2, D, 2^F) | log p(y = 0) and log p(y = 1) of probit columns |
 | predicted | p_j | (2^F,) | p(joint state j given y_<t) |
 | filtered | f_j | (2^F,) | p(joint state j given y_<=t) |
+| predicted, filtered | | (R, 2^F) | of steps from ptr[0] on; rows are reused cyclically |
+| current | f_j | (2^F,) | of the last step |
+| steps | | (N,) | log p(y_t given y_<t); not written after an impossible step |
+| log_obs, folded | | (2^F,) | scratch |
 
 Every joint state can follow every other, with a probability of at least prod_f min(on, off). That
 is far above `NEGLIGIBLE` unless priors of transitions are extreme: predicted probabilities are
@@ -80,11 +84,8 @@ def step_backward(on_probs, message):
 
 @njit_inlined
 def weigh(predicted, log_obs, filtered):
-    """Convert p(state given y_<t) into p(state given y_<=t); return log p(y_t given y_<t).
-
-    Unlike `_kernels_messages.update`, it has no soft zeros, which would need a fallback in
-    logarithms.
-    """
+    """Convert p(state given y_<t) into p(state given y_<=t); return log p(y_t given y_<t)."""
+    # Soft zeros, as in `_kernels_messages.update`, would need a fallback in logarithms.
     shift = find_largest(log_obs)
     if shift == -math.inf:
         return shift
@@ -108,22 +109,8 @@ def filter_sequences(
     ptr, goes_on, values, on_probs, centers, precisions, probit, log_probs, log_obs, current,
     predicted, filtered, steps,
 ):  # fmt: skip
-    """Filter sequences; return the first impossible one, or -1.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) int64
-    goes_on : bool
-        Whether the first sequence begins before step ptr[0]: `current` then holds its filtered
-        probabilities.
-    log_obs : (2^F,) float64, scratch
-    current : (2^F,) float64, changed
-        Filtered probabilities of the last step.
-    predicted, filtered : (R, 2^F) float64, output
-        Row 0 is that of step ptr[0]. If there are fewer rows than steps, they are reused
-        cyclically.
-    steps : (N,) float64, changed
-        log p(y_t given y_<t); steps after an impossible one are not written.
+    """Filter sequences; return the first impossible one, or -1. If `goes_on`, the first one began
+    before step ptr[0], and `current` holds its filtered probabilities.
     """
     impossible = -1
     for s in range(ptr.shape[0] - 1):
@@ -151,10 +138,8 @@ def filter_sequences(
 
 @njit_internal_nogc
 def smooth_step(on_probs, filtered, predicted_next, message):
-    """Convert p(state at t + 1 given y), `message`, into that at t, in place.
-
-    p(i at t given y) = f_i sum_j P_ij p(j at t + 1 given y) / p_j.
-    """
+    """Convert p(state at t + 1 given y), `message`, into that at t, in place."""
+    # p(i at t given y) = f_i sum_j P_ij p(j at t + 1 given y) / p_j
     for j in range(message.shape[0]):
         p = predicted_next[j]
         message[j] = message[j] / p if p > 0.0 else 0.0
@@ -168,17 +153,11 @@ def smooth_step(on_probs, filtered, predicted_next, message):
 
 @njit_internal_nogc
 def write_activities(message, folded, activities):
-    """Write the probabilities that factors are on, given those of joint states.
-
-    Parameters
-    ----------
-    folded : (2^F,) float64, scratch
-        Probabilities of the joint states of the first factors, with one factor fewer at a time.
-    """
+    """Write the probabilities that factors are on, given those of joint states."""
     n = message.shape[0]
     for j in range(n):
         folded[j] = message[j]
-    for f in range(activities.shape[0] - 1, -1, -1):
+    for f in range(activities.shape[0] - 1, -1, -1):  # `folded` has one factor fewer each time
         half = n // 2
         activities[f] = add_up(folded[half:n])
         for k in range(half):
@@ -188,16 +167,8 @@ def write_activities(message, folded, activities):
 
 @njit_loop
 def smooth_sequences(ptr, goes_on, on_probs, filtered, predicted, following, message, folded, out):
-    """Write p(b_tf = 1 given y) of filtered sequences to `out`, (N, F).
-
-    Parameters
-    ----------
-    goes_on : bool
-        Whether the last sequence goes on after step ptr[-1] - 1: `following`, (2^F,), are then the
-        predicted probabilities of the next step and `message` its smoothed ones.
-    filtered, predicted : (R, 2^F) float64
-    message : (2^F,) float64, changed
-    folded : (2^F,) float64, scratch
+    """Write p(b_tf = 1 given y) of filtered sequences to `out`, (N, F). If `goes_on`, the last one
+    has a next step of predicted probabilities `following` and smoothed ones `message`.
     """
     for s in range(ptr.shape[0] - 1):
         for t in range(ptr[s + 1] - 1, ptr[s] - 1, -1):

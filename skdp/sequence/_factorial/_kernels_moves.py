@@ -12,7 +12,8 @@ factors leave known bits as they are.
 |---|---|---|---|
 | board | | | `Board` of `_kernels_evidence` |
 | marks | | (M + 1,) int64 | first steps of sequences and of proposed runs; then N |
-| now | | float | log evidence of the current bits |
+| now | | float | log evidence of the current bits, which moves return |
+| weights | | (max(C, 4),) | scratch |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -143,10 +144,7 @@ def log_probability_of_run(board, marks, begin, end):
 
 @njit_internal_nogc
 def move_run(board, now, weights, rng):
-    """Redraw which factor has a run: the current one, another that is off there, or a new one.
-
-    The run is chosen at random from all runs of all factors. Return the log evidence.
-    """
+    """Redraw which factor has a random run: its own, another that is off there, or a new one."""
     n_factors = board.n_on.shape[0]
     n_runs = 0
     for f in range(n_factors):
@@ -283,13 +281,11 @@ def flip_where_on(board, f, g):
 
 @njit_internal_nogc
 def exchange_meaning(board, now, rng):
-    """Try to flip a factor wherever another one is on, or everywhere; return the log evidence.
-
-    If factors a and b stand for "either of two" and "the second", a becomes "the first". A flip
-    everywhere exchanges the two values of a factor. Either move is its own inverse.
-    """
+    """Try to flip a factor wherever another one is on, or everywhere; return the log evidence."""
     if count_active(board) == 0:
         return now
+    # If a and b stand for "either of two" and "the second", a becomes "the first". A flip of all
+    # steps exchanges the two values of a factor. Either move is its own inverse.
     f, g = draw_active(board, rng), draw_active(board, rng)
     before = log_weight(board, f)
     flip_where_on(board, f, g)
@@ -327,16 +323,14 @@ def exchange_paths(board, f, g):
 
 @njit_internal_nogc
 def exchange_names(board, now, rng):
-    """Try to exchange two factors wherever neither is known; return the log evidence.
-
-    A factor that is on for other reasons except at its known steps may be another's. The move
-    is its own inverse.
-    """
+    """Try to exchange two factors wherever neither is known; return the log evidence."""
     if count_active(board) == 0:
         return now
     f, g = draw_active(board, rng), draw_active(board, rng)
     if f == g:
         return now
+    # A factor that is on for other reasons except at its known steps may be another's. The move is
+    # its own inverse.
     before = log_weight(board, f) + log_weight(board, g)
     exchange_paths(board, f, g)
     if board.n_on[f] > 0 and board.n_on[g] > 0:
@@ -350,10 +344,7 @@ def exchange_names(board, now, rng):
 
 @njit_internal_nogc
 def redraw_pair(board, marks, now, weights, rng):
-    """Redraw whether two factors are flipped in a run of steps; return the log evidence.
-
-    Results in which one of the factors is never on are excluded.
-    """
+    """Redraw whether two factors are flipped in a run of steps; return the log evidence."""
     if count_active(board) == 0:
         return now
     f, g = draw_active(board, rng), draw_active(board, rng)
@@ -366,7 +357,7 @@ def redraw_pair(board, marks, now, weights, rng):
     for i in range(n_results):
         result = i ^ (i >> 1)
         weights[result] = -math.inf
-        if board.n_on[f] > 0 and board.n_on[g] > 0:
+        if board.n_on[f] > 0 and board.n_on[g] > 0:  # no factor may vanish
             weights[result] = log_evidence(board) + log_weight(board, f)
             if g != f:
                 weights[result] += log_weight(board, g)
@@ -388,15 +379,7 @@ def redraw_pair(board, marks, now, weights, rng):
 
 @njit_loop
 def make_moves(board, marks, n_rounds, weights, rng):
-    """Make moves of every kind.
-
-    Parameters
-    ----------
-    n_rounds : int
-        Each round has a move of a run, a birth or a death, and moves of a pair and of the meaning
-        of a factor. With an Indian buffet, there must be room for two more factors per round.
-    weights : (max(C, 4),) float64, scratch
-    """
+    """Make rounds of moves of every kind; a buffet needs room for two more factors per round."""
     now = log_evidence(board)
     for _ in range(n_rounds):
         now = move_run(board, now, weights[: board.n_on.shape[0]], rng)

@@ -18,26 +18,8 @@ Bits = NDArray[np.int8]
 
 
 def check_known_bits(y: Any, ptr: Places, n_factors: int | None, most: int = 0) -> Bits | None:
-    """Return the known bits of the steps, or None if y has none.
-
-    Parameters
-    ----------
-    y : None, (T, G) array, or list of such arrays or None
-        For one sequence, or with an entry for each sequence; or one array for the steps of all
-        sequences. A number or string for each sequence or step is a class, not a bit; so are the
-        values of one-dimensional arrays in a list with an entry for each sequence.
-    ptr : (n + 1,) array
-        Bounds of the sequences.
-    n_factors : int or None
-        G. None, for an Indian buffet: the width of y. Every column must then hold a 1, because all
-        factors of the buffet are ever on.
-    most : int
-        Largest number of columns for an Indian buffet.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If y has another shape, or holds anything else than 0, 1, False, True or -1.
+    """Return the known bits of the steps, or None if y has none; raise if it holds anything else.
+    Without `n_factors`, for a buffet, each of up to `most` columns must hold a 1.
     """
     parts = _split_by_sequence(y, ptr)
     if parts is None:
@@ -76,7 +58,7 @@ def _split_by_sequence(y: Any, ptr: Places) -> list[NDArray[Any] | None] | None:
     if not isinstance(entries, list) and entries.ndim == 0:
         raise TypeError(f"y must be an array, or a list of arrays, got {shorten(y)}.")
     if not any(is_list_like(entry) for entry in entries):
-        return None
+        return None  # a number or string for each sequence or step is a class
     n_sequences, n_steps = len(ptr) - 1, int(ptr[-1])
     are_rows = all(_count_dimensions(entry) == 1 for entry in entries)
     if are_rows and len(entries) == n_steps:
@@ -144,10 +126,7 @@ def _check_columns(known: Bits, most: int) -> None:
 
 
 def pad_known(known: Bits | None, n_factors: int) -> Bits:
-    """Return known bits of `n_factors` factors; without rows if none is known.
-
-    All but the first of these factors are unknown.
-    """
+    """Return known bits with unknown ones of further factors; without rows if none is known."""
     if known is None:
         return np.empty((0, n_factors), dtype=np.int8)
     return np.pad(known, ((0, 0), (0, n_factors - known.shape[1])), constant_values=-1)
@@ -159,13 +138,10 @@ def write_known(known: Bits, bits: NDArray[Any]) -> None:
 
 
 def name_paths(bits: Bits, known: Bits) -> Bits:
-    """Return first paths in the order of the known factors, with the known bits, (N, max(F, G)).
-
-    Each known factor takes the path, or its opposite, that agrees with most of its known bits
-    (Hungarian method). The other paths follow.
-    """
+    """Return paths in the order of the known factors, with the known bits, (N, max(F, G))."""
     n_known, n_paths = known.shape[1], bits.shape[1]
     spins = np.where(known >= 0, 2.0 * known - 1.0, 0.0)
+    # A known factor takes the path, or its opposite, that agrees with most of its known bits.
     agreement = spins.T @ (2.0 * bits - 1.0)
     rows, columns = linear_sum_assignment(np.abs(agreement), maximize=True)
     result = np.zeros((len(bits), max(n_known, n_paths)), dtype=np.int8)

@@ -130,15 +130,7 @@ class FactorialModel:
     def _joint(
         self, values: NDArray[np.float64], known: NDArray[np.int8] | None = None
     ) -> tuple[Floats, Floats, Floats, Floats, Any]:
-        """Return observations, and the model as a hidden Markov model with 2^F joint states.
-
-        A known bit is an observation of a probit column that depends on this factor alone.
-
-        Parameters
-        ----------
-        known : (N, F) array or None
-            Without rows if none is known.
-        """
+        """Return observations, and the model as a hidden Markov model with 2^F joint states."""
         n_factors = len(self.shares)
         if n_factors > MOST_FACTORS:
             raise ValueError(
@@ -154,7 +146,7 @@ class FactorialModel:
         write_centers(vectors, np.array(self.weights), centers)
         on_probs = np.column_stack([self.startprob[:, 1], self.transmat[:, :, 1]])
         precisions = 1.0 / self.noise_variance
-        if known is not None and len(known):
+        if known is not None and len(known):  # observed in probit columns of one factor each
             values = np.hstack([values, np.where(known < 0, np.nan, known)])
             centers = np.vstack([centers, np.where(vectors.T == 1, np.inf, -np.inf)])
             precisions = np.append(precisions, np.ones(n_factors))

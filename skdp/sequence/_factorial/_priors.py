@@ -29,21 +29,14 @@ def find_least(bits: NDArray[np.int8], on_probs: Floats) -> float:
 
 
 class GivenNumber(Part):
-    """Prior of the paths of F factors: Beta distributions of their transitions.
-
-    Parameters
-    ----------
-    counts : (3, 2) array
-        Pseudo-counts of the prior for off and on: at first, after off, after on.
-    n_factors : int
-    """
+    """Prior of the paths of F factors: Beta distributions of their transitions."""
 
     is_infinite = False
     log_mass = 0.0
     most = 0
 
     def __init__(self, counts: Floats, n_factors: int):
-        self.counts = counts
+        self.counts = counts  # (3, 2), pseudo-counts for off and on: at first, after off, after on
         self.n_factors = n_factors
 
     def draw_bits(self, ptr: Places, rng: NDArray[np.uint64]) -> tuple[NDArray[np.int8], Floats]:
@@ -78,34 +71,19 @@ class GivenNumber(Part):
 
 
 class BuffetNumber(Part):
-    """Prior of the paths of all factors that are ever on: a Markov Indian buffet.
-
-    Parameters
-    ----------
-    counts : (3, 2) array
-        As for `GivenNumber`, except that switching on has only the count q for off, and first steps
-        have no counts: a sequence begins as if after a step with all factors off.
-    mass_prior : (float, float)
-    n_steps : int
-
-    Attributes
-    ----------
-    mass : float
-        alpha.
-    most : int
-        Bound on the number of factors that are ever on, far beyond the number that the prior
-        expects. Without a bound, values that are many standard deviations of the weights away would
-        be explained by ever more factors. The prior is that of the buffet given that the number is
-        within the bound.
-    """
+    """Prior of the paths of all factors that are ever on: a Markov Indian buffet."""
 
     is_infinite = True
 
     def __init__(self, counts: Floats, mass_prior: tuple[float, float], n_steps: int):
+        # Switching on has only the count q for off, and first steps have no counts: a sequence
+        # begins as if after a step with all factors off.
         self.counts = counts
         self.mass_prior = mass_prior
         self.expected = expected_features(n_steps, counts[AFTER_OFF, 0])
-        self.mass = mass_prior[0] / mass_prior[1]
+        self.mass = mass_prior[0] / mass_prior[1]  # alpha
+        # Without a bound, values that are many standard deviations of the weights away would be
+        # explained by ever more factors. The prior is that of the buffet given that it holds.
         self.most = MOST_FACTORS + math.ceil(2.0 * self.mass * self.expected)
 
     @property
@@ -145,11 +123,8 @@ class BuffetNumber(Part):
         scales: Floats,
         rng: NDArray[np.uint64],
     ) -> tuple[Floats, Floats]:
-        """Return factors that are never on: probabilities of being on, (n, 3), and weights, (n, D).
-
-        Only factors whose probability of switching on exceeds a draw from Uniform(0, a*) are
-        returned.
-        """
+        """Return factors that are never on: probabilities of being on, (n, 3), weights, (n, D)."""
+        # Only those whose probability of switching on exceeds u ~ Uniform(0, a*) are needed.
         level, room = next_open_double(rng) * find_least(bits, on_probs), 16
         while True:  # the same draw with more room
             probs, weights, stream = np.empty((room, 3)), np.empty((room, len(scales))), rng.copy()

@@ -21,11 +21,7 @@ N_ROUNDS = 10
 
 
 class RunMoves(Part):
-    """Moves that change which factor has which runs, and the number of factors.
-
-    Proposals prefer runs between jumps of the observations. The moves are valid wherever these
-    jumps are taken from, even from other data.
-    """
+    """Moves that change which factor has which runs, and the number of factors."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_is_first", "_marks", "runs")
 
@@ -33,6 +29,8 @@ class RunMoves(Part):
 
     def attach(self, ptr: Places, values: Floats) -> None:
         """Store the observations."""
+        # Proposals prefer runs between jumps of the observations. They are valid wherever the jumps
+        # are taken from, even from other data.
         self.runs = find_runs(values, ptr)
         self._is_first = np.zeros(int(ptr[-1]) + 1, dtype=np.bool_)
         self._is_first[ptr] = True
@@ -50,24 +48,7 @@ class RunMoves(Part):
         rng: NDArray[np.uint64],
     ) -> NDArray[np.int8]:
         """Return paths drawn from a chain that leaves p(paths given totals, precisions) invariant.
-
-        Parameters
-        ----------
-        bits : (N, F) array
-        known : (N, G) array or None
-            Known bits of the first factors.
-        seen, totals : (N, D) arrays
-            `seen` is 1 if a value is observed, else 0; `totals` holds values or latent normals.
-        precisions : (D,) array
-        scales : (D,) array
-            Standard deviations of weights.
-        priors : GivenNumber or BuffetNumber
-        rng : (4,) uint64 array
-
-        Returns
-        -------
-        (N, F) array
-            With an Indian buffet, F may change, up to its bound; all F factors are then ever on.
+        Names are those of `Board`; a buffet may change F, and all factors are then ever on.
         """
         n_dims = totals.shape[1]
         if isinstance(priors, BuffetNumber):

@@ -27,30 +27,7 @@ WIDEST_NOISE = 4.0
 
 
 class FactorialSampler(Part):
-    """Markov chain over activities, transitions, weights and noise of one panel.
-
-    A sweep draws the activities of one block of factors after another, given everything else; then
-    it draws transitions, weights and noise given the activities.
-
-    Parameters
-    ----------
-    panel : SequencePanel or LabeledPanel
-    emission : StepFactors
-    priors : GivenNumber or BuffetNumber
-    init_stream, stream : (4,) uint64 arrays
-        Streams of the start and of the sweeps.
-    block_size : int
-        Number of factors that are drawn together.
-
-    Attributes
-    ----------
-    on_probs : (F, 3) array
-        Probabilities of being on: at first, after off, after on.
-    counts : (F, 3, 2) array
-        Numbers of steps at which factors are off and on: at first, after off, after on.
-    moves : RunMoves or None
-        None if weights are given.
-    """
+    """Markov chain over activities, transitions, weights and noise of one panel."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_is_observed", "_known")
     _known: NDArray[np.int8] | None
@@ -67,7 +44,7 @@ class FactorialSampler(Part):
     ):
         self.emission = emission
         self.priors = priors
-        self.block_size = block_size
+        self.block_size = block_size  # factors that are drawn together
         self.stream = stream
         self.moves = RunMoves() if emission.draws_weights else None
         self.attach(panel)
@@ -102,16 +79,13 @@ class FactorialSampler(Part):
         self._draw_transitions(rng)
 
     def _anneal(self, scales: Floats, rng: NDArray[np.uint64]) -> None:
-        """Begin with sweeps in which the noise is wide and gradually narrows.
-
-        Factors come and go as in an Indian buffet, because the right ones are found sooner with
-        room for more. If the number of factors is given, the factors with the largest effect on the
-        observations are kept.
-        """
+        """Begin with sweeps in which the noise is wide and gradually narrows."""
         emission, priors, stream = self.emission, self.priors, self.stream
         draws_noise, n_factors = emission.draws_noise, emission.factors.shape[1]
         narrow = scales**-2.0 if draws_noise else emission.precisions.copy()
         emission.draws_noise, self.stream = False, rng
+        # Factors come and go as in a buffet, because the right ones are found sooner with room for
+        # more. Of these, the given number with the largest effects on the observations is kept.
         if isinstance(priors, GivenNumber):
             self.priors = BuffetNumber(priors.counts, (1.0, 1.0), len(emission.factors))
             self._keep(np.flatnonzero(emission.factors.any(axis=0)))

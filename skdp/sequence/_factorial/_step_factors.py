@@ -42,16 +42,7 @@ class StepAmplitudes(FixedAmplitudes):
 
 
 class StepFactors(BinaryFactorSampler):
-    """Sampler of the binary vectors of all steps, weights and noise.
-
-    The observations are those of `BinaryFactorSampler` with every step as a state: `factors` has a
-    row for each step, and its prior is that of F Markov chains with given probabilities of being
-    on.
-
-    Parameters
-    ----------
-    *parts : as of `BinaryFactorSampler`
-    """
+    """A `BinaryFactorSampler` in which each step is a state, with Markov chains as the prior."""
 
     amplitudes: StepAmplitudes
 
@@ -63,21 +54,10 @@ class StepFactors(BinaryFactorSampler):
         self, bits: NDArray[np.int8], runs: Runs | None, n_factors: int | None,
         rng: NDArray[np.uint64],
     ) -> None:  # fmt: skip
-        """Start with vectors that the data suggest or with given ones, and draw their parameters.
-
-        Parameters
-        ----------
-        bits : (N, F) array
-            The given vectors.
-        runs : Runs or None
-            None if weights are given.
-        n_factors : int or None
-            None: as many as the runs suggest.
-        rng : (4,) uint64 array
-        """
+        """Start with given vectors or those that runs suggest, and draw their parameters."""
         if self.init == "random":
             self.factors = bits
-        elif runs is None:
+        elif runs is None:  # weights are given
             self.factors[:] = self._fit_activities() >= 0.5
         else:
             self.factors = find_factors(runs, self.prior.scales, n_factors)
@@ -96,13 +76,10 @@ class StepFactors(BinaryFactorSampler):
         block_size: int,
         rng: NDArray[np.uint64],
     ) -> None:
-        """Draw vectors given the probabilities to be on, weights, noise and known bits.
-
-        With an Indian buffet, factors that are never on take part if their probability of switching
-        on exceeds u ~ Uniform(0, a*), where a* is the least such probability of the factors that
-        are ever on (slice sampling; Teh, Gorur and Ghahramani, 2007). Thus factors come and go. A
-        draw of more factors than the buffet may have is rejected.
-        """
+        """Draw vectors given the probabilities of being on, weights, noise and known bits."""
+        # Slice sampling (Teh, Gorur and Ghahramani, 2007): factors that are never on take part if
+        # their probability of switching on exceeds u ~ Uniform(0, a*), with a* the least one of the
+        # factors that are ever on. Thus factors come and go.
         if isinstance(priors, BuffetNumber):
             idle_probs, idle_weights = priors.draw_idle(
                 self.factors, on_probs, self.prior.scales, rng

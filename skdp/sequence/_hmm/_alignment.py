@@ -16,24 +16,13 @@ from skdp.sequence._hmm._sampler import HMMDraw
 
 @dataclass(frozen=True)
 class StateOrder:
-    """The numbers of states in the results of a fit.
+    """The numbers of states in the results of a fit."""
 
-    Attributes
-    ----------
-    given : array of int
-        States that keep the numbers that they have in the chain.
-    fixed : array of int
-        The given states that are the same in all samples: known states, and states with their own
-        possible transitions or similarities. Other states may have exchanged their numbers since
-        the first sweep, and are matched to the reference sample.
-    by_mean : bool
-        Whether the other states are ordered by the mean of their first column, with unused states
-        last, and not by their share of the time.
-    """
-
-    given: Places
+    given: Places  # states that keep the numbers that they have in the chain
+    # Given states that are the same in all samples: known ones, and those with their own possible
+    # transitions or similarities. Others may have exchanged their numbers since the first sweep.
     fixed: Places = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    by_mean: bool = False
+    by_mean: bool = False  # order others by the mean of their first column, not by share
 
     def list_names(self, model: HMMModel) -> Places:
         """Return the state of a sample for each number, (J,)."""
@@ -56,21 +45,9 @@ def name_states(
     count: Callable[[Any, Any, int], Places],
     order: StateOrder = BY_SHARE,
 ) -> tuple[list[HMMModel], int]:
-    """Return models with aligned states, and the index of the reference sample.
-
-    The states of the reference sample are ordered by decreasing share of the time, or by `order`.
-    The states of every other sample are matched to them so that as many training
-    observations as possible agree (Hungarian method). The reference has the highest log joint of
-    the samples with the most frequent number of states in use (the lowest such number), because a
-    few outlying steps sometimes have their own state.
-
-    Parameters
-    ----------
-    samples : list of HMMDraw
-    count : callable
-        Function that counts pairs of the states of two samples, (J, J), at observed steps.
-    order : StateOrder, default=BY_SHARE
-    """
+    """Return models with aligned states, and the index of the reference sample."""
+    # The usual number of states comes first (the lowest of the most frequent ones), then the log
+    # joint: a few outlying steps sometimes have their own state.
     numbers = [sample.model.n_active_components for sample in samples]
     is_usual = np.array(numbers) == np.bincount(numbers).argmax()
     log_joints = np.array([sample.log_joint for sample in samples])

@@ -13,25 +13,11 @@ _ROOM = 2**17
 
 
 class Batches:
-    """Batches of consecutive sequences; kernels are called once per batch.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) array of int64
-        Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``.
-    n_columns : int
-        Number of values kept per step.
-    together : int, default=1
-        Number of sequences for which every batch has room.
-
-    Attributes
-    ----------
-    n_steps : int
-        Largest number of steps of a batch.
-    """
+    """Batches of consecutive sequences, for each of which a kernel is called once."""
 
     def __init__(self, ptr: Places, n_columns: int, together: int = 1):
-        self._ptr, self._n_columns = ptr, n_columns
+        self._ptr, self._n_columns = ptr, n_columns  # values kept of each step
+        # Largest number of steps of a batch, which has room for any `together` sequences.
         self.n_steps = min(max(together * find_longest(ptr), _ROOM // n_columns), int(ptr[-1]))
 
     @property

@@ -19,23 +19,11 @@ from skdp.sequence._hmm._transitions import Transitions
 
 
 class DistributedPanel(Distributed):
-    """Partitions of sequences that an executor has distributed: the data of a fit.
-
-    Parameters
-    ----------
-    X : PartitionedPanel
-    executor : Executor
-
-    Attributes
-    ----------
-    n_features, n_partitions, n_moved : as in `Distributed`
-    sizes : list of (int, int)
-        Numbers of sequences and steps of the partitions.
-    """
+    """Partitions of sequences that an executor has distributed: the data of a fit."""
 
     def __init__(self, X: PartitionedPanel, executor: Executor):
         super().__init__(X, executor, PanelPartition)
-        self.sizes: list[tuple[int, int]]
+        self.sizes: list[tuple[int, int]]  # numbers of sequences and steps
         (self.sizes,) = self.sum("measure")
         ends = np.cumsum([(0, 0), *self.sizes], axis=0)
         self.run("set_position", each=[(s, *row) for s, row in enumerate(ends[:-1].tolist())])
@@ -70,11 +58,8 @@ class DistributedPanel(Distributed):
     def seek_first_states(
         self, c: int, transitions: Transitions, emission: Any, init: str, rng: NDArray[np.uint64]
     ) -> None:
-        """Set the first states of chain `c`, as `write_first_states` does for a whole panel.
-
-        They are sought in the process of the first partition, to which the others send some
-        sequences.
-        """
+        """Set the first states of chain `c`, as `write_first_states` does for a whole panel."""
+        # The process of the first partition seeks them, on some sequences of all partitions.
         stride = choose_stride(sum(n for n, _ in self.sizes), self.n_units)
         some = self.total("take_some", stride)
         rng[:], learned = self.first("seek", some, transitions, emission, init, rng, stride == 1)

@@ -16,15 +16,7 @@ from skdp.sequence._hmm._possible_states import PossibleStates
 
 
 class PartitionPossibleStates(PossibleStates):
-    """Refined states of a partition.
-
-    Parameters
-    ----------
-    partition : PanelPartition
-    c : int
-        Index of the chain.
-    allowed : (J + 1, J) array of bool
-    """
+    """Refined states of chain `c` in a partition."""
 
     def __init__(self, partition: PanelPartition, c: int, allowed: Mask):
         chain = partition.chains[c]
@@ -58,17 +50,7 @@ class PartitionPossibleStates(PossibleStates):
 
 
 class DistributedPossibleStates:
-    """First states of a panel in partitions, with the methods of `PossibleStates`.
-
-    Parameters
-    ----------
-    data : DistributedPanel
-    c : int
-        Index of the chain.
-    allowed : (J + 1, J) array of bool
-    emission : SummedEmission
-        Sampler without observations.
-    """
+    """First states of a panel in partitions, with the methods of `PossibleStates`."""
 
     def __init__(self, data: DistributedPanel, c: int, allowed: Mask, emission: Any):
         self._data, self._c = data, c

@@ -31,18 +31,7 @@ About = tuple[Any, ...]
 
 
 class StepGroups(Splitter):
-    """Steps of two states in a partition, with their windows and groups.
-
-    Parameters
-    ----------
-    partition : PanelPartition
-    c : int
-        Index of the chain.
-    n_states, a, b : int
-        Number of states, and the two states.
-    has_known : bool
-        Whether state a is known.
-    """
+    """Steps of states a and b in a partition, with their windows and groups."""
 
     def __init__(
         self, partition: PanelPartition, c: int, n_states: int, a: int, b: int, has_known: bool
@@ -50,7 +39,7 @@ class StepGroups(Splitter):
         chain = partition.chains[c]
         self.steps = list_steps(partition.panel.ptr, chain.states, n_states, a, b)
         self.is_known = None
-        if has_known and partition.known is not None:
+        if has_known and partition.known is not None:  # of state a
             self.is_known = partition.known.states[self.steps.steps] >= 0
         self.emission = chain.emission.restrict(self.steps.steps, 2)
         self._n_states, self._first, self._states = n_states, partition.first_step, chain.states
@@ -138,19 +127,11 @@ class StepGroups(Splitter):
 
 
 class DistributedStepGroups:
-    """Groups of steps in partitions.
-
-    Parameters
-    ----------
-    number : int
-        Their number in all partitions.
-    about : object
-        Handle of the sum of their statistics over all partitions.
-    """
+    """Groups of steps in partitions."""
 
     def __init__(self, data: DistributedPanel, number: int, about: Any):
         self._data = data
-        self.number, self.about = number, about
+        self.number, self.about = number, about  # `about`: handle of the sum of statistics
         self._found: About | None = None
 
     @property
@@ -181,21 +162,7 @@ class DistributedTwoStates:
 
 
 class DistributedSplitter(Splitter):
-    """Proposals that split the steps of one or two states in partitions.
-
-    Parameters
-    ----------
-    data : DistributedPanel
-    c : int
-        Index of the chain.
-    a, b : int
-        The states.
-    emission : SummedEmission
-        Sampler without observations.
-    transitions, mass, rng : as for `Splitter`
-    has_known : bool
-        Whether state a is known.
-    """
+    """Proposals that split the steps of one or two states in partitions."""
 
     def __init__(
         self,
@@ -210,7 +177,7 @@ class DistributedSplitter(Splitter):
         *,
         has_known: bool,
     ):
-        self._data, self._c, self.has_known = data, c, has_known
+        self._data, self._c, self.has_known = data, c, has_known  # whether state a is known
         self.emission = emission.of_states(2)
         self.transitions, self.mass, self.rng = transitions, mass, rng
         self._n_groups = 0
@@ -236,10 +203,8 @@ class DistributedSplitter(Splitter):
         return self._last
 
     def _settle(self, args: tuple[Any, ...]) -> None:
-        """Wait for the last groups, unless the next call depends on them.
-
-        Workers may have several threads, which start any call without pending dependencies.
-        """
+        """Wait for the last groups, unless the next call depends on them."""
+        # Workers may have several threads, which start any call without pending dependencies.
         if self._last is not None and not any(arg is self._last.about for arg in args):
             self._last.found  # noqa: B018
 
@@ -310,18 +275,7 @@ class DistributedSplitter(Splitter):
 
 
 class DistributedSplitMerge(StateSplitMerge):
-    """Moves on the states of a panel in partitions, and on two weights beta.
-
-    Parameters
-    ----------
-    data : DistributedPanel
-    c : int
-        Index of the chain.
-    counts : (J + 1, J) array of int
-        Transitions of the current states.
-    transitions, emission, rng : as for `StateSplitMerge`
-        The emission has no observations.
-    """
+    """Moves on the states of a panel in partitions, and on two weights beta."""
 
     def __init__(
         self,

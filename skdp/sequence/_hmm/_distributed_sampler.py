@@ -26,22 +26,8 @@ from skdp.sequence._similarities._protocol import SimilaritySampler
 
 
 class DistributedHMMSampler(HMMSampler):
-    """Markov chain over a panel in partitions, bit-identical to that over the whole panel.
-
-    It holds the parameters, which are drawn given sums over all partitions. States, missing values
-    and values derived from them stay with the partitions.
-
-    Parameters
-    ----------
-    data : DistributedPanel
-    c : int
-        Index of the chain.
-    emission : SummedEmission
-        Sampler without observations.
-    transitions, init_stream, stream, similarity, n_frozen : as in `HMMSampler`
-    duration : SummedDuration or None
-    init : {"auto", "random"} or list of (N_s,) arrays of int
-        First states: a name, or the states of each partition.
+    """Markov chain over a panel in partitions, bit-identical to that over the whole panel. It holds
+    parameters, drawn given sums; states and missing values stay with the partitions.
     """
 
     is_distributed = True

@@ -42,21 +42,7 @@ class FilterState:
 
 
 def advance(model: HMMModel, ends: Floats | None, log_obs: Floats) -> Floats:
-    """Return the probabilities of states and ages after one more observation, (A, J).
-
-    Parameters
-    ----------
-    model : HMMModel
-    ends : (A, J) array or None
-        Probabilities before it. None: it is the first one.
-    log_obs : (J,) array
-        Its log density in each state.
-
-    Raises
-    ------
-    ValueError
-        If the observation has probability 0.
-    """
+    """Return the probabilities of states and ages, (A, J), after one more observation."""
     weights = _move(model, ends)
     with np.errstate(divide="ignore"):
         logs = np.log(weights) + log_obs
@@ -87,16 +73,8 @@ def _move(model: HMMModel, ends: Floats | None) -> Floats:
 
 
 def log_density_of_last(emission: Any, values: Floats, n_steps: int) -> Floats:
-    """Return the log density of the last of successive observations in each state, (J,).
-
-    Parameters
-    ----------
-    emission : EmissionModel
-    values : (n, D) array
-        The observation and those before it on which it depends. With fewer of them than the
-        emission has lags, it counts as given, and its density is 1.
-    n_steps : int
-        Number of observations so far, with this one.
+    """Return the log density of the last of `values` in each state, (J,), given those before it on
+    which it depends; with too few of these, it counts as given, and its density is 1.
     """
     n_lags = emission.n_lags if looks_back(emission) else 0
     if len(values) <= n_lags:

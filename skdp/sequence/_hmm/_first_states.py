@@ -27,21 +27,11 @@ MOST_STEPS = 100_000
 
 
 class Start(NamedTuple):
-    """First states of some sequences, and a model that goes with them.
-
-    Attributes
-    ----------
-    states : (n,) array of int
-        States of the steps of these sequences.
-    emission : EmissionSampler
-        Sampler without observations.
-    matrix : (J,), (J, J) arrays or None
-        Probabilities of first states and of transitions; None if there are no other sequences.
-    """
+    """First states of some sequences, and a model that goes with them."""
 
     states: NDArray[Any]
-    emission: Any
-    matrix: tuple[Floats, Floats] | None
+    emission: Any  # a sampler without observations
+    matrix: tuple[Floats, Floats] | None  # of first states, transitions; None: no other sequences
 
 
 def choose_stride(n_sequences: int, n_steps: int) -> int:
@@ -50,15 +40,7 @@ def choose_stride(n_sequences: int, n_steps: int) -> int:
 
 
 def list_chosen(ptr: Places, stride: int, number: int = 0) -> tuple[Places, NDArray[np.bool_]]:
-    """Return the indices of the chosen sequences of a panel, and a mask of their steps.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) array
-    stride : int
-    number : int, default=0
-        Index of the first of these sequences in the whole panel.
-    """
+    """Return indices of chosen sequences, of which the first is `number`, and a mask of steps."""
     numbers = np.arange(number, number + len(ptr) - 1)
     is_chosen = numbers % stride == 0
     return np.flatnonzero(is_chosen), np.repeat(is_chosen, np.diff(ptr))
@@ -74,27 +56,8 @@ def write_first_states(
     log_similarity: Floats | None = None,
     known: KnownStates | None = None,
 ) -> None:
-    """Write the first states of a panel.
-
-    If the panel is large and the emission is a `SummedEmission`, states are sought on evenly spaced
-    sequences, and the states of the others are drawn given the model learned from these.
-
-    Parameters
-    ----------
-    panel : SequencePanel
-    states : (N,) array of int64
-        Output.
-    transitions : Transitions
-    emission : EmissionSampler
-    init : {"auto", "random"} or (N,) array of int
-        "auto": see `InitialSplitMerge`, if the parameters of the emission can be integrated out.
-        "random", and otherwise: the emission's own initialization.
-    rng : (4,) array of uint64
-    log_similarity : (J + 1, J) array or None
-        Known similarities, to which the states are fitted: their order and, if transitions are
-        impossible, their paths.
-    known : KnownStates or None
-        Clusters of steps take the names of the known states.
+    """Write the first states of a panel: those given as `init`, or sought by the method of that
+    name. The latter are fitted to known states and similarities: their order, and possible paths.
     """
     if not isinstance(init, str):
         states[:] = init
@@ -184,27 +147,7 @@ def follow(
     key: NDArray[np.uint64],
     number: int = 0,
 ) -> int:
-    """Write the states of the chosen sequences, and draw the states of the others.
-
-    Parameters
-    ----------
-    ptr, states : arrays
-        Bounds and states of the panel, or of a part of it.
-    emission : SummedEmission
-        Sampler with the observations; its parameters become those of `start`.
-    start : Start
-        It holds the states of the chosen sequences among these.
-    is_chosen : (N,) array of bool
-        Mask of the steps of the chosen sequences.
-    key : (4,) array of uint64
-    number : int, default=0
-        Index of the first of these sequences in the whole panel.
-
-    Returns
-    -------
-    int
-        The first impossible sequence, or -1.
-    """
+    """Write states of chosen sequences, draw the others; return the first impossible one, or -1."""
     emission.adopt(start.emission.copy())
     impossible = -1
     if start.matrix is not None:

@@ -24,16 +24,7 @@ _PRECISION = 1e-10
 
 
 def follow(ends: Floats, transmat: Floats, leaving: Floats | None, n_steps: int) -> Floats:
-    """Return the probabilities of the following states, (n, n_steps, J).
-
-    Parameters
-    ----------
-    ends : (n, A, J) array
-        Probabilities of states and ages at the last step; A = 1 without durations.
-    transmat : (J, J) array
-    leaving : (A, J) array or None
-        Probability that a segment of this age and state has ended; None without durations.
-    """
+    """Return the probabilities of the next states, (n, n_steps, J), after `ends`, (n, A, J)."""
     n, n_ages, n_states = ends.shape
     out = np.empty((n, n_steps, n_states))
     for s in range(n):
@@ -62,17 +53,10 @@ def log_tables_to_leaving(log_pmf: Floats, log_survival: Floats) -> Floats:
 
 
 class StateMoves:
-    """Steps of states and the ages of their segments, forward and back.
-
-    Parameters
-    ----------
-    transmat : (J, J) array
-    tables : pair of (J, A) arrays or None
-        Log probabilities and log survival of durations; None without durations.
-    """
+    """Steps of states and the ages of their segments, forward and back."""
 
     def __init__(self, transmat: Floats, tables: tuple[Floats, Floats] | None):
-        self.transmat, self.leaving = transmat, None
+        self.transmat, self.leaving = transmat, None  # (A, J): P(a segment of this age has ended)
         self.n_ages = 1
         if tables is not None:
             self.n_ages = tables[0].shape[1]
@@ -103,17 +87,10 @@ class StateMoves:
 
 
 class Mixture:
-    """Mixtures of the states of several models, one mixture for each step.
-
-    Parameters
-    ----------
-    weights : list of (H, J) arrays
-        For each model, the probabilities of its states at each step; over all models they sum to 1.
-    parts : list of Marginals
-    """
+    """Mixtures of the states of several models, one mixture for each step."""
 
     def __init__(self, weights: list[Floats], parts: list[Marginals]):
-        self._weights, self._parts = weights, parts
+        self._weights, self._parts = weights, parts  # (H, J) each; all weights of a step sum to 1
         self.n_steps, self.n_columns = len(weights[0]), parts[0].means.shape[1]
 
     def moments(self) -> tuple[Floats, Floats]:
@@ -146,10 +123,7 @@ class Mixture:
         return out
 
     def _without_twins(self, column: int) -> Mixture:
-        """Return the same mixture for a column, with equal states of each model combined.
-
-        For example, all states that are not in use are equal.
-        """
+        """Return the same mixture for a column, with equal states of each model combined."""
         mixed, parts = [], []
         for weights, part in zip(self._weights, self._parts, strict=True):
             _, states, places = np.unique(
@@ -175,13 +149,8 @@ class Mixture:
         return total
 
     def _find_numbers(self, q: Floats, column: int, rows: slice) -> Floats:
-        """Return quantiles of a continuous column, (H, Q), by Chandrupatla's method (1997).
-
-        The method uses inverse quadratic interpolation if three points show that it is safe, and
-        bisection otherwise; mixtures with distant modes are no problem. It begins between two nodes
-        at which the distributions of all steps are known, and ends when the error of P(X <= x) is
-        at most 1e-10 of q or 1 - q, whichever is smaller, or when x has the full precision of
-        floats.
+        """Return quantiles of a continuous column, (H, Q), by Chandrupatla's method (1997): inverse
+        quadratic interpolation if three points show that it is safe, and bisection otherwise.
         """
         parts = cast("list[NumberMarginals]", self._parts)
         bounds = np.array([part.brackets(q, column) for part in parts])

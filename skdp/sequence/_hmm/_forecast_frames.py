@@ -19,22 +19,7 @@ def has_index(X: Any) -> bool:
 
 
 def as_frame(frame: Any, forecast: Forecast, levels: NDArray[np.float64], symbols: Any) -> Any:
-    """Return the forecast after the rows of a data frame as a data frame.
-
-    Parameters
-    ----------
-    frame : pandas DataFrame
-    forecast : dict of str to array
-    levels : (n_quantiles,) array
-    symbols : list or None
-        Names of the symbols of a single column of categories; None: their numbers.
-
-    Returns
-    -------
-    pandas DataFrame
-        For numbers, columns (name, "mean"), (name, "sd") and (name, quantile); for categories, a
-        column of probabilities for each symbol.
-    """
+    """Return the forecast after the rows of a data frame as a data frame."""
     import pandas as pd
 
     if "mean" not in forecast:

@@ -11,6 +11,15 @@ error. A run of steps with different particles is a stretch. In the runs between
 are filtered and smoothed without particles. Draws of the missing values given the whole sequence
 choose a particle of each stretch, from the last one to the first, by its weight and the probability
 of what follows. Each sequence has a stream of random numbers, with a fixed seed.
+
+| name | shape | meaning |
+|---|---|---|
+| values | (n, D, M) | values of n steps in M particles |
+| ages | (A, J, M) | probabilities of ages, states and particles; A = 1 without durations |
+| seen | (M,) | log p(observed columns of a step) |
+| densities | (J, M) | densities of a whole step by state, up to a factor of each particle |
+| later | (A, J, k) | p(x after a run) by ages and states at its end, up to factors of k draws |
+| following | (A, J, k) | the same by those at the step after; k = 1 if it is equal for all draws |
 """
 
 from __future__ import annotations
@@ -41,103 +50,44 @@ _SAME = 1e-12
 
 
 class Tail(NamedTuple):
-    """The end of a sequence, from which it continues.
+    """The end of a sequence, from which it continues."""
 
-    Attributes
-    ----------
-    lags : (M, L D) array
-        Last values of each particle, lag 1 first.
-    ends : (A, J, M) array
-        Probabilities of states, ages and particles at the last step.
-    """
-
-    lags: Floats
-    ends: Floats
+    lags: Floats  # (M, L D), the last values of each particle, lag 1 first
+    ends: Floats  # (A, J, M), probabilities at the last step
 
 
 class Run(NamedTuple):
-    """Steps that are filtered together.
-
-    Attributes
-    ----------
-    begin, end : int
-    differs : bool
-        Whether particles differ, so that the run is a stretch.
-    """
+    """Steps that are filtered together."""
 
     begin: int
     end: int
-    differs: bool
+    differs: bool  # whether particles differ, so that the run is a stretch
 
 
 class Stretch(NamedTuple):
-    """Steps at which particles differ.
-
-    Attributes
-    ----------
-    values : (n, D, M) array
-    weights : (M,) array
-    ages : (A, J, M) array
-        Probabilities of states and ages at the last of these steps.
-    prior : (J,) array
-        Probabilities of states at the first one, given the steps before it.
-    """
+    """Steps at which particles differ."""
 
     values: Floats
-    weights: Floats
-    ages: Floats
-    prior: Floats
+    weights: Floats  # (M,)
+    ages: Floats  # at the last of these steps
+    prior: Floats  # (J,), probabilities of the states at the first one given the steps before it
 
 
 class Piece(NamedTuple):
-    """A run with draws of its missing values, and the evidence of later steps about its end.
-
-    Attributes
-    ----------
-    run : Run
-    stretch : Stretch or None
-        None without missing values.
-    values : (n, D, n_draws) array or None
-    following : (A, J, k) array or None
-        p(x from the next step on) given states and ages there, up to a factor of each draw;
-        k = 1 if it is the same for all draws. None: nothing follows.
-    later : (A, J, k) array
-        The same given states and ages at the last step of the run.
-    smoothed : pair of (n, J) and (n,) arrays, or None
-        p(z_t given x) and p(z_t is not z_t-1 given x), averaged over the draws; None for a stretch,
-        and with durations.
-    """
+    """A run with draws of its missing values, and the evidence of later steps about its end."""
 
     run: Run
-    stretch: Stretch | None
-    values: Floats | None
-    following: Floats | None
+    stretch: Stretch | None  # None without missing values
+    values: Floats | None  # (n, D, n_draws)
+    following: Floats | None  # None: nothing follows
     later: Floats
+    # p(z_t given x), (n, J), and p(z_t is not z_t-1 given x), (n,), averaged over the draws. None
+    # for a stretch, and with durations.
     smoothed: tuple[Floats, Floats] | None
 
 
 class GapFilter:
-    """A sequence with missing values, filtered under a model.
-
-    Parameters
-    ----------
-    startprob : (J,) array
-    moves : StateMoves
-    emission : AutoregressiveModel
-    values : (T, D) array
-        A sequence, with NaN.
-    log_known : (T, J) array or None, default=None
-        Log factors of the states, -inf for impossible ones.
-    n_particles : int, default=200
-    seed : int, default=0
-
-    Attributes
-    ----------
-    log_steps : (T,) array
-        Estimates of log p(x_t given x_<t).
-    filtered : (T, J) array
-        Probabilities of the states given x_<=t.
-    """
+    """A sequence with missing values, filtered under a model."""
 
     def __init__(
         self,
@@ -165,7 +115,7 @@ class GapFilter:
         if log_known is not None:
             self._log_obs = self._log_obs + log_known
         self._log_known = log_known
-        self.log_steps = np.full(n_steps, -np.inf)
+        self.log_steps = np.full(n_steps, -np.inf)  # estimates of log p(x_t given x_<t)
         self.filtered = np.zeros((n_steps, len(startprob)))
         self._stretches: dict[int, Stretch] = {}
         self._startprob = startprob
@@ -174,11 +124,9 @@ class GapFilter:
         self._filter(startprob)
 
     def _list_runs(self) -> list[Run]:
-        """Return the runs of the sequence, in order.
-
-        Particles differ at a step if it or one of its lags, up to the largest, is incomplete. The
-        first L values are given jointly.
-        """
+        """Return the runs of the sequence, in order."""
+        # Particles differ at a step if it or one of its lags, up to the largest, is incomplete. The
+        # first L values are given jointly.
         n_steps, n_lags = len(self._values), self._n_lags
         before = np.concatenate([[0], np.cumsum(self._is_missing.any(axis=1))])
         first = np.maximum(np.arange(n_steps) - n_lags, 0)
@@ -299,22 +247,7 @@ class GapFilter:
         first[self._is_missing[:n_lags]] = drawn
 
     def _observe(self, t: int, ages: Floats, values: Floats) -> tuple[Floats, Floats]:
-        """Draw the missing columns of a step; return log densities of the observed columns.
-
-        Parameters
-        ----------
-        ages : (A, J, M) array
-            Probabilities before this step.
-        values : (n, D, M) array
-            The step, which is changed, and at least its lags before it.
-
-        Returns
-        -------
-        seen : (M,) array
-            log p(observed columns) of each particle.
-        densities : (J, M) array
-            Densities of the whole step by state, up to a factor of each particle.
-        """
+        """Draw the missing columns of step t, ``values[-1]``; return `seen` and `densities`."""
         prior = ages.sum(axis=0)
         if t < self._n_lags:
             log_obs = np.repeat(self._log_obs[t][:, np.newaxis], ages.shape[2], axis=1)
@@ -394,15 +327,7 @@ class GapFilter:
                 yield self._weigh(t, predictions, values[t - first], everything)
 
     def _include(self, run: Run, later: Floats, before: Iterator[Floats]) -> Floats:
-        """Return p(x from step `begin` on) by states and ages at that step, up to factors.
-
-        Parameters
-        ----------
-        later : (A, J, k) array
-            p(x from step `end` on) by states and ages at step ``end - 1``.
-        before : iterator of (J, n) arrays
-            Log densities of the steps of the run, the last one first.
-        """
+        """Return p(x from step `begin` on) by states and ages at that step, up to factors."""
         for t, log_obs in zip(range(run.end - 1, run.begin - 1, -1), before, strict=False):
             later = later * np.exp(log_obs - log_obs.max(axis=0))
             later /= later.max(axis=(0, 1))
@@ -410,23 +335,7 @@ class GapFilter:
         return later
 
     def _smooth(self, run: Run, later: Floats) -> tuple[tuple[Floats, Floats], Floats]:
-        """Smooth a run without missing values or durations.
-
-        The draws of later values differ in their evidence about the end of the run, and soon do not
-        matter further back.
-
-        Parameters
-        ----------
-        later : (1, J, k) array
-            p(x from step `end` on) by states at step ``end - 1``.
-
-        Returns
-        -------
-        smoothed : pair of (n, J) and (n,) arrays
-            Probabilities of states and changes, averaged over the draws.
-        following : (1, J, k) array
-            p(x from step `begin` on) by states at that step.
-        """
+        """Smooth a run without missing values or durations; return the result and `following`."""
         own = later[0] / (self.filtered[run.end - 1] @ later[0])
         prior = np.array(self._prior(run.begin))
         posteriors = np.empty((run.end - run.begin, len(prior)))
@@ -435,6 +344,8 @@ class GapFilter:
         messages.posteriors(posteriors)
         messages.changes(changes)
         smoothed = posteriors, changes
+        # The draws of later values differ in their evidence about the end of the run, and soon do
+        # not matter further back.
         for t in range(run.end - 1, run.begin - 1, -1):
             weights = self.filtered[t][:, np.newaxis] * own
             weights /= weights.sum(axis=0)
@@ -470,10 +381,7 @@ class GapFilter:
         return np.where(self._is_missing, values, self._values)
 
     def smooth(self, n_draws: int = N_DRAWS) -> tuple[Floats, Floats]:
-        """Return p(z_t given x), (T, J), and p(z_t is not z_t-1 given x), (T,), without durations.
-
-        They are averages over draws of the missing values. The first step has no change.
-        """
+        """Return p(z_t given x), (T, J), and probabilities of changes, (T,), without durations."""
         posteriors, changes = np.empty(self.filtered.shape), np.zeros(len(self._values))
         for piece in self._go_back(n_draws):
             run = piece.run
@@ -514,29 +422,14 @@ class GapFilter:
             later = self._moves.transmat @ following[0]
 
     def _change(self, states: Floats, following: Floats, later: Floats) -> float:
-        """Return the probability, averaged over draws, that the state changes after a step.
-
-        Parameters
-        ----------
-        states : (J, k) array
-            Probabilities of the states given the step and those before it.
-        following, later : (J, k) arrays
-            As in `Piece`.
-        """
+        """Return the probability, averaged over draws, that the state changes after a step."""
         staying = np.diag(self._moves.transmat) @ (states * following)
         changes = 1.0 - staying / (states * later).sum(axis=0)
         return float(np.clip(changes, 0.0, 1.0).mean())
 
 
 def _sum_states(prior: Floats, log_obs: Floats) -> tuple[Floats, Floats]:
-    """Return log p(x), (M,), and densities by state, (J, M), up to a factor of each column.
-
-    Parameters
-    ----------
-    prior : (J, M) array
-        Probabilities of the states.
-    log_obs : (J, M) array
-    """
+    """Return log p(x), (M,), and densities by state, (J, M), up to a factor of each column."""
     log_obs = np.where(prior > 0.0, log_obs, -np.inf)
     largest = log_obs.max(axis=0)
     largest = np.where(largest > -np.inf, largest, 0.0)
@@ -546,16 +439,10 @@ def _sum_states(prior: Floats, log_obs: Floats) -> tuple[Floats, Floats]:
 
 
 def _spread(chances: Floats) -> Floats:
-    """Return probabilities of states that propose improbable states more often, (J, M).
-
-    The values after a gap can be evidence for a change of state within it. If states were proposed
-    by their probability before this evidence, hardly any particle would have such a change.
-
-    Parameters
-    ----------
-    chances : (J, M) array
-        Probabilities of the states, up to a factor of each particle.
-    """
+    """Return probabilities of states that propose improbable states more often, (J, M)."""
+    # The values after a gap can be evidence for a change of state within it. If states were
+    # proposed by their probability before this evidence, hardly any particle would have such a
+    # change.
     chances = chances / np.maximum(chances.sum(axis=0), SMALLEST)
     flat = chances**_FLATTENING
     return 0.5 * (chances + flat / np.maximum(flat.sum(axis=0), SMALLEST))

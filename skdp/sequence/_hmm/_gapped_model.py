@@ -25,18 +25,11 @@ def has_gaps(emission: Any, values: Floats) -> bool:
 
 
 class GappedModel:
-    """The methods of a model for panels in which some sequences have missing values.
-
-    Sequences without missing values have the same results as without the others. Columns that were
-    constant in the data of the fit are left out, because states do not depend on them.
-
-    Parameters
-    ----------
-    model : HMMModel
-    """
+    """The methods of a model for panels in which some sequences have missing values."""
 
     def __init__(self, model: Any):
         self._wide: WideAutoregressiveModel | None = None
+        # States do not depend on columns that were constant in the data of the fit.
         if isinstance(model.emission, WideAutoregressiveModel):
             self._wide = model.emission
             model = replace(model, emission=model.emission.varying)
@@ -55,10 +48,7 @@ class GappedModel:
         return GapFilter(model.startprob, moves, model.emission, values, log_known, seed=seed)
 
     def _sequences(self, ptr: Places, values: Floats) -> Iterator[tuple[int, slice, Floats, bool]]:
-        """Yield the number, the steps and the values of each sequence, and whether it has gaps.
-
-        Constant columns are left out.
-        """
+        """Yield number, steps and values of each sequence, and whether it has gaps."""
         values = self._leave_out(values)
         for s, (begin, end) in enumerate(pairwise(ptr.tolist())):
             own = values[begin:end]

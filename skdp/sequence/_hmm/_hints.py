@@ -16,24 +16,11 @@ Mask = NDArray[np.bool_]
 
 
 class KnownStates:
-    """Known states of some steps.
-
-    Parameters
-    ----------
-    states : (N,) array of int64
-        The state of each step; -1: unknown.
-    n_states : int
-        J.
-
-    Attributes
-    ----------
-    are_known : (J,) array of bool
-        Whether any step is known to be in each state.
-    """
+    """Known states of some steps."""
 
     def __init__(self, states: Places, n_states: int):
-        self.states, self.n_states = states, n_states
-        self.are_known = np.zeros(n_states, dtype=np.bool_)
+        self.states, self.n_states = states, n_states  # -1: unknown
+        self.are_known = np.zeros(n_states, dtype=np.bool_)  # whether any step is known to be in it
         self.are_known[states[states >= 0]] = True
 
     def clamp(self, log_obs: Floats) -> None:
@@ -60,17 +47,9 @@ class LabeledPanel(NamedTuple):
 
 
 def rename_by_known(counts: Places) -> Places:
-    """Return the state that each cluster of steps becomes, (J,), given known states.
-
-    A cluster becomes the state of most of its known steps. The others take the remaining states,
-    the largest clusters first. Without a remaining state, they join the state with the most known
-    steps.
-
-    Parameters
-    ----------
-    counts : (J, J + 1) array
-        Result of `KnownStates.count` for the clusters.
-    """
+    """Return the state that each cluster of steps becomes, (J,), given the `KnownStates.count`."""
+    # A cluster becomes the state of most of its known steps. The others take the remaining states,
+    # the largest clusters first; then they join the state with the most known steps.
     labeled, sizes = counts[:, :-1], counts.sum(axis=1)
     names = np.where(labeled.any(axis=1), labeled.argmax(axis=1), -1)
     remaining = np.flatnonzero(~labeled.any(axis=0)).tolist()
@@ -82,22 +61,7 @@ def rename_by_known(counts: Places) -> Places:
 
 
 def check_known_states(y: Any, ptr: Places, n_states: int) -> KnownStates | None:
-    """Return the known states of the steps, or None if y has none.
-
-    Parameters
-    ----------
-    y : None, (T,) array, or list of such arrays or None
-        For one sequence, or with an entry for each sequence; or one array for the steps of all
-        sequences. A number or string for each of several sequences is a class, not a state.
-    ptr : (n + 1,) array
-        Bounds of the sequences.
-    n_states : int
-
-    Raises
-    ------
-    ValueError, TypeError
-        If y has another length than X, or holds anything else than states or -1.
-    """
+    """Return the known states of the steps, or None if y has none; raise if y is wrong."""
     parts = split_by_sequence(y, ptr)
     if parts is None:
         return None
@@ -132,23 +96,12 @@ def split_by_sequence(y: Any, ptr: Places) -> list[Any] | None:
             f"y must hold {n_steps} states, one for each step, or {n_sequences} arrays of states, "
             f"one for each sequence of X; got {len(entries)} entries."
         )
+    # A number or string for each of several sequences is a class, not a state.
     return None if are_scalars else list(entries)
 
 
 def check_allowed(transitions: Any, start: Any, n_states: int) -> Mask | None:
-    """Return the possible transitions, (J + 1, J), with first states in the last row, or None.
-
-    Parameters
-    ----------
-    transitions : None, "left-right", or (J, J) array-like of bool
-    start : None, or (J,) array-like of bool
-    n_states : int
-
-    Raises
-    ------
-    ValueError
-        If a shape or a type is wrong, or a row allows nothing.
-    """
+    """Return the possible transitions, (J + 1, J), with first states in the last row, or None."""
     if transitions is None and start is None:
         return None
     allowed = np.ones((n_states + 1, n_states), dtype=np.bool_)
@@ -183,22 +136,7 @@ def _read_mask(values: Any, shape: tuple[int, ...], name: str) -> Mask:
 def find_possible_steps(
     allowed: Mask | None, log_similarity: Floats | None, *, ends: bool
 ) -> Mask | None:
-    """Return which states may follow each other step by step, (J + 1, J); None: all.
-
-    Parameters
-    ----------
-    allowed : (J + 1, J) array of bool or None
-        Result of `check_allowed`.
-    log_similarity : (J, J) array or None
-        log phi if it is fixed.
-    ends : bool
-        Whether every state ends, as with a duration.
-
-    Raises
-    ------
-    ValueError
-        If a state has no successor, or none but itself although it ends.
-    """
+    """Return which states may follow each other step by step, (J + 1, J); None: all."""
     is_zero = None if log_similarity is None else np.isneginf(log_similarity)
     if allowed is None and (is_zero is None or not is_zero.any()):
         return None
@@ -207,7 +145,7 @@ def find_possible_steps(
         allowed = np.ones((len(log_similarity) + 1, len(log_similarity)), dtype=np.bool_)
     if is_zero is not None:
         allowed[:-1] &= ~is_zero
-    ends &= allowed.shape[1] > 1
+    ends &= allowed.shape[1] > 1  # with a duration, every state ends and needs another successor
     if ends:
         np.fill_diagonal(allowed[:-1], False)
     has_successor = allowed.any(axis=1)
@@ -224,17 +162,7 @@ def find_possible_steps(
 
 
 def check_path(ptr: Places, known: Places, allowed: Mask, name: str) -> None:
-    """Raise ValueError if no allowed path goes through known states.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) array
-    known : (N,) array of int64
-        -1: unknown.
-    allowed : (J + 1, J) array of bool
-    name : str
-        Name of the argument with the known states.
-    """
+    """Raise ValueError if no allowed path goes through known states (-1: unknown)."""
     n_states = allowed.shape[1]
     t = kernels.find_impossible_step(ptr, known, allowed, *np.empty((2, n_states), np.bool_))
     if t < 0:

@@ -30,21 +30,7 @@ _N_REFITS = 3
 
 
 def check_init(init: Any, ptr: Places, n_states: int) -> str | Places:
-    """Return the initialization: a name, or the first states of all steps.
-
-    Parameters
-    ----------
-    init : "auto", "random", or sequences of states
-        An array for a panel of one sequence.
-    ptr : (n + 1,) array
-        Bounds of the sequences.
-    n_states : int
-
-    Raises
-    ------
-    ValueError
-        If the numbers of sequences, steps or states do not match.
-    """
+    """Return the initialization: a name, or the first states of all steps, which are checked."""
     if isinstance(init, str):
         return init
     lengths = np.diff(ptr)
@@ -78,21 +64,8 @@ def list_given(init: Any) -> list[int]:
 
 
 def find_order(transitions: Places, log_similarity: Floats) -> Places:
-    """Return an order of states, (J,), in which the transitions agree with known similarities.
-
-    First states are numbered arbitrarily. If similarities all but forbid some transitions, a chain
-    cannot leave an order that uses these, because its states would have to change places. Therefore
-    the sum of log phi over all transitions is increased by swaps of two numbers and moves of one
-    number until it no longer grows, from the given order and, while such transitions remain, from
-    up to 29 random orders (9 with 20 states, none with 50). Nothing changes if no transition has a
-    similarity below `FORBIDDEN`.
-
-    Parameters
-    ----------
-    transitions : (J + 1, J) array of int
-        Numbers of transitions, with those to first states in the last row.
-    log_similarity : (J, J) array
-        log phi, which does not change.
+    """Return an order of states, (J,), in which transitions agree with known similarities. A chain
+    hardly leaves an order with all but forbidden ones, as its states would have to change places.
     """
     log_similarity = np.maximum(log_similarity, LOG_IMPOSSIBLE)
     n_states = len(log_similarity)
@@ -101,6 +74,9 @@ def find_order(transitions: Places, log_similarity: Floats) -> Places:
         return order
     used = np.flatnonzero(transitions.sum(axis=0))
     known = counts[np.ix_(used, used)], used, log_similarity
+    # Swaps of two numbers and moves of one increase the sum of log phi over all transitions, from
+    # the given order and, while such transitions remain, from up to 29 random ones (9 with 20
+    # states, none with 50).
     rng, best, largest = np.random.default_rng(0), order, -np.inf
     for _ in range(max(1, min(_N_ORDERS, _MOST_NUMBERS // n_states**2))):
         order, weight = _climb(order, *known)
@@ -141,12 +117,7 @@ def _climb(
 
 
 class InitialSplitMerge(StateRegrouping):
-    """First states: a single state, split and merged as long as the probability grows.
-
-    Weights beta are assumed to be equal. A state may follow itself, even in a model with durations.
-    Otherwise the time that a state lasts would have no effect here, and several states would be
-    created for the same observations.
-    """
+    """First states: a single state, split and merged as long as the probability grows."""
 
     def __init__(
         self,
@@ -156,22 +127,21 @@ class InitialSplitMerge(StateRegrouping):
         emission: CollapsedEmission,
         rng: NDArray[np.uint64],
     ):
+        # Without self-transitions, as in models with durations, the time that a state lasts would
+        # have no effect here, and several states would be created for the same observations.
         super().__init__(ptr, states, transitions.with_self_transitions(), emission, rng)
         self._weights = np.full(transitions.n_states, 1.0 / transitions.n_states)
 
     def run(self) -> None:
-        """Write the states.
-
-        With few steps for their columns, splits that begin with two steps may find nothing, and
-        small covariances overfit. Then clusters are merged, too, under several priors, and the most
-        probable states win. If the scale of covariances is drawn, each of them is judged with a
-        scale that suits it, because the first scale is that of a single state.
-        """
+        """Write the states."""
         emission: Any = self._emission
         if not getattr(emission, "has_few_rows", False):
             self._split_all()
             self._merge_all()
             return
+        # With few steps for their columns, splits that begin with two steps may find nothing, and
+        # small covariances overfit. So clusters are merged, too, under several priors; the most
+        # probable states win.
         clusters, n_states = emission.find_clusters(self._rng), self._transitions.n_states
         starts: list[Any] = [self._split_all]
         starts += [partial(self._take, each) for each in clusters if each.max() < n_states]
@@ -181,7 +151,7 @@ class InitialSplitMerge(StateRegrouping):
             start()
             self._merge_all()
             found.append((self._log_joint(), self._states.copy(), prior))
-        if getattr(emission, "draws_scale", False):
+        if getattr(emission, "draws_scale", False):  # the first scale is that of a single state
             distinct = {states.tobytes(): states for _, states, _ in found}
             found = [self._settle(states) for states in distinct.values()]
         _, self._states[:], emission.prior = max(found, key=lambda start: start[0])

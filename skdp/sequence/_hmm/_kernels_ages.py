@@ -49,19 +49,7 @@ def normalize_ages(ages):
 
 @njit_loop
 def filter_last_ages(ptr, log_enter, log_obs, norms, survival_logs, likelihoods, out):
-    """Write the probabilities of states and ages at the end of sequences to `out`, (n, D, J).
-
-    The sequences have been filtered; none is empty.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) int64
-    log_enter : (R, J) float64
-        Row 0 is that of step ptr[0].
-    log_obs, norms : (N, J), (N,) float64
-    survival_logs : (D, J) float64
-    likelihoods : (J,) float64, scratch
-    """
+    """Write the probabilities of states and ages at the ends of filtered sequences, (n, D, J)."""
     for s in range(ptr.shape[0] - 1):
         own_enter = log_enter[ptr[s] - ptr[0] :]
         own_obs, own_norms = log_obs[ptr[s] : ptr[s + 1]], norms[ptr[s] : ptr[s + 1]]

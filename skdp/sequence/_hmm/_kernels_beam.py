@@ -12,7 +12,10 @@ drawn among the few remaining ones.
 | states | z_t | (N,) | in: the current path; out: the new path |
 | thresholds | u_t | (T,) | |
 | log_filtered | log f_tj | (T, J) | weight of the paths to state j at t, scaled; -inf: none |
-| rng | | (4,) uint64 | stream, advanced in place |
+| log_weights | | (J,) | the row of the previous states, of which the largest is 0 |
+| alive, weights | | (J,) | scratch |
+| key | | (4,) uint64 | key of the streams, one for each sequence |
+| rng | | (4,) uint64 | stream, advanced in place; scratch if there is a key |
 
 Weights are kept as logarithms, because an unlikely path may later be the only possible one.
 """
@@ -40,14 +43,7 @@ def draw_thresholds(startprob, transmat, states, thresholds, rng):
 
 @njit_internal_nogc
 def add_paths(log_weights, transmat, threshold, alive, sums):
-    """Write to `sums` the log weight of the paths to each state, -inf if there is none.
-
-    Parameters
-    ----------
-    log_weights : (J,) float64
-        Log weights of the previous states, the largest of which is 0.
-    alive : (J,) int64, scratch
-    """
+    """Write to `sums` the log weight of the paths to each state, -inf if there is none."""
     n_states = sums.shape[0]
     n_alive = 0
     for i in range(n_states):
@@ -119,21 +115,7 @@ def sample_beam(transmat, thresholds, log_filtered, states, weights, rng):
 def sample_states(
     ptr, startprob, transmat, log_obs, thresholds, log_filtered, alive, weights, states, key, rng
 ):
-    """Redraw the states of all sequences; return the first impossible sequence, or -1.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) int64
-    startprob, transmat : (J,), (J, J) float64
-    log_obs : (N, J) float64
-    thresholds, log_filtered : (T,), (T, J) float64, scratch
-        T is the length of the longest sequence.
-    alive, weights : (J,) int64, (J,) float64, scratch
-    states : (N,) integers, changed
-    key : (4,) uint64
-        Key of the streams, one for each sequence.
-    rng : (4,) uint64, scratch
-    """
+    """Redraw the states of all sequences; return the first impossible sequence, or -1."""
     for s in range(ptr.shape[0] - 1):
         stream_of_number(key, s, rng)
         begin, end = ptr[s], ptr[s + 1]

@@ -6,6 +6,7 @@
 | known | (N,) int64 | known state of each step; -1: unknown |
 | log_obs | (N, J) float64 | log density of each step in each state |
 | allowed | (J + 1, J) bool | possible transitions, with first states in the last row |
+| before, now | (J,) bool | scratch: the states that paths reach at the step before, at a step |
 """
 
 # mypy: ignore-errors
@@ -27,13 +28,7 @@ def clamp(known, log_obs):
 
 @njit_loop
 def find_impossible_step(ptr, known, allowed, before, now):
-    """Return the first step that no allowed path through the known states reaches, or -1.
-
-    Parameters
-    ----------
-    before, now : (J,) bool, scratch
-        The states that paths reach at a step and at the step before.
-    """
+    """Return the first step that no allowed path through the known states reaches, or -1."""
     n_states = before.shape[0]
     for s in range(ptr.shape[0] - 1):
         for t in range(ptr[s], ptr[s + 1]):

@@ -11,7 +11,11 @@ r"""Messages of hidden Markov models: filtering, smoothing, and draws of the sta
 | matrix | P or P^T | (J, W) | one of them, padded to whole vectors: see `pad_columns` |
 | predicted | p_tj | (R, J) or (J,) | p(z_t = j given x_<t), with step ptr[0] in row 0 |
 | filtered | f_tj | (R, J) | p(z_t = j given x_<=t), in the same layout |
-| rng | | (4,) uint64 | stream, advanced in place |
+| steps | | (N,) | log p(x_t given x_<t); not written after an impossible step |
+| likelihoods | | (n,) | log p(x) of sequences; -inf if impossible; NaN if it requires logarithms |
+| message, weights, terms | | (1, W), (J,), (J,) | scratch |
+| first, key | | int, (4,) uint64 | index of the first sequence, and key of all streams |
+| rng | | (4,) uint64 | stream, advanced in place; scratch if there is a key |
 
 All probabilities are on a linear scale: a step is a product of a vector and a matrix. Values
 outside the range of 64-bit floats are handled as follows. A filtered probability that is positive
@@ -56,24 +60,12 @@ LOG_NEGLIGIBLE = -60.0
 
 
 class MessageBatch(NamedTuple):
-    """Buffers of the sequences that are filtered together.
+    """Buffers of the sequences that are filtered together."""
 
-    Attributes
-    ----------
-    owned : (TOGETHER,) array of int
-        Indices of the sequences; -1: none.
-    steps : (TOGETHER,) array of int
-        Their next steps.
-    ahead : (TOGETHER, W) array
-        p(z_t given x_<t).
-    now : (TOGETHER, J) array
-        p(z_t given x_<=t).
-    """
-
-    owned: Places
-    steps: Places
-    ahead: Floats
-    now: Floats
+    owned: Places  # (TOGETHER,), indices of the sequences; -1: none
+    steps: Places  # (TOGETHER,), their next steps
+    ahead: Floats  # (TOGETHER, W), p(z_t given x_<t)
+    now: Floats  # (TOGETHER, J), p(z_t given x_<=t)
 
 
 def make_room(n_states: int) -> MessageBatch:
@@ -99,19 +91,9 @@ def pad_columns(matrix: Floats) -> Floats:
 
 @njit_internal_nogc
 def multiply(vectors, row, n_rows, matrix, out, out_row):
-    """Write the products of 1 or `TOGETHER` vectors with a matrix, from a row on, to rows of `out`.
-
-    A product is the same sum in the same order for any other vectors.
-
-    Parameters
-    ----------
-    vectors : (_, J) float64
-    matrix : (J, W) float64
-        Rows are whole vectors of the processor: see `pad_columns`.
-    out : (_, W) float64, output
-    """
+    """Write products of `n_rows`, 1 or `TOGETHER`, vectors from `row` on with a matrix to `out`."""
     n, width = matrix.shape
-    column = 0
+    column = 0  # a product is the same sum in the same order for any other vectors
     while column < width:
         left = (width - column) // VECTOR_DOUBLES
         some = row_size(left) if n_rows == 1 else rows_size(left)
@@ -165,10 +147,7 @@ def is_safe(predicted):
 
 @njit_outlined
 def weigh_in_logs(predicted, log_obs, filtered):
-    """Write predicted x exp(log_obs - shift) to `filtered`; return the best possible shift.
-
-    The shift is -inf if no state is possible.
-    """
+    """Write predicted x exp(log_obs - shift) to `filtered`; return the best shift, -inf if none."""
     shift = -math.inf
     for j in range(filtered.shape[0]):
         filtered[j] = math.log(predicted[j]) + log_obs[j]  # the logarithm of 0 is -inf
@@ -181,16 +160,8 @@ def weigh_in_logs(predicted, log_obs, filtered):
 
 @njit_inlined
 def update(predicted, log_obs, filtered):
-    """Convert p(z_t given x_<t) into p(z_t given x_<=t); return log p(x_t given x_<t).
-
-    Parameters
-    ----------
-    predicted : (W,) float64
-        Entries beyond J are padding.
-    log_obs : (J,) float64
-    filtered : (J,) float64, output
-    """
-    n = log_obs.shape[0]
+    """Convert p(z_t given x_<t) into p(z_t given x_<=t); return log p(x_t given x_<t)."""
+    n = log_obs.shape[0]  # `predicted` has padding beyond
     shift = find_largest(log_obs)
     if shift == -math.inf:
         return shift
@@ -213,15 +184,12 @@ def update(predicted, log_obs, filtered):
 
 @njit_inlined_source
 def take_sequences(ptr, following, room, likelihoods):
-    """Assign the next sequences to free rows; return the first sequence that still waits.
-
-    An empty sequence is finished at once.
-    """
+    """Assign the next sequences to free rows; return the first sequence that still waits."""
     n_sequences = ptr.shape[0] - 1
     for k in range(TOGETHER):
         while room.owned[k] < 0 and following < n_sequences:
             likelihoods[following] = 0.0
-            if ptr[following + 1] > ptr[following]:
+            if ptr[following + 1] > ptr[following]:  # an empty sequence is finished at once
                 room.owned[k] = following
                 room.steps[k] = ptr[following]
             following += 1
@@ -252,23 +220,7 @@ def predict(ptr, startprob, matrix, room):
 def filter_sequences(
     ptr, startprob, matrix, log_obs, room, predicted, filtered, steps, likelihoods
 ):
-    """Filter sequences, `TOGETHER` at a time, so that the matrix is read once for all of them.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) int64
-    startprob : (J,) float64
-    matrix : (J, W) float64
-        P, padded.
-    log_obs : (N, J) float64
-    room : MessageBatch
-    predicted, filtered : (R, J) float64, output
-        Arrays without rows are not written.
-    steps : (N,) float64, output
-        log p(x_t given x_<t), up to the step at which a sequence is abandoned.
-    likelihoods : (n,) float64, output
-        log p(x) of every sequence; -inf if it is impossible; NaN if it requires logarithms.
-    """
+    """Filter sequences, `TOGETHER` at a time, so that the matrix is read once for all of them."""
     n = startprob.shape[0]
     owned, ahead, now = room.owned, room.ahead, room.now
     for k in range(TOGETHER):
@@ -303,27 +255,13 @@ def filter_sequences(
 
 @njit_loop
 def smooth_sequences(ptr, matrix, likelihoods, predicted, filtered, message):
-    """Convert p(z_t given x_<=t) of sequences into p(z_t given x), in place.
-
-    p(z_t = i given x) = f_ti sum_j P_ij p(z_t+1 = j given x) / p_t+1,j.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) int64
-    matrix : (J, W) float64
-        P^T, padded.
-    likelihoods : (n,) float64
-        Output of `filter_sequences`; sequences that it has not finished are skipped.
-    predicted : (R, J) float64
-        Overwritten.
-    filtered : (R, J) float64, changed
-    message : (1, W) float64, scratch
-    """
+    """Convert p(z_t given x_<=t) of filtered sequences into p(z_t given x), in place."""
     n = matrix.shape[0]
     for s in range(ptr.shape[0] - 1):
         if not likelihoods[s] > -math.inf:
             continue
         for t in range(ptr[s + 1] - ptr[0] - 2, ptr[s] - ptr[0] - 1, -1):
+            # p(z_t = i given x) = f_ti sum_j P_ij p(z_t+1 = j given x) / p_t+1,j
             for j in range(n):
                 p = predicted[t + 1, j]
                 predicted[t + 1, j] = filtered[t + 1, j] / p if p > 0.0 else 0.0
@@ -337,23 +275,7 @@ def smooth_sequences(ptr, matrix, likelihoods, predicted, filtered, message):
 
 @njit_loop
 def sample_sequences(ptr, first, reverse, likelihoods, filtered, states, weights, key, rng):
-    """Draw the states of sequences given their observations, each from its last step backward.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) int64
-    first : int
-        Index of the first of these sequences, each of which has its own stream.
-    reverse : (J, J) float64
-    likelihoods : (n,) float64
-        As for `smooth_sequences`.
-    filtered : (R, J) float64
-    states : (N,) integers, output
-    weights : (J,) float64, scratch
-    key : (4,) uint64
-        Key of the streams.
-    rng : (4,) uint64, scratch
-    """
+    """Draw the states of filtered sequences given all of x, each from its last step backward."""
     for s in range(ptr.shape[0] - 1):
         if not likelihoods[s] > -math.inf:
             continue
@@ -401,11 +323,7 @@ def log_of_small_sum(logs, others):
 
 @njit_loop
 def filter_in_logs(startprob, reverse, log_reverse, log_obs, predicted, filtered, steps, terms):
-    """Filter one sequence; `predicted` and `filtered`, (T, J), are logarithms.
-
-    log p(x_t given x_<t) is written to `steps`, (T,); `terms`, (J,), is scratch. The return value
-    is log p(x).
-    """
+    """Filter one sequence, with `predicted` and `filtered` as logarithms; return log p(x)."""
     n = startprob.shape[0]
     result = 0.0
     for t in range(log_obs.shape[0]):

@@ -6,7 +6,13 @@ Names, layouts and guards are those of `_kernels_segments`, with these additions
 |---|---|---|---|
 | log_after | | (T, J) | log p(x_>t given a segment of j ends at t) / p(x_>t given x_<=t) |
 | log_begin | | (J,) | the same, given that a segment of j begins |
+| since | | int | number of steps that follow |
 | out | p(z_t given x) | (N, J) | |
+
+The recursion of the filter runs from the last step to the first: B_tj = p(x_>=t given that a
+segment of j begins at t) is a sum over durations, A_ti = sum_j P_ij B_t+1,j, both divided by the
+probabilities of the observations given the earlier ones. Step t is in j if a segment of j that
+begins at t or before ends at t or later; all terms of that sum are positive.
 """
 
 # mypy: ignore-errors
@@ -28,11 +34,8 @@ from skdp.sequence._hmm._kernels_segments import (
 
 @njit_inlined_source
 def refill_backward(log_after, log_obs, norms, t, j, durations, scratch):
-    """Refill a column of the backward ring from logarithms, after step t.
-
-    Return the number of durations of a segment that begins at t that may be possible; their log
-    weights are in `scratch.logs`.
-    """
+    """Refill a column of the backward ring after step t; return how many durations are possible."""
+    # The log weights of these durations are left in `scratch.logs`.
     entries, offsets, logs = scratch.entries, scratch.offsets, scratch.logs
     longest_duration, last = entries.shape[0], log_obs.shape[0] - 1
     n_rows = min(last - t + 1, longest_duration)
@@ -79,17 +82,9 @@ def smooth_unsafe(log_after, log_enter, log_obs, norms, t, durations, scratch, l
 
 @njit_inlined
 def spread(n_rows, row, since, durations, scratch, out):
-    """Add the probabilities of the segments that begin at one step to the steps they cover.
-
-    Parameters
-    ----------
-    since : int
-        Number of steps that follow.
-    scratch : Scratch
-        `factors` are the probabilities that a segment begins, per unit of an entry; `filtered` is
-        the weight of the segment that is censored by the end of the sequence.
-    out : (T, J) float64, changed
-    """
+    """Add the probabilities of the segments that begin at one step to the steps they cover."""
+    # `factors` are the probabilities that a segment begins, per unit of an entry; `sums` begin with
+    # the weight of the segment that is censored by the end of the sequence.
     entries, factors, sums = scratch.entries, scratch.factors, scratch.filtered
     longest_duration, last = entries.shape[0], out.shape[0] - 1
     for i in range(n_rows):  # from the longest segment to the shortest: sums accumulate
@@ -105,20 +100,7 @@ def spread(n_rows, row, since, durations, scratch, out):
 def smooth_segments(
     ptr, reverse, log_from, log_obs, durations, scratch, log_enter, log_after, norms, log_begin, out
 ):
-    """Write p(z_t given x) of sequences that have been filtered.
-
-    The recursion of the filter runs from the last step to the first: B_tj = p(x_>=t given that a
-    segment of j begins at t) is a sum over durations, A_ti = sum_j P_ij B_t+1,j, both divided by
-    the probabilities of the observations given the earlier ones. Step t is in j if a segment of j
-    that begins at t or before ends at t or later; all terms of that sum are positive.
-
-    Parameters
-    ----------
-    log_after : (R, J) float64, output
-        log A; the array of log_end may be reused.
-    log_begin : (J,) float64, scratch
-    out : (N, J) float64, output
-    """
+    """Write p(z_t given x) of sequences that have been filtered."""
     entries, offsets, ends, factors, tail, sums = (
         scratch.entries, scratch.offsets, scratch.ends, scratch.factors, scratch.tail,
         scratch.filtered,

@@ -17,9 +17,12 @@ its last segment is censored by the end, so that only a lower bound on its durat
 | log_enter | log E_tj | (T, J) | log p(a segment of j begins at t given x_<t) |
 | log_end | log F_tj | (T, J) | log p(a segment of j ends at t given x_<=t) |
 | norms | log c_t | (T,) | log p(x_t given x_<t) |
+| log_filtered | | (R, J) | log p(z_t = j given x_<=t); ptr[0] is in row 0, as of log E, log F |
+| likelihoods | | (n,) | log p(x) of sequences, -inf if impossible |
 | entries, offsets | | (D, J), (J,) | active segments: entries exp(offsets), a ring of rows |
 | ends | | (J,) | sums over entries |
-| rng | | (4,) uint64 | stream, advanced in place |
+| first, key | | int, (4,) uint64 | index of the first sequence, and key of all streams |
+| rng | | (4,) uint64 | stream, advanced in place; scratch if there is a key |
 
 F_tj = sum_d E_t-d+1,j p_j(d) prod L_sj / c_s over the d steps, E_t+1,j = sum_i F_ti P_ij: J D + J^2
 multiplications per step. The likelihood of a step is the same for all active segments of a state,
@@ -62,30 +65,16 @@ class Durations(NamedTuple):
 
 
 class Segments(NamedTuple):
-    """Active segments of one sequence, and buffers for a step.
-
-    Attributes
-    ----------
-    entries, offsets, ends
-        See above.
-    filtered : (J,) array
-        log p(z_t = j given x_<=t) of one step.
-    factors, tail : (J,) arrays
-        Scratch.
-    sums : (1, W) array
-        Scratch.
-    logs : (max(D, J),) array
-        Scratch.
-    """
+    """Active segments of one sequence, and buffers for a step."""
 
     entries: Floats
     offsets: Floats
     ends: Floats
-    filtered: Floats
-    factors: Floats
-    tail: Floats
-    sums: Floats
-    logs: Floats
+    filtered: Floats  # (J,), log p(z_t = j given x_<=t) of one step
+    factors: Floats  # (J,), scratch, as all that follow
+    tail: Floats  # (J,)
+    sums: Floats  # (1, W)
+    logs: Floats  # (max(D, J),)
 
 
 @njit_inlined
@@ -109,11 +98,9 @@ def write_logs(matrix, out):
 
 @njit_loop
 def unroll(log_table, out):
-    """Write a table of durations in the order in which a ring of D rows needs it, (2 D - 1, J).
-
-    Let row p of the ring hold the segments that began last. The duration of row k is p - k + 1, or
-    D more if that is below 1; the result holds its entry in row D - 1 - p + k.
-    """
+    """Write a table of durations in the order in which a ring of D rows needs it, (2 D - 1, J)."""
+    # Let row p of the ring hold the segments that began last. The duration of row k is p - k + 1,
+    # or D more if that is below 1; the result holds its entry in row D - 1 - p + k.
     n_states, n = log_table.shape
     for m in range(2 * n - 1):
         d = n - m if m < n else 2 * n - m
@@ -212,10 +199,7 @@ def is_unsafe(ends, offsets):
 
 @njit_inlined
 def move(log_from, matrix, log_into, scratch, log_to):
-    """Write log sum_i exp(log_from[i]) matrix[i, j] to `log_to`.
-
-    `matrix` is padded; `log_into` is the logarithm of the transposed matrix, which is not.
-    """
+    """Write log sum_i exp(log_from[i]) matrix[i, j] to `log_to`; `log_into` is log matrix^T."""
     n = log_from.shape[0]
     sums, weights = scratch.sums[0], scratch.factors
     shift = find_largest(log_from)
@@ -267,10 +251,8 @@ def log_sum_of_products(logs, log_table):
 
 @njit_inlined_source
 def refill(log_enter, log_obs, norms, t, j, scratch):
-    """Refill a column from logarithms, after step t.
-
-    Return the number of entries that may be nonzero; `scratch.logs` holds their logarithms.
-    """
+    """Refill a column from logarithms after step t; return how many entries may be nonzero."""
+    # The logarithms of these entries are left in `scratch.logs`.
     entries, offsets, logs = scratch.entries, scratch.offsets, scratch.logs
     longest_duration = entries.shape[0]
     n_rows = min(t + 1, longest_duration)
@@ -310,28 +292,7 @@ def filter_segments(
     ptr, startprob, transmat, log_into, log_obs, durations, scratch, log_enter, log_end, norms,
     log_filtered, likelihoods,
 ):  # fmt: skip
-    """Filter sequences; stop at the first impossible one.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) int64
-    startprob, transmat, log_into : (J,), (J, W), (J, J) float64
-    log_obs : (N, J) float64
-    durations : Durations
-    scratch : Segments
-    log_enter, log_end : (R, J) float64, output
-        Row 0 is that of step ptr[0].
-    norms : (N,) float64, output
-    log_filtered : (R, J) float64, output
-        log p(z_t = j given x_<=t), with step ptr[0] in row 0.
-    likelihoods : (n,) float64, output
-        log p(x) of every sequence, the sum of `norms`; -inf if it is impossible.
-
-    Returns
-    -------
-    n_done : int
-        Number of sequences before the first impossible one; n if there is none.
-    """
+    """Filter sequences up to the first impossible one; return the number of those before it."""
     entries, offsets, ends, filtered = (
         scratch.entries, scratch.offsets, scratch.ends, scratch.filtered,
     )  # fmt: skip
@@ -386,13 +347,9 @@ def filter_segments(
 
 @njit_inlined_source
 def draw_duration(log_enter, log_obs, norms, t, j, log_table, log_total, rng):
-    """Draw the duration of a segment of state j whose last step is t.
-
-    `log_total` is the logarithm of the sum of the weights, so that only durations up to the drawn
-    one are examined.
-    """
+    """Draw the duration of a segment of j that ends at t; `log_total` is its total log weight."""
     rest = next_double(rng)
-    likelihood = -log_total
+    likelihood = -log_total  # so that only durations up to the drawn one are examined
     last = 0
     for d in range(1, min(t + 1, log_table.shape[0]) + 1):
         begin = t - d + 1
@@ -427,11 +384,7 @@ def sample_segments(
     ptr, first, reverse, log_obs, durations, scratch, log_enter, log_end, norms, log_filtered,
     states, key, rng,
 ):  # fmt: skip
-    """Draw the segments of sequences that have been filtered, from the last to the first.
-
-    The first parameters are those of `filter_segments`; `states`, (N,), is output. The others are
-    those of `_kernels_messages.sample_sequences`.
-    """
+    """Draw the segments of sequences that have been filtered, from the last to the first."""
     n = reverse.shape[0]
     weights, logs = scratch.factors, scratch.logs[:n]
     for s in range(ptr.shape[0] - 1):

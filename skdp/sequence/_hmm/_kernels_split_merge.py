@@ -14,7 +14,10 @@ groups are a Markov chain whose runs begin after states outside of S and end bef
 | within | | (2, 2) int64 | transitions within S |
 | log_into, log_out_of, log_within | | the same, float64 | log weights, up to constants per row |
 | log_obs | log L_tg | (n, 2) float64 | log density of a step in each group |
-| key, rng | | (4,) uint64 | key of the streams, one for each run; scratch |
+| odds | log p(y = 1) / p(y = 0) | (n,) float64 | given everything before the next group |
+| sums | | (3,) int64 | an exact sum: see `skdp._numeric._sums` |
+| first | | int | index of step 0 in the whole panel |
+| key, rng | | (4,) uint64 | key of the streams, by the last step of a run; scratch |
 """
 
 # mypy: ignore-errors
@@ -30,21 +33,7 @@ INSIDE = -1
 
 @njit_loop
 def list_steps(ptr, states, n_states, a, b, steps, before, after):
-    """Write the steps of two states, and the states on both sides of their runs.
-
-    Parameters
-    ----------
-    n_states : int
-        J.
-    a, b : int
-        The states, which are the same in a split.
-    steps, before, after : (N,) int64, output
-
-    Returns
-    -------
-    n : int
-        Number of steps.
-    """
+    """Write the steps of states a and b, equal in a split, and their neighbors; return how many."""
     n = 0
     for s in range(ptr.shape[0] - 1):
         last = n_states
@@ -66,12 +55,7 @@ def list_steps(ptr, states, n_states, a, b, steps, before, after):
 
 @njit_loop
 def cut_windows(before, width, windows):
-    """Write the window of each step; every run is cut into windows of at most `width` steps.
-
-    Returns
-    -------
-    n_windows : int
-    """
+    """Write the window of each step, at most `width` steps of a run; return how many there are."""
     window, room = -1, 0
     for i in range(before.shape[0]):
         if before[i] != INSIDE or room == 0:
@@ -104,10 +88,7 @@ def count_groups(before, after, groups, into, out_of, within):
 
 @njit_loop
 def filter_groups(log_obs, before, after, log_into, log_out_of, log_within, odds):
-    """Write log p(y = 1) - log p(y = 0) given everything before the next step's group.
-
-    The state after a run is taken into account at the last step of the run.
-    """
+    """Write log p(y = 1) - log p(y = 0) given everything before the next step's group."""
     stay0, leave0 = log_within[0, 0], log_within[0, 1]
     stay1, leave1 = log_within[1, 1], log_within[1, 0]
     last = 0.0
@@ -120,7 +101,7 @@ def filter_groups(log_obs, before, after, log_into, log_out_of, log_within, odds
         else:
             last = log_into[before[i], 1] - log_into[before[i], 0]
         last += log_obs[i, 1] - log_obs[i, 0]
-        if after[i] != INSIDE:
+        if after[i] != INSIDE:  # the last step of a run
             last += log_out_of[1, after[i]] - log_out_of[0, after[i]]
         # Two densities of 0 are uninformative, and infinite odds are bounded.
         last = 0.0 if math.isnan(last) else min(max(last, -1e300), 1e300)
@@ -143,14 +124,7 @@ def log_odds_before(odds, after, log_within, i, following):
 
 @njit_loop
 def draw_groups(odds, steps, after, log_within, first, groups, key, rng):
-    """Draw the groups of all steps, backward.
-
-    Parameters
-    ----------
-    first : int
-        Index of step 0 in the whole panel; the index of the last step of a run determines its
-        stream.
-    """
+    """Draw the groups of all steps, backward; each run has its own stream."""
     following = 0
     for i in range(odds.shape[0] - 1, -1, -1):
         if after[i] != INSIDE:
@@ -172,13 +146,7 @@ def choose_groups(odds, after, log_within, groups):
 
 @njit_loop
 def log_probability_of_groups(odds, after, log_within, groups, flip, sums):
-    """Add the log probability with which `draw_groups` draws these groups, or the opposite.
-
-    Parameters
-    ----------
-    sums : (3,) int64
-        Sums of `skdp._numeric._sums`.
-    """
+    """Add the log probability with which `draw_groups` draws these groups, or the opposite."""
     following = 0
     for i in range(odds.shape[0] - 1, -1, -1):
         x = log_odds_before(odds, after, log_within, i, following)

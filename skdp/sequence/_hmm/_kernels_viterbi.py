@@ -12,6 +12,9 @@ r"""The most probable states of hidden Markov and semi-Markov models (Viterbi).
 | log_enter | log E_tj | (R, J) | the largest log p of x_<t whose next segment is of j |
 | log_end | log F_tj | (R, J) | the largest log p of x_<=t whose last segment, of j, ends at t |
 | entries | | (D, J) | active segments, with the observations so far: a ring of rows |
+| log_last | | (J,) | scratch |
+| states | z_t | (N,) int64 | -1 in impossible sequences; of equal maxima, the first is chosen |
+| log_probabilities | log p(x, z) | (n,) | of these states; -inf if the sequence is impossible |
 
 V_tj = max_i V_t-1,i P_ij L_tj; F_tj = max_d E_t-d+1,j p_j(d) prod L_sj over the d steps, and
 E_t+1,j = max_i F_ti P_ij. Sums of logarithms neither underflow nor overflow. Indices of maxima are
@@ -77,19 +80,7 @@ def find_best_previous(log_values, log_into):
 def decode_sequences(
     ptr, log_start, log_from, log_into, log_obs, log_best, states, log_probabilities
 ):
-    """Write the most probable states of sequences.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) int64
-    log_start, log_from, log_into : (J,), (J, J), (J, J) float64
-    log_obs : (N, J) float64
-    log_best : (R, J) float64, output
-    states : (N,) int64, output
-        -1 in impossible sequences. Of equal maxima, the first is chosen.
-    log_probabilities : (n,) float64, output
-        log p(x, z) of these states; -inf if the sequence is impossible.
-    """
+    """Write the most probable states of sequences."""
     n = log_start.shape[0]
     for s in range(ptr.shape[0] - 1):
         log_probabilities[s] = 0.0
@@ -122,10 +113,7 @@ def decode_sequences(
 
 @njit_inlined
 def extend(entries, n_rows, ring_pmf, first, obs, out):
-    """Add the observations of a step to the active segments; find the best that end.
-
-    max_k (entries[k, j] + ring_pmf[first + k, j]) is written to `out`.
-    """
+    """Add the observations of a step to the active segments; write the best that end to `out`."""
     n = out.shape[0]
     for j in range(n):
         out[j] = -math.inf
@@ -150,17 +138,14 @@ def extend(entries, n_rows, ring_pmf, first, obs, out):
 
 @njit_inlined
 def find_best_duration(log_enter, log_obs, t, j, log_table):
-    """Return the duration of the best segment of j whose last step is t, and its log probability.
-
-    It is the shortest of equally good ones (up to rounding).
-    """
+    """Return the best duration of a segment of j that ends at t, and its log probability."""
     duration, largest = 0, -math.inf
     likelihood = 0.0
     for d in range(1, min(t + 1, log_table.shape[1]) + 1):
         begin = t - d + 1
         likelihood += log_obs[begin, j]
         x = log_enter[begin, j] + likelihood + log_table[j, d - 1]
-        if x > largest:
+        if x > largest:  # the shortest of equally good ones, up to rounding
             duration, largest = d, x
     return duration, largest
 
@@ -170,16 +155,7 @@ def decode_segments(
     ptr, log_start, log_from, log_into, log_obs, log_pmf, log_survival, ring_pmf, entries, log_last,
     log_enter, log_end, states, log_probabilities,
 ):  # fmt: skip
-    """Write the states of the most probable segments; the last one of a sequence is censored.
-
-    Parameters
-    ----------
-    ptr, log_start, log_from, log_into, log_obs, states, log_probabilities
-        As in `decode_sequences`.
-    log_pmf, log_survival, ring_pmf : (J, D), (J, D), (2 D - 1, J) float64
-    entries, log_last : (D, J), (J,) float64, scratch
-    log_enter, log_end : (R, J) float64, output
-    """
+    """Write the states of the most probable segments; the last one of a sequence is censored."""
     n, longest_duration = log_start.shape[0], entries.shape[0]
     for s in range(ptr.shape[0] - 1):
         log_probabilities[s] = 0.0

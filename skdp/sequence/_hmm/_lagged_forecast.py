@@ -26,17 +26,7 @@ def forecast_lagged(
     n_steps: int,
     levels: Floats,
 ) -> list[tuple[Floats, Floats, Floats]]:
-    """Return means, deviations and quantiles of the steps that follow each sequence.
-
-    Parameters
-    ----------
-    models : list of HMMModel
-    tails : list of lists of Tail
-        The ends of all sequences, for each model.
-    panel : SequencePanel
-    n_steps : int
-    levels : (Q,) array
-    """
+    """Return means, deviations and quantiles of the steps that follow each sequence."""
     emission: Any = models[0].emission
     if isinstance(emission, WideAutoregressiveModel):
         return _forecast_wide(models, tails, panel, n_steps, levels)
@@ -85,13 +75,7 @@ def _forecast_wide(
 
 
 class Continuation:
-    """Following states and observations under a model.
-
-    Parameters
-    ----------
-    model : HMMModel
-        Its emission depends on earlier observations and has the interface of `AutoregressiveModel`.
-    """
+    """Following states and observations under a model; the latter depend on earlier ones."""
 
     def __init__(self, model: HMMModel):
         self.emission: Any = model.emission
@@ -105,21 +89,10 @@ class Continuation:
     def follow_moments(
         self, tail: Tail, origin: Floats, n_before: int, n_steps: int
     ) -> tuple[Floats, Floats]:
-        """Return E[x - origin] and E[(x - origin)^2] of the next steps, (H, D) each.
-
-        With a = [1, lags], E[a a^T; state j] moves linearly: a step mixes these matrices by the
-        transitions, then the matrix of state j becomes G_j (.) G_j^T plus its noise, whose
-        covariance is linear in E[a a^T], too.
-
-        Parameters
-        ----------
-        tail : Tail
-        origin : (D,) array
-            A point near the expected values, so that no digits are lost.
-        n_before : int
-            Number of steps before the first one.
-        n_steps : int
-        """
+        """Return E[x - origin] and E[(x - origin)^2] of the next steps, (H, D) each."""
+        # With a = [1, lags], E[a a^T; state j] moves linearly: a step mixes these matrices by the
+        # transitions, then the matrix of state j becomes G_j (.) G_j^T plus its noise, whose
+        # covariance is linear in E[a a^T], too. No digits are lost if `origin` is near the means.
         freedoms, n_dims = self.emission.degrees_of_freedom, len(origin)
         ends, width = tail.ends.sum(axis=2), tail.lags.shape[1] + 1
         moments = np.zeros((*ends.shape, width, width))

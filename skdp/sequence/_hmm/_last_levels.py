@@ -18,22 +18,12 @@ _FALSE_ALARMS = 1e-3
 def warn_of_levels(
     models: list[HMMModel], marginals: list[Marginals], panel: SequencePanel, symbols: list[int]
 ) -> None:
-    """Warn if the last value of a column of a sequence lies outside of all states in use.
-
-    Parameters
-    ----------
-    models : list of HMMModel
-    marginals : list of Marginals
-        Distributions of single columns of their states.
-    panel : SequencePanel
-    symbols : list of int
-        Columns of categories, which have no level.
-    """
+    """Warn if the last value of a column of a sequence lies outside of all states in use."""
     last = list_last_values(panel)
     outside: list[tuple[int, int, float]] = []
     bound = _FALSE_ALARMS / max(last.size, 1)
     for d in range(panel.n_features):
-        if d in symbols:
+        if d in symbols:  # categories have no level
             continue
         x, tails = last[:, d], np.zeros(len(last))
         for model, own in zip(models, marginals, strict=True):

@@ -20,17 +20,7 @@ from skdp.sequence._hmm._batches import Batches, find_longest
 
 
 class HMMMessages:
-    """Messages of a hidden Markov model, and the observations of a panel.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) array of int64
-        Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``.
-    startprob, transmat : (J,), (J, J) arrays
-        Probabilities of first states and of transitions.
-    log_obs : (N, J) array
-        log p(x_t given state j).
-    """
+    """Messages of a hidden Markov model for a panel; arrays are those of `_kernels_messages`."""
 
     def __init__(self, ptr: Places, startprob: Floats, transmat: Floats, log_obs: Floats):
         transmat = np.ascontiguousarray(transmat)
@@ -55,10 +45,7 @@ class HMMMessages:
             out[s] = self._filter_in_logs(s, steps)[0]
 
     def log_predictives(self, out: Floats) -> None:
-        """Write log p(x_t given x_<t) of every step of one sequence to `out`, (T,).
-
-        After an impossible step, all are -inf.
-        """
+        """Write log p(x_t given x_<t) of one sequence, (T,); -inf after an impossible step."""
         nothing, likelihood = np.empty((0, self.n_states)), np.empty(1)
         out.fill(-np.inf)
         self._filter(0, 1, nothing, nothing, out, likelihood)
@@ -97,10 +84,7 @@ class HMMMessages:
         return -1
 
     def changes(self, out: Floats) -> int:
-        """Write p(z_t is not z_t-1 given x), (N,); return the first impossible sequence, or -1.
-
-        It is 0 at the first step of each sequence.
-        """
+        """Write p(z_t is not z_t-1 given x), (N,); return the first impossible sequence, or -1."""
         before, after = np.empty((2, *self.log_obs.shape))
         impossible = max(self.filtered(before), self.posteriors(after))
         if impossible >= 0:
@@ -118,29 +102,14 @@ class HMMMessages:
         return -1
 
     def sample_states(self, states: Places, rng: np.ndarray) -> int:
-        """Draw the states of all sequences; return the first impossible one, or -1.
-
-        The draws for a sequence depend on its index, but not on the other sequences.
-
-        Parameters
-        ----------
-        states : (N,) array of int64, output
-        rng : (4,) array of uint64
-        """
+        """Draw the states of all sequences; return the first impossible one, or -1."""
         key = np.empty_like(rng)
         draw_key(rng, key)
         return self.sample_states_with(states, key)
 
     def sample_states_with(self, states: Places, key: np.ndarray, number: int = 0) -> int:
-        """Draw the states determined by a key; return the first impossible sequence, or -1.
-
-        Parameters
-        ----------
-        states : (N,) array of int64, output
-        key : (4,) array of uint64
-        number : int, default=0
-            Index of the first of these sequences in the whole panel.
-        """
+        """Draw the states determined by a key; return the first impossible sequence, or -1."""
+        # The draws for a sequence depend on its index in the whole panel, from `number` on.
         own_rng = np.empty_like(key)
         nothing, filtered = np.empty((0, self.n_states)), np.empty(self._batches.shape)
         weights, steps = np.empty(self.n_states), np.empty(len(self.log_obs))
@@ -161,13 +130,7 @@ class HMMMessages:
         return -1
 
     def sample_states_by_beam(self, states: Places, rng: np.ndarray) -> int:
-        """Redraw the states of all sequences; return the first impossible sequence, or -1.
-
-        Parameters
-        ----------
-        states : (N,) array of int64, changed
-        rng : (4,) array of uint64
-        """
+        """Redraw the states of all sequences; return the first impossible sequence, or -1."""
         n_steps, n_states = find_longest(self.ptr), self.n_states
         key = np.empty_like(rng)
         draw_key(rng, key)
@@ -195,10 +158,7 @@ class HMMMessages:
     def _rest(
         self, first: int, likelihoods: Floats, steps: Floats
     ) -> Iterator[tuple[int, tuple[Floats, Floats] | None]]:
-        """Yield the sequences that `_filter` has not finished, in order, with logs of its output.
-
-        For impossible sequences, None replaces these logs.
-        """
+        """Yield the sequences that `_filter` left, in order, with logs of its output or None."""
         for i in np.flatnonzero(~(likelihoods > -np.inf)):
             s, likelihood = first + int(i), likelihoods[i]
             if np.isnan(likelihood):

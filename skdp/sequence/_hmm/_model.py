@@ -274,10 +274,8 @@ class HMMModel:
 
 
 def count_active(shares: NDArray[np.float64]) -> int:
-    """Return the number of states that hold at least a thousandth of the observations.
-
-    In long series, the posterior often has a state for a few outlying steps, which comes and goes.
-    """
+    """Return the number of states that hold at least a thousandth of the observations."""
+    # In long series, a state for a few outlying steps often comes and goes.
     return int(np.count_nonzero(shares >= ACTIVE))
 
 

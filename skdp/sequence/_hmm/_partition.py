@@ -33,25 +33,14 @@ from skdp.sequence._observed_steps import count_pairs, observed_steps
 
 
 class Orders(NamedTuple):
-    """Parameters of a sweep.
+    """Parameters of a sweep."""
 
-    Attributes
-    ----------
-    emission : SummedEmission
-        Parameters, without observations.
-    startprob, transmat : (J,), (J, J) arrays
-    tables : tuple of arrays or None
-        Tables of durations.
-    key, missing_key : (4,) arrays of uint64
-        Keys of the streams of states and of missing values.
-    """
-
-    emission: Any
+    emission: Any  # a `SummedEmission` without observations
     startprob: Floats
     transmat: Floats
-    tables: tuple[Floats, Floats] | None
-    key: NDArray[np.uint64]
-    missing_key: NDArray[np.uint64]
+    tables: tuple[Floats, Floats] | None  # of durations
+    key: NDArray[np.uint64]  # of the streams of states
+    missing_key: NDArray[np.uint64]  # of the streams of missing values
 
 
 Found = tuple[Any, ...]
@@ -61,53 +50,26 @@ sums of the duration."""
 
 @dataclass
 class PanelChain:
-    """State of a chain in the process that holds a partition.
+    """State of a chain in the process that holds a partition."""
 
-    Attributes
-    ----------
-    emission : SummedEmission
-        Sampler with the observations.
-    duration : SummedDuration or None
-    states : (N,) array of int64
-    kept : dict
-        States of stored samples by their sweep.
-    move : object or None
-        State of an unfinished move.
-    """
-
-    emission: Any
-    duration: Any
+    emission: Any  # a `SummedEmission` with the observations
+    duration: Any  # a `SummedDuration` or None
     states: Places
-    kept: dict[int, NDArray[np.int32]] = field(default_factory=dict)
-    move: Any = None
+    kept: dict[int, NDArray[np.int32]] = field(default_factory=dict)  # states by their sweep
+    move: Any = None  # state of an unfinished move
 
 
 @dataclass
 class PanelPartition:
-    """A partition in the process that holds it; an executor calls its methods by name.
+    """A partition in the process that holds it; an executor calls its methods by name."""
 
-    Methods return tuples, which are added up over the partitions, or nothing.
-
-    Attributes
-    ----------
-    panel : SequencePanel
-    index : int
-        Index of the partition.
-    first_sequence, first_step : int
-        Indices of its first sequence and of its first step in the whole panel.
-    chains : dict
-        Chains by their index.
-    start : Start or None
-        It is set in the first partition while first states are sought.
-    known : KnownStates or None
-    """
-
+    # Methods return tuples, which are added up over the partitions, or nothing.
     panel: SequencePanel
     index: int = 0
-    first_sequence: int = 0
-    first_step: int = 0
+    first_sequence: int = 0  # index in the whole panel
+    first_step: int = 0  # index in the whole panel
     chains: dict[int, PanelChain] = field(default_factory=dict)
-    start: Start | None = None
+    start: Start | None = None  # in the first partition, while first states are sought
     known: KnownStates | None = None
 
     @cached_property

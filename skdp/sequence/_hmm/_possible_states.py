@@ -19,19 +19,7 @@ _N_REFITS = 5
 
 
 class PossibleStates:
-    """First states of some sequences that are refined, and their observations.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) array
-    states : (N,) array of int64
-        First states, which may contain impossible transitions.
-    allowed : (J + 1, J) array of bool
-        Possible transitions, with first states in the last row.
-    emission : CollapsedEmission
-        Sampler with the observations.
-    known : KnownStates or None
-    """
+    """First states of some sequences that are refined, and their observations."""
 
     def __init__(
         self, ptr: Places, states: Places, allowed: Mask, emission: Any, known: KnownStates | None
@@ -86,20 +74,9 @@ class PossibleStates:
 
 
 def write_possible_states(first: Any, transitions: Transitions) -> None:
-    """Replace first states by states without impossible transitions.
-
-    Each of several candidates is refined: the most probable possible paths are found given
-    parameters that are learned from the last paths (Viterbi training). The most probable result
-    wins. Candidates are the given states and, if states may follow each other in the order of their
-    numbers, runs of the given states in this order, and sequences cut into equal parts.
-
-    Parameters
-    ----------
-    first : PossibleStates
-        Or an object with the same methods for states in partitions.
-    transitions : Transitions
-        The result of `relax_transitions`.
-    """
+    """Replace first states by states without impossible transitions (Viterbi training)."""
+    # Each candidate is refined: the most probable possible paths are found given parameters that
+    # are learned from the last paths. The most probable result wins.
     n_states = transitions.n_states
     weights = np.full(n_states, 1.0 / n_states)
     best_of_all = -np.inf
@@ -127,13 +104,7 @@ def write_possible_states(first: Any, transitions: Transitions) -> None:
 
 
 def relax_transitions(transitions: Transitions, log_similarity: Floats) -> Transitions:
-    """Return transitions with self-transitions and known similarities.
-
-    Parameters
-    ----------
-    log_similarity : (J + 1, J) array
-        log phi as far as it is known, -inf for impossible transitions.
-    """
+    """Return transitions with self-transitions and known similarities."""
     log_similarity = log_similarity[:-1].copy()
     if not transitions.self_transitions:
         np.fill_diagonal(log_similarity, 0.0)
@@ -147,6 +118,8 @@ def list_candidates(ptr: Places, states: Places, allowed: Mask) -> list[Places]:
     numbers = np.arange(n_states)
     if not (allowed[numbers, numbers].all() and allowed[numbers[:-1], numbers[1:]].all()):
         return candidates
+    # If states may follow each other in the order of their numbers: runs of the given states in
+    # this order, and sequences cut into equal parts.
     first = int(np.argmax(allowed[-1]))  # the first state in which a sequence may begin
     bounds = list(pairwise(ptr.tolist()))
     runs, equal = np.empty_like(states), np.arange(len(states))

@@ -41,48 +41,15 @@ FIRST_PERIOD, N_FIRST, LATER_PERIOD = 2, 250, 5
 
 
 class HMMDraw(NamedTuple):
-    """A draw of the states of the training data, and the model that goes with it.
-
-    The draw is needed to align states; an estimator stores only the model.
-
-    Attributes
-    ----------
-    model : HMMModel
-    states : (N,) array of int32, or int
-        States of the training data; for partitions, the sweep under which they keep the states.
-    log_joint : float
-    """
+    """A draw of the states of the training data, which aligns states, and its model."""
 
     model: HMMModel
-    states: Any
+    states: Any  # (N,) int32; or, for partitions, the sweep under which they keep the states
     log_joint: float
 
 
 class HMMSampler(Part):
-    """Markov chain over states, transitions and observations' parameters of one panel.
-
-    A sweep draws the states of all sequences given everything else, as blocks, then transitions,
-    concentrations and parameters given the states.
-
-    Parameters
-    ----------
-    panel : SequencePanel or LabeledPanel
-    transitions : Transitions
-    emission : EmissionSampler
-    init_stream, stream : (4,) uint64 arrays
-        Streams of the first states and of the sweeps.
-    similarity : SimilaritySampler or None
-    duration : DurationSampler or None
-        None: a state lasts until a transition to another one.
-    state_sampler : {"ffbs", "beam"}
-    n_frozen : int, default=0
-        Number of first sweeps in which concentrations, stickiness and the parameters that
-        similarities hold keep their initial values. If these were learned from the start, when
-        states follow each other at random, concentrations would leave few states, and similarities
-        would not differ.
-    init : {"auto", "random"} or (N,) array of int, default="auto"
-        First states: see `write_first_states`.
-    """
+    """Markov chain over states, transitions and parameters of the observations of one panel."""
 
     is_distributed: ClassVar[bool] = False
     """Whether its data are partitions that an executor has distributed."""
@@ -103,6 +70,9 @@ class HMMSampler(Part):
         n_frozen: int = 0,
         init: Any = "auto",
     ):
+        # In the first sweeps, states follow each other at random. Learned from these,
+        # concentrations would leave few states, and similarities would not differ: they keep their
+        # initial values.
         self.n_frozen = n_frozen
         self.transitions = transitions
         self.emission = emission
@@ -273,12 +243,10 @@ class HMMSampler(Part):
         self.emission.draw(self.states, rng, coupling)
 
     def log_joint(self) -> float:
-        """Return log p(x, states, beta, parameters of similarities and durations).
-
-        Transition rates are integrated out, because the densities of hundreds of tiny rates would
-        dominate everything else. Parameters of observations are integrated out if possible, which
-        it is not if similarities depend on them.
-        """
+        """Return log p(x, states, beta, parameters of similarities and durations)."""
+        # Rates are integrated out, because the densities of hundreds of tiny rates would dominate
+        # everything else; so are the parameters of observations, unless similarities depend on
+        # them.
         result = self.transitions.log_probability() + self.emission.log_evidence()
         if self._is_coupled:
             emission: Any = self.emission

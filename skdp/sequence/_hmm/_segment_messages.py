@@ -15,14 +15,7 @@ from skdp.sequence._hmm._kernels_messages import pad_columns
 
 
 class SegmentMessages:
-    """Messages of a hidden semi-Markov model, and the observations of a panel.
-
-    Parameters
-    ----------
-    ptr, startprob, transmat, log_obs : as in `HMMMessages`
-    log_pmf, log_survival : (J, D) arrays
-        log P(D = d) and log P(D >= d).
-    """
+    """Messages of a hidden semi-Markov model for a panel: see `_kernels_segments`."""
 
     def __init__(
         self,
@@ -56,10 +49,7 @@ class SegmentMessages:
         self._log_enter, self._log_end, self._log_filtered = np.empty((3, *self._batches.shape))
 
     def log_likelihoods(self, steps: Floats, out: Floats) -> None:
-        """Write log p(x_t given x_<t) of all steps, (N,), and log p(x) of all sequences, (n,).
-
-        After an impossible step, all steps of its sequence are -inf.
-        """
+        """Write log p(x_t given x_<t), (N,), -inf after an impossible step, and log p(x), (n,)."""
         steps.fill(-np.inf)
         for first, last in self._batches:
             while first < last:  # an impossible sequence does not end a batch
@@ -78,12 +68,9 @@ class SegmentMessages:
         return -1
 
     def last_ages(self, out: Floats) -> int:
-        """Write the probabilities of states and ages at the last steps to `out`, (n, D, J).
-
-        Return the first impossible sequence, or -1. A segment whose first step is the last of the
-        sequence is in row 0. No sequence may be empty.
-        """
+        """Write p(age, state) at last steps, (n, D, J); return the first impossible one, or -1."""
         norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
+        # No sequence may be empty. Row 0 is a segment whose first step is the last of its sequence.
         survival_logs = as_readonly(np.ascontiguousarray(self.durations.log_survival.T))
         scratch = np.empty(self.n_states)
         for first, last in self._batches:
@@ -101,10 +88,7 @@ class SegmentMessages:
         return self._smooth(out, np.empty(len(self.log_obs)))
 
     def changes(self, out: Floats) -> int:
-        """Write p(a segment ends at step t - 1 given x), (N,); return as `posteriors` does.
-
-        It is 0 at the first step of each sequence.
-        """
+        """Write p(a segment ends at step t - 1 given x), (N,); return as `posteriors` does."""
         return self._smooth(np.empty(self.log_obs.shape), out)
 
     def _smooth(self, out: Floats, changes: Floats) -> int:
@@ -129,29 +113,14 @@ class SegmentMessages:
         return -1
 
     def sample_states(self, states: Places, rng: np.ndarray) -> int:
-        """Draw the states of all sequences; return the first impossible one, or -1.
-
-        The draws for a sequence depend on its index, but not on the other sequences.
-
-        Parameters
-        ----------
-        states : (N,) array of int64, output
-        rng : (4,) array of uint64
-        """
+        """Draw the states of all sequences; return the first impossible one, or -1."""
         key = np.empty_like(rng)
         draw_key(rng, key)
         return self.sample_states_with(states, key)
 
     def sample_states_with(self, states: Places, key: np.ndarray, number: int = 0) -> int:
-        """Draw the states determined by a key; return the first impossible sequence, or -1.
-
-        Parameters
-        ----------
-        states : (N,) array of int64, output
-        key : (4,) array of uint64
-        number : int, default=0
-            Index of the first of these sequences in the whole panel.
-        """
+        """Draw the states determined by a key; return the first impossible sequence, or -1."""
+        # The draws for a sequence depend on its index in the whole panel, from `number` on.
         own_rng = np.empty_like(key)
         norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
         for first, last in self._batches:

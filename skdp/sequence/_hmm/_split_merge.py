@@ -64,18 +64,8 @@ class LogTables(NamedTuple):
 def weigh_transitions(
     counts: tuple[Places, Places, Places], weights: Floats, mass: float, kappa: float
 ) -> LogTables:
-    """Return the log transition weights estimated from the counts of two groups.
-
-    Parameters
-    ----------
-    counts : three arrays
-        Result of `count_groups`.
-    weights : (J,) array
-        Rates alpha beta of the transitions to all states.
-    mass : float
-        Rate of the transitions to the two states together.
-    kappa : float
-    """
+    """Return log weights of transitions given their counts, `weights` alpha beta, and `mass`."""
+    # `mass` is the rate of transitions to the two states together; each may have half of it.
     into, out_of, within = counts
     log_into = np.log((into + 0.5 * mass) / (into.sum(axis=1, keepdims=True) + mass))
     totals = within.sum(axis=1) + out_of[:, :-1].sum(axis=1) + weights.sum() + kappa
@@ -88,20 +78,7 @@ def weigh_transitions(
 
 
 class TwoStates:
-    """A hidden Markov model of two groups of steps, for proposals.
-
-    Parameters
-    ----------
-    steps : StepsOfTwo
-    emission : CollapsedEmission
-        Sampler restricted to these steps, for two states, and conditioned on some groups.
-    tables : LogTables
-    first : int, default=0
-        Index of the first step in the whole panel.
-    is_known : (n,) array of bool or None, default=None
-        Steps that stay in group 0, because their state is known. Group 0 is then the state that is
-        split; otherwise, a fair coin decides which group this is.
-    """
+    """A hidden Markov model of two groups of steps, for proposals."""
 
     def __init__(
         self,
@@ -117,7 +94,7 @@ class TwoStates:
         log_obs, self._odds = np.empty((n, 2)), np.empty(n)
         emission.write_log_predictive(log_obs)
         if is_known is not None:
-            log_obs[is_known] = 0.0, -np.inf
+            log_obs[is_known] = 0.0, -np.inf  # known steps stay in group 0, the state that is split
         kernels.filter_groups(log_obs, steps.before, steps.after, *tables, self._odds)
 
     def draw(self, rng: NDArray[np.uint64]) -> Groups:
@@ -156,10 +133,8 @@ class TwoStates:
 
 
 def log_probability_of_sums(sums: Places, *, has_known: bool) -> float:
-    """Return the log probability of groups, given the log sums of both orientations, (2, 3).
-
-    It is the mean of both unless known states determine which group is 0.
-    """
+    """Return the log probability of groups, given the log sums of both orientations, (2, 3)."""
+    # Unless known states decide which group is 0, a fair coin does.
     if has_known:
         return float(round_sum(sums[0]))
     both = [round_sum(each) for each in sums]
@@ -167,22 +142,7 @@ def log_probability_of_sums(sums: Places, *, has_known: bool) -> float:
 
 
 class Splitter:
-    """Proposals that split the steps of one or two states, independent of their current states.
-
-    A subclass may keep steps and groups elsewhere; groups are then not arrays.
-
-    Parameters
-    ----------
-    steps : StepsOfTwo
-    emission : CollapsedEmission
-        Sampler restricted to these steps, for two states.
-    transitions : Transitions
-    mass : float
-        alpha times the weights of both states.
-    rng : (4,) uint64 array
-    is_known : (n,) array of bool or None, default=None
-        As for `TwoStates`.
-    """
+    """Proposals that split steps of one or two states, independent of their current states."""
 
     def __init__(
         self,
@@ -193,20 +153,18 @@ class Splitter:
         rng: NDArray[np.uint64],
         is_known: NDArray[np.bool_] | None = None,
     ):
+        # A subclass may keep steps and groups elsewhere; groups are then not arrays.
         self.steps, self.emission, self.is_known = steps, emission, is_known
         self.transitions, self.mass, self.rng = transitions, mass, rng
 
     def launch(self) -> Any:
-        """Return a random model of two groups that does not depend on the current groups.
-
-        Two different windows gather the windows that are like them; then each step chooses a group.
-        The result is None if there is nothing to split.
-        """
+        """Return a random model of two groups, independent of the current ones, or None."""
         n_windows = self.cut_windows(pick(WIDTHS, self.rng))
         if n_windows < 2:
             n_windows = self.cut_windows(1)
         if n_windows < 2:
-            return None
+            return None  # there is nothing to split
+        # Two different windows gather the windows like them; then each step chooses a group.
         first = pick(range(n_windows), self.rng)
         others = [pick(range(n_windows - 1), self.rng) for _ in range(_N_TRIED)]
         others = [i + (i >= first) for i in others]
@@ -311,17 +269,7 @@ class Splitter:
 
 
 class StateRegrouping:
-    """Base class of moves that reassign steps of some states to others, in place.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) array
-    states : (N,) array of int
-        States, changed in place.
-    transitions : Transitions
-    emission : CollapsedEmission
-    rng : (4,) uint64 array
-    """
+    """Base class of moves that reassign steps of some states to others, in place."""
 
     def __init__(
         self,
@@ -337,25 +285,8 @@ class StateRegrouping:
 
 
 class StateSplitMerge(StateRegrouping):
-    """Metropolis-Hastings moves on states and two weights; all else is given or integrated out.
-
-    A split takes a state in use and an unused state, and proposes a path through the two for the
-    steps of the first; a merge assigns the steps of two states to one of them. Transition rates and
-    parameters of observations are integrated out, so that their previous values are stale after an
-    accepted move. The weights are those of the transitions, changed in place.
-
-    Similarities that depend on the parameters of the observations change with them. The parameters
-    of the two states are then proposed from their posterior given the states and the observations,
-    so that observations still enter only through the evidence, with parameters integrated out.
-
-    Known states stay: no merge removes them, and their known steps never leave them in a split.
-
-    Parameters
-    ----------
-    ptr, states, transitions, emission, rng : as for `StateRegrouping`
-    similarity : EmissionCoupledSampler or None, default=None
-        Sampler of such similarities.
-    known : KnownStates or None, default=None
+    """Metropolis-Hastings moves on states and two weights, in place. Rates and parameters of the
+    observations are integrated out, and stale after an accepted move. Known states stay.
     """
 
     def __init__(
@@ -405,6 +336,7 @@ class StateSplitMerge(StateRegrouping):
         ends = np.cumsum(1.0 / sizes[used])
         i = min(np.searchsorted(ends, next_double(self._rng) * ends[-1]), len(used) - 1)
         a, b = pick(np.delete(used, i), self._rng), used[i]
+        # A merge would move the known steps of b.
         if self._is_known(b):
             return False
         splitter = self._splitter(a, b, b)
@@ -439,10 +371,8 @@ class StateSplitMerge(StateRegrouping):
         return Splitter(steps, emission, transitions, mass, self._rng, is_known)
 
     def _shapes(self, counts: tuple[Places, Places, Places]) -> Floats:
-        """Return the parameters of the Beta distribution that proposes the share of two weights.
-
-        Each restaurant is assumed to have one table for each group that its customers choose.
-        """
+        """Return the shapes of the Beta distribution that proposes the share of two weights."""
+        # Each restaurant is assumed to have one table for each group that its customers choose.
         into, _, within = counts
         tables = (into > 0).sum(axis=0) + (within > 0).sum(axis=0)
         return self._transitions.gamma / self._transitions.n_states + tables
@@ -450,15 +380,7 @@ class StateSplitMerge(StateRegrouping):
     def _accept(
         self, splitter: Splitter, groups: tuple[Any, Any], a: int, b: int, log_ratio: float
     ) -> bool:
-        """Propose weights for the states, then accept all or nothing.
-
-        Parameters
-        ----------
-        splitter : Splitter
-            The splitter that proposed the states.
-        groups : two groups of its steps
-            Proposed and current groups: 0 is a, 1 is b.
-        """
+        """Propose weights for the states of the proposed `groups`; then accept all or nothing."""
         transitions = self._transitions
         pair = [a, b]
         among = [splitter.count(each) for each in groups]
@@ -477,6 +399,8 @@ class StateSplitMerge(StateRegrouping):
                 (counts, self._counts), (weights, transitions.weights), a, b
             )
         else:
+            # Parameters of the two states are proposed from their posterior given states and
+            # observations, so that observations still enter only through the evidence.
             proposal = self._similarity.propose_pair(
                 self._emission, splitter.emission, groups[0].astype(np.int64), pair, self._rng
             )
@@ -495,14 +419,7 @@ class StateSplitMerge(StateRegrouping):
 
 
 def regroup(counts: Places, a: int, b: int, among: tuple[Places, Places, Places]) -> Places:
-    """Return the transitions of all states after the steps of two states are regrouped.
-
-    Parameters
-    ----------
-    counts : (J + 1, J) array
-    among : three arrays
-        Result of `count_groups`: 0 is a, 1 is b.
-    """
+    """Return all transitions after steps of a and b are regrouped, given their `count_groups`."""
     into, out_of, within = among
     pair = [a, b]
     result = counts.copy()
@@ -518,10 +435,8 @@ def pick(choices: Sequence[Any] | NDArray[Any], rng: NDArray[np.uint64]) -> Any:
 
 
 def log_probability_of_merge(counts: Places, b: int) -> float:
-    """Return the log probability of trying to merge state b into a given other state.
-
-    Small states are tried more often, because a few outlying steps often have their own state.
-    """
+    """Return the log probability of trying to merge state b into a given other state."""
+    # Small states are tried more often: a few outlying steps often have their own state.
     used = counts[counts > 0]
     return float(-np.log(counts[b] * (1.0 / used).sum() * (len(used) - 1)))
 

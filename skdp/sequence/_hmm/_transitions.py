@@ -22,47 +22,18 @@ LARGEST_CONCENTRATION = 1e12
 
 @dataclass(frozen=True)
 class TransitionPriors:
-    """Concentrations and stickiness: a number each, or None if it is drawn.
-
-    With a drawn stickiness, `transition_concentration` and its prior are those of alpha + kappa.
-    """
+    """Concentrations and stickiness: a number each, or None if it is drawn."""
 
     top_concentration: float | None
     top_concentration_prior: tuple[float, float]
-    transition_concentration: float | None
+    transition_concentration: float | None  # alpha, or alpha + kappa if stickiness is drawn
     transition_concentration_prior: tuple[float, float]
     stickiness: float | None
     stickiness_prior: tuple[float, float]
 
 
 class Transitions(Part):
-    """Sampler of transition rates, top-level weights, concentrations and stickiness.
-
-    Parameters
-    ----------
-    n_states : int
-    priors : TransitionPriors
-    rng : (4,) uint64
-        Stream for the first rates, which are drawn from the prior.
-    self_transitions : bool, default=True
-        Whether a state may follow itself. If not, as with explicit durations, phi_jj = 0 and only
-        changes of state count as transitions.
-    allowed : (J + 1, J) array of bool or None, default=None
-        Whether a transition is possible, with first states in the last row; otherwise phi = 0.
-        None: all of them.
-
-    Attributes
-    ----------
-    log_rates : (J + 1, J) array
-        log pi, with the initial rates in the last row.
-    log_similarity : (J + 1, J) array
-        log phi, <= 0, which the sampler of similarities writes here.
-    weights : (J,) array
-        beta.
-    alpha, kappa, gamma : float
-    counts : (J + 1, J) array
-        Transitions, with those to first states in the last row.
-    """
+    """Sampler of transition rates, top-level weights, concentrations and stickiness."""
 
     def __init__(
         self,
@@ -74,6 +45,8 @@ class Transitions(Part):
         allowed: NDArray[np.bool_] | None = None,
     ):
         self.priors = priors
+        # Without self-transitions, phi_jj = 0, and only changes of state count as transitions.
+        # `allowed`, (J + 1, J), has first states in the last row, as all arrays of this shape.
         self.self_transitions, self.allowed = self_transitions, allowed
         self.counts = np.zeros((n_states + 1, n_states), dtype=np.int64)
         self.log_similarity = np.zeros((n_states + 1, n_states))
@@ -120,15 +93,7 @@ class Transitions(Part):
         hold: bool = False,
         rates_known: bool = True,
     ) -> None:
-        """Draw everything given the states.
-
-        Parameters
-        ----------
-        hold : bool, default=False
-            Keep concentrations and stickiness fixed.
-        rates_known : bool, default=True
-            Whether the rates belong to these states; if not, they are integrated out.
-        """
+        """Draw everything given the states; `hold` keeps concentrations and stickiness fixed."""
         self.draw_given(self.count(ptr, states), rng, hold=hold, rates_known=rates_known)
 
     def draw_given(
@@ -145,7 +110,7 @@ class Transitions(Part):
             kernels.draw_times(
                 self.counts, self.log_rates, self.log_similarity, self._log_times, rng
             )
-        else:
+        else:  # the rates belong to other states
             kernels.draw_times_without_rates(
                 self.counts, self.shapes(self.weights) + self.counts, self.log_similarity,
                 self._log_times, rng,
@@ -256,13 +221,7 @@ class Transitions(Part):
         a: int,
         b: int,
     ) -> float:
-        """Return the log ratio of p(transitions, beta) for two choices of both.
-
-        Parameters
-        ----------
-        counts, weights : two arrays each
-            The choices may differ in the steps of states a and b, and in how these share weights.
-        """
+        """Return the log ratio of p(transitions, beta) for two choices that differ in a and b."""
         if not self._plain:
             new, old = (
                 self.log_probability_of(*choice) for choice in zip(counts, weights, strict=True)

@@ -19,31 +19,7 @@ def decode(
     log_obs: Floats,
     durations: tuple[Floats, Floats] | None = None,
 ) -> tuple[Floats, Places]:
-    """Return the log probabilities of the most probable states of sequences, and these states.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) array of int64
-        Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``.
-    startprob, transmat : (J,), (J, J) arrays
-        Probabilities of first states and of transitions.
-    log_obs : (N, J) array
-        log p(x_t given state j).
-    durations : two (J, D) arrays or None, default=None
-        log P(D = d) and log P(D >= d); None: a state lasts until a transition to another.
-
-    Returns
-    -------
-    log_probabilities : (n,) array
-        log p(x, z), -inf if x is impossible.
-    states : (N,) array of int64
-        -1 in impossible sequences.
-
-    Warns
-    -----
-    UserWarning
-        If a sequence is impossible.
-    """
+    """Return log p(x, z) of the most probable paths z, (n,), and z, (N,): -1 if x is impossible."""
     with np.errstate(divide="ignore"):
         log_start, log_from = np.log(startprob), np.log(transmat)
     known = (

@@ -138,28 +138,7 @@ class EmissionDistances:
 
 
 class EmissionSimilaritySampler(Part):
-    """Sampler of the parameters of the observations, on which similarities depend.
-
-    Parameters
-    ----------
-    n_states : int
-    metric : str or callable
-    decay : float or None
-        None: drawn.
-    prior : (shape, rate)
-        Gamma prior of a drawn decay.
-
-    Attributes
-    ----------
-    distances : (J, J) array
-        Distances under the parameters drawn last.
-    decay : float
-        lambda.
-    acceptance : float
-        Share of the states in use that accepted the last proposal of parameters.
-    shared_acceptance : float
-        1 if the last proposal of the parameters shared by all states was accepted, else 0.
-    """
+    """Sampler of the parameters of the observations, on which similarities depend."""
 
     def __init__(
         self,
@@ -172,7 +151,9 @@ class EmissionSimilaritySampler(Part):
         self.is_drawn = decay is None
         mean = min(max(prior[0] / prior[1], _LOWEST_DECAY), _HIGHEST_DECAY)
         self.decay = mean if decay is None else decay
-        self.distances = np.zeros((n_states, n_states))
+        self.distances = np.zeros((n_states, n_states))  # of the parameters drawn last
+        # The share of the states in use that accepted their last proposals, and whether the last
+        # proposal of the parameters shared by all states was accepted.
         self.acceptance = self.shared_acceptance = 1.0
 
     # Interface of the sampler
@@ -296,19 +277,7 @@ class EmissionSimilaritySampler(Part):
     def propose_pair(
         self, emission: Any, pair: Any, groups: Places, places: list[int], rng: NDArray[np.uint64]
     ) -> ProposedPair:
-        """Draw parameters of two states given the steps that they would have.
-
-        Parameters
-        ----------
-        emission : EmissionSampler
-        pair : CollapsedEmission
-            Sampler restricted to these steps, for two states.
-        groups : (n,) array of int
-            0 or 1: the state to which a step belongs.
-        places : list of two ints
-            The states.
-        rng : (4,) uint64 array
-        """
+        """Draw parameters of the states `places` given the steps that they would have."""
         pair.draw(groups, rng)
         parameters = _copy(emission.parameters())
         for array, own in zip(parameters, pair.parameters(), strict=True):
@@ -335,16 +304,10 @@ class EmissionSimilaritySampler(Part):
 
 @dataclass(frozen=True)
 class ProposedPair:
-    """Parameters of all states, two of which are proposed.
-
-    Attributes
-    ----------
-    parameters : tuple of (J, ...) arrays
-    distances, log_similarity : (J, J) arrays
-    """
+    """Parameters of all states, two of which are proposed."""
 
     parameters: tuple[Floats, ...]
-    distances: Floats
+    distances: Floats  # (J, J), as the next
     log_similarity: Floats
 
 
@@ -361,13 +324,7 @@ def _put_back(
 
 
 def check_distances(distances: Any, n_states: int) -> Floats:
-    """Return the result of a user's metric as an array, or raise.
-
-    Raises
-    ------
-    ValueError
-        If it is not a matrix of distances.
-    """
+    """Return the result of a user's metric as an array; raise ValueError if it has no distances."""
     array = as_floats(distances, "EmissionSimilarity: the array that metric returns")
     if array.shape != (n_states, n_states):
         raise ValueError(

@@ -79,13 +79,7 @@ class FixedSimilarity(EstimatorMixin, BaseEstimator):
 
 
 class FixedSimilaritySampler(Part):
-    """Sampler of known similarities: it draws nothing.
-
-    Parameters
-    ----------
-    log_similarity : (J, J) array
-        log phi, <= 0; -inf if a transition is impossible.
-    """
+    """Sampler of known similarities: it draws nothing."""
 
     def __init__(self, log_similarity: NDArray[np.float64]):
         self.log_similarity = log_similarity

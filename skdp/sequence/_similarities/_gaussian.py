@@ -103,15 +103,7 @@ class GaussianSimilarity(EstimatorMixin, BaseEstimator):
 
 @dataclass
 class StepAdaptation(Part):
-    """Adaptation of the step size by Robbins and Monro (1951), for `N_ADAPTING` draws.
-
-    Attributes
-    ----------
-    log_step : float
-        Log step size of the next draw.
-    n_draws : int
-        Number of draws used so far.
-    """
+    """Adaptation of the step size by Robbins and Monro (1951), for `N_ADAPTING` draws."""
 
     log_step: float = math.log(0.5)
     n_draws: int = 0
@@ -124,30 +116,14 @@ class StepAdaptation(Part):
 
 
 class GaussianSimilaritySampler(Part):
-    """Sampler of the locations of all states and of the decay.
-
-    Parameters
-    ----------
-    n_states, n_dims : int
-    decay : float or None
-        None: drawn.
-    prior : (float, float)
-        Shape and rate of the decay's prior.
-
-    Attributes
-    ----------
-    locations : (D, J) array
-    decay : float
-    acceptance : float
-        Mean acceptance of the trajectories of the last draw.
-    """
+    """Sampler of the locations of all states and of the decay."""
 
     def __init__(self, n_states: int, n_dims: int, decay: float | None, prior: tuple[float, float]):
         self.fixed_decay, self.prior = decay, prior
         mean = min(max(prior[0] / prior[1], 1e-100), 1e12)
         self.decay = mean if decay is None else decay
         self.locations = np.zeros((n_dims, n_states))
-        self.acceptance = 1.0
+        self.acceptance = 1.0  # mean over the trajectories of the last draw
         self.adaptation = StepAdaptation()
 
     def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
@@ -164,13 +140,7 @@ class GaussianSimilaritySampler(Part):
         *,
         hold: bool = False,
     ) -> None:
-        """Draw the locations given the decay, then, unless `hold`, the decay given the locations.
-
-        Finally, the decay is drawn given all similarities, and with it the scale of the locations.
-        Transitions between random states have no local structure, so that the decay falls.
-        Locations then hardly matter and are drawn from their prior; because only a decay near 0
-        explains transitions between such locations, neither recovers.
-        """
+        """Draw the locations given the decay, then, unless `hold`, the decay and their scale."""
         rows, counts_, n, log_rates_ = kernels.gather(counts, log_rates)
         inverse_mass = np.empty(self.locations.shape[1])
         n_trajectories, n_steps = plan_trajectories(int(n.sum()))
@@ -181,6 +151,9 @@ class GaussianSimilaritySampler(Part):
             kernels.make_room(*self.locations.shape, len(rows)), rng,
         )  # fmt: skip
         self.adaptation.update(self.acceptance)
+        # Transitions between random states have no local structure, so that the decay would fall.
+        # Locations would then hardly matter and be drawn from their prior; because only a decay
+        # near 0 explains transitions between such locations, neither would recover.
         if self.fixed_decay is None and not hold:
             self._draw_decay(rows, counts_, n, log_rates_, rng)
             self._draw_scale(rng)
@@ -208,13 +181,12 @@ class GaussianSimilaritySampler(Part):
         self.decay = math.exp(draw_slice(log_density, math.log(self.decay), rng))
 
     def _draw_scale(self, rng: NDArray[np.uint64]) -> None:
-        """Draw the decay given all similarities: as it grows, locations shrink.
-
-        Given the locations, the decay hardly moves, and neither does their scale given the decay.
-        Given z = sqrt(lambda) l, which determines phi, transitions are uninformative about log
-        lambda: its density is that of its prior times that of l = z / sqrt(lambda), which is
-        lambda^(-J D / 2), with the Jacobian, times exp(-|z|^2 / (2 lambda)).
+        """Draw the decay given all similarities: as it grows, locations shrink. Given the
+        locations, it hardly moves, and neither does their scale given the decay.
         """
+        # Given z = sqrt(lambda) l, which determines phi, transitions are uninformative about log
+        # lambda: its density is that of its prior times that of l = z / sqrt(lambda), which is
+        # lambda^(-J D / 2), with the Jacobian, times exp(-|z|^2 / (2 lambda)).
         shape, rate = self.prior
         exponent = shape - 0.5 * self.locations.size
         squares = self.decay * float(np.sum(self.locations**2))

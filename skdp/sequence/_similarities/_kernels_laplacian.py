@@ -12,6 +12,8 @@ likelihood prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi
 | busy | | (B,) int64 | states with n_j. > 0 |
 | left | n_j. | (B,) float64 | transitions out of a state |
 | log_sums | | (B, F + 1) | log of the sum of a row's rates, by distance |
+| sums | | (F + 1,) | scratch |
+| shape, rate | | | of the Gamma prior of lambda, which is truncated to [1e-12, 1e6] |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -33,12 +35,7 @@ SLICE_WIDTH = 1.0
 
 @njit_loop
 def gather_rates(log_rates, distances, busy, sums, log_sums):
-    """Write the log of the sum of the rates pi_jk with D_jk = h to `log_sums`, (B, F + 1).
-
-    Parameters
-    ----------
-    sums : (F + 1,) float64, scratch
-    """
+    """Write the log of the sum of the rates pi_jk with D_jk = h to `log_sums`."""
     n_states, n_distances = distances.shape[0], sums.shape[0]
     for b in range(busy.shape[0]):
         j = busy[b]
@@ -61,17 +58,7 @@ def gather_rates(log_rates, distances, busy, sums, log_sums):
 
 @njit_internal_nogc
 def log_density_of_decay(log_decay, moved, left, log_sums, shape, rate):
-    """Return the log density of log lambda given transitions, up to a constant.
-
-    Parameters
-    ----------
-    moved : float
-        sum_jj' n_jj' D_jj'.
-    left : (B,) float64
-        n_j. of the busy states.
-    log_sums : (B, F + 1) float64
-        Logs of sums of rates by distance.
-    """
+    """Return the log density of log lambda given transitions, up to a constant."""
     decay = math.exp(log_decay)
     result = shape * log_decay - decay * (rate + moved)
     for b in range(log_sums.shape[0]):
@@ -87,10 +74,7 @@ def log_density_of_decay(log_decay, moved, left, log_sums, shape, rate):
 
 @njit_loop
 def draw_log_decay(log_decay, moved, left, log_sums, shape, rate, rng):
-    """Return a draw of log lambda, by a step of the slice sampler (Neal, 2003).
-
-    The prior is truncated to [1e-12, 1e6].
-    """
+    """Return a draw of log lambda, by a step of the slice sampler (Neal, 2003)."""
     now = log_density_of_decay(log_decay, moved, left, log_sums, shape, rate)
     level = now - draw_exponential(rng)
     lower = log_decay - SLICE_WIDTH * next_double(rng)

@@ -33,19 +33,12 @@ from skdp._numeric._typing import Floats
 
 
 class LocationWorkspace(NamedTuple):
-    """Scratch buffers for a draw of the locations.
-
-    Attributes
-    ----------
-    halves, shares : (J, V) arrays
-    work : (2 D + 2, V) array
-    proposal, momentum, gradient, first_gradient : (D, J) arrays
-    """
+    """Scratch buffers for a draw of the locations."""
 
     halves: Floats
     shares: Floats
-    work: Floats
-    proposal: Floats
+    work: Floats  # (2 D + 2, V)
+    proposal: Floats  # (D, J), as all that follow
     momentum: Floats
     gradient: Floats
     first_gradient: Floats
@@ -103,10 +96,8 @@ def write_log_similarity(locations, decay, out):
 
 @njit_internal_nogc
 def write_shares(halves, log_rates, decay, shares, largest, totals):
-    """Write the log of the largest pi phi of each row, and all terms and their sum relative to it.
-
-    Relative to the largest, a sum is at least 1, however small the rates nearby are.
-    """
+    """Write pi phi relative to the largest of each row, their sums, and the log of the largest."""
+    # Relative to the largest, a sum is at least 1, however small the rates nearby are.
     n_states, n_rows = halves.shape
     for v in range(n_rows):
         largest[v] = -math.inf
@@ -125,10 +116,7 @@ def write_shares(halves, log_rates, decay, shares, largest, totals):
 
 @njit_loop
 def log_likelihood(halves, counts, n, log_rates, decay, shares, sums):
-    """Return sum n log phi - sum n_v. log T_v; `shares`, (J, V), and `sums`, (2, V), are scratch.
-
-    `sums` may have more rows.
-    """
+    """Return sum n log phi - sum n_v. log T_v; `shares` and `sums`, (2, V) or more, are scratch."""
     largest, totals = sums[0], sums[1]
     write_shares(halves, log_rates, decay, shares, largest, totals)
     result = 0.0
@@ -158,12 +146,10 @@ def _product_of_differences(weight, source, x):
 
 @njit_loop
 def write_gradient(locations, rows, counts, n, log_rates, decay, halves, shares, work, gradient):
-    """Write the gradient of the log posterior of the locations, (D, J).
-
-    A transition pulls its two ends together, and an expected transition pushes them apart: the
-    derivative with respect to l_v is -lambda sum_j (l_v - l_j) (n_vj - n_v. P_vj), and its terms
-    with respect to l_j have the opposite sign. `work`, (2 D + 2, V), is scratch.
-    """
+    """Write the gradient of the log posterior of the locations, (D, J)."""
+    # A transition pulls its two ends together, and an expected transition pushes them apart: the
+    # derivative with respect to l_v is -lambda sum_j (l_v - l_j) (n_vj - n_v. P_vj), and its terms
+    # with respect to l_j have the opposite sign.
     n_dims, n_states = locations.shape
     n_rows = rows.shape[0]
     sources, pulls = work[:n_dims], work[n_dims : 2 * n_dims]
@@ -208,11 +194,9 @@ def leapfrog(
 
 @njit_loop
 def write_inverse_mass(rows, counts, n, decay, out):
-    """Write inverses of masses: 1 + lambda (1 + lambda) times transitions to and from other states.
-
-    A mass is about the curvature, -lambda (n - n P) - lambda^2 n times covariances of the
-    destinations of rows, so that a step size that suits the prior suits all states.
-    """
+    """Write 1 over masses: 1 + lambda (1 + lambda) times transitions to and from other states."""
+    # A mass is about the curvature, -lambda (n - n P) - lambda^2 n times covariances of the
+    # destinations of rows, so that a step size that suits the prior suits all states.
     factor = decay * (1.0 + decay)
     for j in range(out.shape[0]):
         out[j] = 1.0
@@ -265,12 +249,7 @@ def draw_locations(
     locations, rows, counts, n, log_rates, decay, inverse_mass, step, n_steps, n_trajectories,
     room, rng,
 ):  # fmt: skip
-    """Draw the locations, (D, J), by Hamiltonian Monte Carlo; return the mean acceptance.
-
-    The step size varies by a fifth, because with equal steps a trajectory may end where it began.
-    The last trajectory has a quarter of the step size, so that it moves even if the steps of the
-    others are too large. `room` is scratch, of type `LocationWorkspace`.
-    """
+    """Draw the locations by Hamiltonian Monte Carlo; return the mean acceptance."""
     halves, shares, work = room.halves, room.shares, room.work
     proposal, momentum = room.proposal, room.momentum
     gradient, first_gradient = room.gradient, room.first_gradient
@@ -286,6 +265,8 @@ def draw_locations(
         energy = kinetic_energy(inverse_mass, momentum)
         copy_locations(locations, proposal)
         copy_locations(first_gradient, gradient)
+        # With equal steps, a trajectory may end where it began. The last one moves even if the
+        # steps of the others are too large.
         length = step * (0.8 + 0.4 * next_double(rng))
         if i == n_trajectories - 1:
             length *= 0.25

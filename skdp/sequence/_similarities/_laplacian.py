@@ -77,19 +77,7 @@ class LaplacianSimilarity(EstimatorMixin, BaseEstimator):
 
 
 class LaplacianSampler(Part):
-    """Sampler of the decay of similarities.
-
-    Parameters
-    ----------
-    decay : float or None
-        None: drawn.
-    prior : (shape, rate)
-
-    Attributes
-    ----------
-    decay : float
-        lambda.
-    """
+    """Sampler of the decay of similarities."""
 
     def __init__(self, decay: float | None, prior: tuple[float, float]):
         self.is_drawn = decay is None
@@ -113,13 +101,10 @@ class LaplacianSampler(Part):
         *,
         hold: bool = False,
     ) -> None:
-        """Draw lambda given transitions, with times and failed transitions integrated out.
-
-        It is drawn even with `hold`, because the distances come from observations, not from the
-        first transitions.
-        """
+        """Draw lambda given transitions, with times and failed transitions integrated out."""
         if not self.is_drawn:
             return
+        # `hold` does not matter: distances come from observations, not from first transitions.
         n_states, n_factors = emission.factors.shape
         distances = np.empty((n_states, n_states))
         write_distances(emission.factors, distances)

@@ -12,24 +12,13 @@ from skdp.emissions._protocol import Coupling
 
 
 class TimedTransitions(NamedTuple):
-    """Transitions and their times, given which similarities do not depend on the rates.
-
-    Given the times u, the pairs of states are independent. With rates and failed transitions
-    integrated out, phi_jj' has the likelihood phi^n / (1 + phi u_j)^(a + n).
-
-    Attributes
-    ----------
-    counts : (J + 1, J) array of int
-        n_jj'; the last row holds transitions to first states and has phi = 1.
-    shapes : (J + 1, J) array
-        a_jj' + n_jj', with a the shapes of the prior of the rates.
-    log_times : (J + 1,) array
-        log u_j; -inf if no transition leaves state j.
+    """Transitions and their times u, given which phi does not depend on the rates: phi_jj' has the
+    likelihood phi^n / (1 + phi u_j)^(a + n), independent of all others.
     """
 
-    counts: Places
-    shapes: Floats
-    log_times: Floats
+    counts: Places  # (J + 1, J), n_jj'; the last row, of first states, has phi = 1
+    shapes: Floats  # (J + 1, J), a_jj' + n_jj', with a the shapes of the prior of the rates
+    log_times: Floats  # (J + 1,), log u_j; -inf if no transition leaves state j
 
 
 class SimilaritySampler(Protocol):
@@ -148,62 +137,24 @@ class SimilaritySampler(Protocol):
 
 @runtime_checkable
 class EmissionCoupledSampler(Protocol):
-    """Further methods of a `SimilaritySampler` if phi depends on parameters of the observations.
-
-    The sampler of the model then delegates the draws of these parameters to it, and draws the
-    transition rates afterwards.
+    """Further methods of a `SimilaritySampler` if phi depends on parameters of the observations,
+    which it then draws; the transition rates are drawn afterwards.
     """
 
     def draw_with_emission(
         self, transitions: TimedTransitions, states: Places, emission: Any, rng: NDArray[np.uint64]
     ) -> None:
-        """Draw the parameters of the observations and of phi, given states and times.
-
-        Parameters
-        ----------
-        transitions : TimedTransitions
-        states : (N,) array of int
-        emission : ComparableEmission
-            Its parameters are changed in place.
-        rng : (4,) array of uint64
-            Stream of random numbers.
-        """
+        """Draw the parameters of the observations, in place, and of phi, given states and times."""
 
     def model_with_emission(self, emission: Any) -> Any:
-        """Return the object that a stored sample keeps, as `SimilaritySampler.model` does.
-
-        Parameters
-        ----------
-        emission : ComparableEmission
-        """
+        """Return the object that a stored sample keeps, as `SimilaritySampler.model` does."""
 
     def propose_pair(
         self, emission: Any, pair: Any, groups: Places, places: list[int], rng: NDArray[np.uint64]
     ) -> Any:
-        """Draw parameters of two states given the steps that they would have.
-
-        Parameters
-        ----------
-        emission : ComparableEmission
-        pair : CollapsedEmission
-            Sampler restricted to these steps, for two states.
-        groups : (n,) array of int
-            0 or 1: the state to which a step belongs.
-        places : list of two ints
-            The states.
-        rng : (4,) array of uint64
-
-        Returns
-        -------
-        object with an attribute `log_similarity`
-            log phi of all states with these parameters, (J, J).
+        """Draw parameters of the states `places` given the steps that they would have, of `groups`
+        0 and 1 in `pair`; the result has an attribute `log_similarity`, log phi of all states.
         """
 
     def accept_pair(self, emission: Any, proposal: Any) -> None:
-        """Store the result of `propose_pair`.
-
-        Parameters
-        ----------
-        emission : ComparableEmission
-        proposal : object
-        """
+        """Store the result of `propose_pair`."""

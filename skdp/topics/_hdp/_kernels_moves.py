@@ -125,20 +125,13 @@ def pick_pair(node_ptr, node_of, pair, rng):
 def pick_pair_of_topics(
     same_word, first_topic, n_topics, tokens, topics, node_ptr, node_of, places, pair, rng
 ):  # fmt: skip
-    """Draw two places, the first from a random topic: small topics are as likely as large ones.
-
-    Parameters
-    ----------
-    same_word : bool
-        Whether the second has the word of the first, which is likely in two copies of a topic.
-    first_topic : int
-        The first topic that may be drawn; it has words, and so do all later ones.
-    """
+    """Draw two places, the first from a random topic: small topics are as likely as large ones."""
+    # Every topic from `first_topic` on has words.
     drawn = first_topic + int((n_topics - first_topic) * next_double(rng))
     i = place_in_topic(drawn, topics, rng)
     first, last = places.ptr[tokens[i]], places.ptr[tokens[i] + 1]
     pair[0] = i
-    if same_word and last - first > 1:
+    if same_word and last - first > 1:  # likely in two copies of a topic
         pair[1] = places.order[another(first, last, places.rank[i], rng)]
     else:
         pair[1] = pick_near(i, node_ptr, node_of, rng)
@@ -159,11 +152,8 @@ def place_in_topic(topic, topics, rng):
 
 
 def log_ratio_of_picks(joins: bool, n_topics: int, n_first: int, n_members: int) -> float:
-    """Return the log ratio of the probabilities of picking a pair by topic after and before a move.
-
-    The topic of the first place has `n_first` words if there are two topics, and all `n_members`
-    if they are one.
-    """
+    """Return the log ratio of probabilities of picking a pair by topic, after and before a move."""
+    # The topic of the first place has n_first words if there are two topics, n_members if one.
     if joins:
         return math.log(n_topics * n_first / ((n_topics - 1) * n_members))
     return math.log(n_topics * n_members / ((n_topics + 1) * n_first))
@@ -221,16 +211,10 @@ def forget_side(x, tokens, division):
 
 @njit_internal_nogc
 def sweep_sides(n_members, forgets, replays, pair, tokens, node_of, eta, division, rng):
-    """Draw the side of every free member; return the log probability of the draws.
+    """Draw the side of every free member, or take it from `found`; return the log probability.
 
-    Parameters
-    ----------
-    forgets : bool
-        Whether the members of a node lose their sides together, and get them one by one, so that a
-        node may change sides as a whole. Otherwise each is drawn given all others, which is a
-        better proposal if a node has many members of both sides.
-    replays : bool
-        Whether every member gets its side in `found` instead of a draw.
+    If the members of a node forget their sides together, it may change sides as a whole; if each is
+    drawn given all others, the proposal is better for nodes with many members of both sides.
     """
     members, sides, found = division.members, division.sides, division.found
     counts, totals = division.side_counts, division.side_totals
@@ -302,16 +286,14 @@ def halve_shares(division):
 
 @njit_forceinline
 def draw_first_shares(n_members, division, rng):
-    """Draw the initial shares of the sides of a launch.
+    """Draw the initial shares of the sides of a launch: halves or, as likely, one small share.
 
-    They are halves or, with equal probability, a small share, log-uniform from 1 / n to 1 / 2, for
-    either side: no launch that begins with halves reaches a division into a topic and a small copy
-    of it, which could then never be joined.
+    No launch from halves reaches a topic and a small copy of it, which could then never be joined.
     """
     halve_shares(division)
     if next_double(rng) < 0.5:
         side = int(next_double(rng) < 0.5)
-        log_share = math.log(0.5) - next_double(rng) * math.log(0.5 * n_members)
+        log_share = math.log(0.5) - next_double(rng) * math.log(0.5 * n_members)  # 1 / n to 1 / 2
         division.log_shares[side] = log_share
         division.log_shares[1 - side] = math.log1p(-math.exp(log_share))
 
@@ -350,10 +332,7 @@ def log_ratio_of_nodes(n_members, node_of, division):
 
 @njit_internal_nogc
 def log_ratio_of_words(n_members, tokens, eta, division):
-    """Return the log ratio of p(w | z) of the divided members and of the joined ones.
-
-    The words of the sides are cleared.
-    """
+    """Return the log ratio of p(w | z), divided to joined; clear the words of the sides."""
     counts, totals = division.side_counts, division.side_totals
     shift, at_zero = eta * counts.shape[1], math.lgamma(eta)
     result = math.lgamma(shift) + math.lgamma(shift + totals[0] + totals[1])
@@ -371,12 +350,9 @@ def log_ratio_of_words(n_members, tokens, eta, division):
 
 @njit_internal_nogc
 def draw_bounds(n_members, joins, pair, tokens, division, rng):
-    """Draw which words are on one side only; return the log probability of the draws.
-
-    If two topics are to be joined, words are bound to the sides where they are found.
-    """
+    """Draw which words are on one side only; return the log probability of the draws."""
     bound, at_i, at_j = division.bound, tokens[pair[0]], tokens[pair[1]]
-    seen = division.side_counts[0]  # scratch: the sides on which a word is found, or -1 if drawn
+    seen = division.side_counts[0]  # scratch: bits of the sides of a word, or 1; 0 once drawn
     for x in range(n_members):
         w = tokens[division.members[x]]
         seen[w] = int(seen[w]) | (1 << division.found[x]) if joins else 1.0
@@ -386,7 +362,7 @@ def draw_bounds(n_members, joins, pair, tokens, division, rng):
         if seen[w] == 0.0:
             continue
         anchored = w in (at_i, at_j)
-        if joins:
+        if joins:  # bound to the sides where it is found
             bound[w] = FREE if seen[w] == 3.0 else (FIRST if seen[w] == 1.0 else SECOND)
         elif next_double(rng) < _P_FREE:
             bound[w] = FREE
@@ -429,18 +405,14 @@ def free_words(n_members, tokens, division):
 
 @njit_loop
 def divide_by_word(n_members, joins, pair, tokens, node_of, eta, division, rng):
-    """Divide the members, most words as a whole; return the log probability of the draws.
-
-    There is no launch: if the words of one topic are split between two, in the same nodes, no
-    launch reaches either half. A free word that is on one side only makes the division impossible,
-    because a bound word would have led to it, too.
-    """
+    """Divide the members, most words as a whole; return the log probability of the draws."""
     if tokens[pair[0]] == tokens[pair[1]]:
         return -math.inf
     result = draw_bounds(n_members, joins, pair, tokens, division, rng)
     seat_anchors(n_members, pair, tokens, division)
     seat_bound_words(n_members, pair, tokens, division)
     result += sweep_sides(n_members, False, joins, pair, tokens, node_of, eta, division, rng)
+    # A free word may not be on one side only, because a bound word would have led to it, too.
     return result if free_words(n_members, tokens, division) else -math.inf
 
 
@@ -467,17 +439,7 @@ def log_acceptance(
 ):  # fmt: skip
     """Return the log acceptance ratio of a move, whose proposal is left in `division`.
 
-    Parameters
-    ----------
-    n_members : int
-        Number of words of the topics.
-    kind : {EACH, BY_NODE, BY_WORD}
-    joins : bool
-        Whether the members are of two topics, with shares `log_share` and `log_other` of their
-        weight, that are to be joined. Otherwise they are of one topic, and `sides` and `log_shares`
-        receive the proposed division.
-    prior : float
-        alpha (beta_a + beta_b).
+    Topics to be joined have the shares `log_share` and `log_other`; `prior` is alpha beta of both.
     """
     shares, log_proposed, forgets = division.log_shares, 0.0, kind == BY_NODE
     division.priors[2] = prior

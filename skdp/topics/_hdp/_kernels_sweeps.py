@@ -112,27 +112,10 @@ def close_topic(k, alpha, top, scratch):
 def sweep_open_nodes(
     start, node_ptr, tokens, topics, words, eta, alpha, gamma, top, scratch, rng
 ):  # fmt: skip
-    """Draw the topic of every word from `start` on once; all words must have a topic.
+    """Draw the topic of every word from `start` on once; return the word to continue with, or n.
 
-    Parameters
-    ----------
-    start : int
-    node_ptr : (nodes + 1,) int64
-    tokens : (n,) int32
-    topics : (n,) int32, updated
-    words : WordCounts, updated
-    eta, alpha, gamma : float
-    top : OpenColumns, updated
-        One column is spare.
-    scratch : DenseScratch
-        With C columns.
-    rng : (4,) uint64
-
-    Returns
-    -------
-    int
-        The word to continue with, or n at the end. The sweep is complete if a column is still
-        spare; it stops if the last free column has become a topic.
+    All words have a topic, and one column is spare. The sweep is complete if a column is still
+    spare; it stops if the last free column has become a topic.
     """
     counts, totals = words.counts, words.totals
     base, reciprocal, factor, sums = scratch.base, scratch.reciprocal, scratch.factor, scratch.sums

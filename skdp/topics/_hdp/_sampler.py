@@ -62,29 +62,9 @@ def choose_nodes(
 class HDPSampler(SeededMoves, TopicSampler):
     """Markov chain of topics whose number is not fixed, over one corpus.
 
-    Between sweeps topics are numbered 0 to K - 1 without gaps; columns K and beyond are free. The
-    topics with seed words or given words are the first ones and exist without words, too.
-
-    Words of nodes with labels have topics with hints only. They are swept by themselves.
-
-    Parameters
-    ----------
-    corpus : SegmentedCorpus or LabeledCorpus
-    n_topics : int
-        Number of topics of the first state.
-    level : {"document", "segment"}
-        The units that have their own topic shares, called nodes.
-    concentration, top_concentration : float
-        Fixed or initial values of alpha and gamma.
-    priors : TopPriors
-    topic_word_prior : float, "auto" or WordPrior
-        eta.
-    dirichlet_prior : (float, float)
-    init : "random" or (n_topics, W) array
-    split_merge : bool
-    most_topics : int or None
-        Largest number of topics with words, seed words or given words.
-    init_stream, stream : (4,) uint64 arrays
+    Between sweeps topics are numbered 0 to K - 1 without gaps; columns from K on are free. Topics
+    with seed words or given words come first and exist without words, too. Words of nodes with
+    labels have only such topics; they are swept by themselves.
     """
 
     _data_attributes = (
@@ -99,14 +79,14 @@ class HDPSampler(SeededMoves, TopicSampler):
         corpus: SegmentedCorpus | LabeledCorpus,
         n_topics: int,
         level: str,
-        concentration: float,
-        top_concentration: float,
+        concentration: float,  # alpha, fixed or initial
+        top_concentration: float,  # gamma, fixed or initial
         priors: TopPriors,
-        topic_word_prior: Any,
+        topic_word_prior: Any,  # eta: float, "auto" or WordPrior
         dirichlet_prior: tuple[float, float],
-        init: Any,
+        init: Any,  # "random" or (n_topics, W) array
         split_merge: bool,
-        most_topics: int | None,
+        most_topics: int | None,  # with words, seed words or given words
         init_stream: NDArray[np.uint64],
         stream: NDArray[np.uint64],
     ):

@@ -37,22 +37,7 @@ class WordBursts(NamedTuple):
 
 
 class BurstSweep:
-    """A sweep over all words and their tables; `stirling` must match the discount.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    state : NodeTopics
-    node_ptr : (nodes + 1,) int64
-    alpha : (K,) float64
-    tables : tuple of arrays
-        Numbers of tables by word and topic, by topic, and by word.
-    parameters : (float, float, float)
-        Discount, concentration, and the prior of a shared base (0: the base is uniform).
-    stirling : StirlingRatios
-    allowed : AllowedTopics or None
-        Topics that the words of nodes may have.
-    """
+    """A sweep over all words and their tables; `stirling` must match the discount."""
 
     def __init__(
         self,
@@ -60,8 +45,8 @@ class BurstSweep:
         state: NodeTopics,
         node_ptr: NDArray[np.int64],
         alpha: NDArray[np.float64],
-        tables: tuple[NDArray[Any], ...],
-        parameters: tuple[float, float, float],
+        tables: tuple[NDArray[Any], ...],  # numbers by word and topic, by topic, and by word
+        parameters: tuple[float, float, float],  # as in `BurstyLDASampler._all_parameters`
         stirling: StirlingRatios,
         allowed: AllowedTopics | None,
     ):
@@ -87,16 +72,7 @@ class BurstSweep:
 
 
 class BurstyLDASampler(LDASampler):
-    """Markov chain of latent Dirichlet allocation with Pitman-Yor processes as topics.
-
-    Parameters
-    ----------
-    corpus : SegmentedCorpus or LabeledCorpus
-    bursts : WordBursts
-    n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init : as in `LDASampler`
-        `topic_word_prior` is the prior of a shared base; with a uniform base it has no effect.
-    init_streams, streams : as in `LDASampler`, of one shard
-    """
+    """Markov chain of latent Dirichlet allocation with Pitman-Yor processes as topics."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (*LDASampler._data_attributes, "_stirling")
 
@@ -110,7 +86,7 @@ class BurstyLDASampler(LDASampler):
         n_topics: int,
         level: str,
         doc_topic_prior: Any,
-        topic_word_prior: Any,
+        topic_word_prior: Any,  # of a shared base; it has no effect with a uniform one
         dirichlet_prior: tuple[float, float],
         init: Any,
         init_streams: list[NDArray[np.uint64]],

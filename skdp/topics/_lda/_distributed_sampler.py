@@ -30,21 +30,12 @@ def make_shard(
 
 
 class DistributedLDASampler(DistributedSampler, LDASampler):
-    """Markov chain of latent Dirichlet allocation over a corpus in partitions.
-
-    Parameters
-    ----------
-    data : DistributedCorpus
-    c : int
-        Index of the chain.
-    n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init : as in `LDASampler`
-    init_streams, streams : as in `LDASampler`
-    """
+    """Markov chain of latent Dirichlet allocation over a corpus in partitions."""
 
     def __init__(
         self,
         data: DistributedCorpus,
-        c: int,
+        c: int,  # index of the chain
         n_topics: int,
         level: str,
         doc_topic_prior: Any,

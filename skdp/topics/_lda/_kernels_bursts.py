@@ -22,6 +22,7 @@ with p(T) = W^-T for a uniform base and Beta_W(gamma + T_w) / Beta_W(gamma) for 
 | factor | node / (b + M_k) | (K,) | weight of a topic without its word factor |
 | opening | b + a T_k | (K,) | weight of a new table in a topic |
 | sums | | (K,) | running sums of a word's weights |
+| sets, set_of | | (n_sets, K) bool, (nodes,) | allowed topics: see `_kernels_labels` |
 
 One update draws a seating of the words given their numbers of tables, moves one word, and forgets
 the seating. Words are exchangeable, so the word sits alone with the probability that the last
@@ -74,25 +75,7 @@ def sweep_bursts(
     sums,
     rng,
 ):
-    """Draw the topic of every word once, and whether it opens a table.
-
-    Parameters
-    ----------
-    node_ptr : (nodes + 1,) int64
-    tokens : (n,) int32
-    topics : (n,) int32, updated
-    counts, totals, tables, topic_tables, word_tables : see above, updated
-    alpha : (K,) float64
-    a, b, gamma : float
-    sets : (n_sets, K) bool
-        Sets of topics that words may have.
-    set_of : (nodes,) int64
-        The set of each node.
-    values, row_ptr : StirlingRatios
-        Ratios for the discount `a` and the frequencies of the words.
-    node, factor, opening, sums : (K,) float64, scratch
-    rng : (4,) uint64
-    """
+    """Draw the topic of every word once, and whether it opens a table."""
     n_topics = alpha.shape[0]
     n_tables = 0
     for k in range(n_topics):

@@ -37,16 +37,13 @@ def move_into_sets(node_ptr, topics, sets, set_of, rng):
 
 @njit_internal
 def return_strays(begin, end, tokens, topics, words, allowed):
-    """Move words that rounding has put beyond the last allowed topic back to it.
-
-    A single-precision draw may reach the sum of all weights, once in 2^25 draws.
-    """
+    """Move words that rounding has put beyond the last allowed topic back to it."""
     last = allowed.shape[0] - 1
     while not allowed[last]:
         last -= 1
     for i in range(begin, end):
         k = topics[i]
-        if not allowed[k]:
+        if not allowed[k]:  # a single-precision draw reached the sum of weights: once in 2^25 draws
             topics[i] = last
             if not words.fixed:
                 words.counts[tokens[i], k] -= 1.0
@@ -59,11 +56,7 @@ def return_strays(begin, end, tokens, topics, words, allowed):
 def sweep_labeled_nodes(
     node_ptr, tokens, topics, words, alpha, gamma, scratch, sets, set_of, own_alpha, rng
 ):
-    """Draw the topic of every word once, from the topics that its node may use.
-
-    Parameters as in `sweep_nodes`, and `own_alpha` is scratch. Nodes with the same set that follow
-    each other are swept together.
-    """
+    """Draw the topic of every word once, from the topics that its node may use."""
     first, n_nodes = 0, set_of.shape[0]
     while first < n_nodes:
         last, allowed = first + 1, sets[set_of[first]]

@@ -1,6 +1,7 @@
 """Kernels around the sweeps of latent Dirichlet allocation: counts, estimates, fold-in, joint.
 
-Symbols as in ``_kernels_sweeps.py`` and ``_kernels_particles.py``.
+Symbols as in ``_kernels_sweeps.py`` and ``_kernels_particles.py``. Document d has nodes nodes_of[d]
+to nodes_of[d + 1] - 1.
 """
 
 # mypy: ignore-errors
@@ -67,31 +68,7 @@ def fold_in_nodes(
     tokens, segment_ptr, doc_ptr, node_ptr, nodes_of, topics, words, first_alpha, alpha, scratch,
     n_sweeps, burn_in, work, place, key, out, rng,
 ):  # fmt: skip
-    """Write E[theta] of every node, with topics fixed, averaged over its document's chain.
-
-    It stops after the sweep that completes `work`, and is called again until all are done.
-
-    Parameters
-    ----------
-    nodes_of : (D + 1,) int64
-        Document d has nodes nodes_of[d] to nodes_of[d + 1] - 1.
-    topics : (n,) int32, -1
-    words : WordCounts
-        Fixed topics.
-    first_alpha, alpha : (K,) float64
-        Priors of the first sweep, and of the others.
-    n_sweeps, burn_in : int
-        Number of sweeps of a chain, and of its discarded first sweeps.
-    work : int
-        Number of words, nodes and documents to sweep, counted once per sweep.
-    place : (2,) int64, changed
-        Document, and the number of its finished sweeps.
-    key : (4,) uint64
-        Key that determines the stream of each document together with its content.
-    out : (nodes, K) float64, output, zero on entry
-    rng : (4,) uint64
-        Stream of the document.
-    """
+    """Write E[theta] of every node to `out`, with topics fixed; arguments as in ``_fold_in.py``."""
     lengths = np.diff(segment_ptr)
     scale = 1.0 / (n_sweeps - burn_in)
     while place[0] < doc_ptr.shape[0] - 1 and work > 0:
@@ -141,17 +118,7 @@ def extend_node(begin, end, tokens, topics, words, alpha, base, sums, rng):
 
 @njit_internal
 def estimate_node(tokens, topics, words, alpha, scratch, base, sums, rng):
-    """Return the log of an estimate of the probability of the words of a node.
-
-    Parameters
-    ----------
-    tokens : (n,) int32
-    topics : (R, n) int32, scratch
-    words : WordCounts
-        Fixed topics.
-    scratch : DenseScratch
-    base, sums : (K,) float64, scratch
-    """
+    """Return the log of an estimate of p(words) of a node; `topics` (R, n) is scratch."""
     n_particles, n_tokens = topics.shape
     log_weights = np.zeros(n_particles)
     ancestors = np.empty(n_particles, np.int64)
@@ -178,20 +145,7 @@ def estimate_node(tokens, topics, words, alpha, scratch, base, sums, rng):
 def estimate_nodes(
     n_particles, tokens, segment_ptr, doc_ptr, node_ptr, nodes_of, words, alpha, scratch, key, out
 ):
-    """Write the log of an estimate of the probability of every document's words.
-
-    Parameters
-    ----------
-    node_ptr : (nodes + 1,) int64
-    nodes_of : (D + 1,) int64
-        Document d has nodes nodes_of[d] to nodes_of[d + 1] - 1, independent of each other.
-    words : WordCounts
-        Fixed topics.
-    scratch : DenseScratch
-    key : (4,) uint64
-        Key that determines the stream of each document together with its content.
-    out : (D,) float64, output
-    """
+    """Write the log of an estimate of the probability of every document's words to `out` (D,)."""
     rng = np.empty(4, np.uint64)
     lengths = np.diff(segment_ptr)
     base, sums = np.empty_like(alpha), np.empty_like(alpha)

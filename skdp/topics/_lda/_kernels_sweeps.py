@@ -76,15 +76,11 @@ class SparseScratch(NamedTuple):
 
 
 class WordLists(NamedTuple):
-    """Words by topic as lists; word w has entries row_ptr[w] to row_ptr[w] + lengths[w] - 1.
+    """Words by topic as lists; word w has entries row_ptr[w] to row_ptr[w] + lengths[w] - 1."""
 
-    A row has room for all topics that its word can have, in whole vectors. Free entries hold topic
-    K, which has no weight, and the value 0.
-    """
-
-    ids: np.ndarray
-    values: np.ndarray
-    row_ptr: np.ndarray
+    ids: np.ndarray  # topics; free entries have topic K, which has no weight
+    values: np.ndarray  # counts; free entries have 0
+    row_ptr: np.ndarray  # rows have room for all topics that a word can have, in whole vectors
     lengths: np.ndarray
 
 
@@ -152,17 +148,7 @@ def _places(lists: WordLists, words: np.ndarray) -> np.ndarray:
 
 @njit
 def _fill_lists(tokens, topics, begins, times, ids, values, row_ptr, lengths):
-    """Write the topics of every word, in increasing order, and their counts to empty lists.
-
-    Parameters
-    ----------
-    tokens, topics : (n,) int32
-        Topic -1: the word is not seated.
-    begins : (W + 1,) int64
-        Number of seated words before each word of the vocabulary.
-    times : (K,) int32, zero on entry
-    ids, values, row_ptr, lengths : as in `WordLists`
-    """
+    """Write the topics of seated words, in increasing order, and their counts to empty lists."""
     grouped = np.empty(begins[-1], np.int32)  # the topics of the first word, of the second, ...
     ends = begins[:-1].copy()
     for i in range(tokens.shape[0]):
@@ -220,19 +206,7 @@ def move_word(w, k, change, fixed, counts, totals, shift, base, reciprocal, fact
 def sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, gamma, scratch, rng):
     """Draw the topic of every word of nodes `first` to `last` - 1 once, of unseated words too.
 
-    Parameters
-    ----------
-    first, last : int
-    node_ptr : (nodes + 1,) int64
-    tokens : (n,) int32
-    topics : (n,) int32, updated
-    words : WordCounts
-        Updated, unless topics are fixed.
-    alpha : (K,) float64
-    gamma : float
-        It must be 0 if topics are fixed. A topic must have a positive weight for every word.
-    scratch : DenseScratch
-    rng : (4,) uint64
+    `gamma` must be 0 if topics are fixed. Every word must have a topic of positive weight.
     """
     counts, totals, fixed = words.counts, words.totals, words.fixed
     base, reciprocal = scratch.base, scratch.reciprocal
@@ -339,22 +313,7 @@ def drop_word(k, row, length, ids, values, free):
 def sweep_nodes_sparse(
     first, last, node_ptr, tokens, topics, lists, totals, alpha, gamma, scratch, rng
 ):
-    """Sweep like `sweep_nodes`, in time that grows with the topics of a word and not with K.
-
-    Parameters
-    ----------
-    first, last : int
-    node_ptr : (nodes + 1,) int64
-    tokens : (n,) int32
-    topics : (n,) int32, updated
-    lists : WordLists, updated
-    totals : (K,) or more, float64, updated
-    alpha : (K,) float64
-    gamma : float
-        Positive.
-    scratch : SparseScratch
-    rng : (4,) uint64
-    """
+    """Sweep like `sweep_nodes`, in time that grows with a word's topics, not with K; gamma > 0."""
     ids, values, row_ptr, lengths = lists.ids, lists.values, lists.row_ptr, lists.lengths
     base, reciprocal, factor = scratch.base, scratch.reciprocal, scratch.factor
     group_sums, sums = scratch.group_sums, scratch.sums

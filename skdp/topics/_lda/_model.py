@@ -32,11 +32,7 @@ def tokens_of_nodes(corpus: SegmentedCorpus | Corpus, level: str) -> NDArray[np.
 def shares_of_nodes(
     corpus: SegmentedCorpus, level: str, nodes: NDArray[np.float64], prior: NDArray[np.float64]
 ) -> Shares:
-    """Return topic shares of documents and of segments from the shares of nodes.
-
-    If the nodes are segments, a document has the mean of their shares, weighted by tokens, or the
-    prior mean if it has no tokens.
-    """
+    """Return topic shares of documents, means over their tokens, and of segments."""
     if level == "document":
         return nodes, np.repeat(nodes, np.diff(corpus.doc_ptr), axis=0)
     lengths = np.diff(corpus.segment_ptr).astype(np.float64)
@@ -50,20 +46,11 @@ def shares_of_nodes(
 
 @dataclass(frozen=True)
 class LDAModel:
-    """A sample of the model without the corpus, into which new documents are folded.
+    """A sample of the model without the corpus, into which new documents are folded."""
 
-    Attributes
-    ----------
-    components : (K, W) float32 array
-        Word probabilities of the topics.
-    doc_topic_prior : (K,) array
-    level : {"document", "segment"}
-        The units that have their own topic shares.
-    """
-
-    components: NDArray[np.float32]
-    doc_topic_prior: NDArray[np.float64]
-    level: str
+    components: NDArray[np.float32]  # (K, W)
+    doc_topic_prior: NDArray[np.float64]  # (K,)
+    level: str  # "document" or "segment": the units that have their own topic shares
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> LDAFoldIn:
         """Return the fold-in of documents of the corpus."""

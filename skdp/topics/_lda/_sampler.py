@@ -44,23 +44,8 @@ from skdp.topics._shared._shards import Counted
 class LDASampler(TopicSampler):
     """Markov chain of latent Dirichlet allocation over one corpus.
 
-    With many topics the counts of words are stored as lists, and sweeps take time in proportion to
-    the topics of a word. The chains of both kinds of sweep are exact, but not identical.
-
-    Parameters
-    ----------
-    corpus : SegmentedCorpus or LabeledCorpus
-        With labels or fixed topics, counts of words are never stored as lists.
-    n_topics : int
-    level : {"document", "segment"}
-        The units that have their own topic shares, called nodes.
-    doc_topic_prior : (K,) array, "auto" or "auto-symmetric"
-    topic_word_prior : float, "auto" or WordPrior
-    dirichlet_prior : (float, float)
-    init : "random" or (K, W) array
-    init_streams, streams : lists of (4,) uint64 arrays
-        Streams of the first state and of the sweeps, one for each shard.
-    n_jobs : int or None
+    With many topics, counts of words are stored as lists, unless there are labels or fixed topics.
+    The chains of both kinds of sweep are exact, but not identical.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
@@ -76,13 +61,13 @@ class LDASampler(TopicSampler):
         self,
         corpus: SegmentedCorpus | LabeledCorpus,
         n_topics: int,
-        level: str,
-        doc_topic_prior: Any,
-        topic_word_prior: Any,
+        level: str,  # "document" or "segment": the units with their own shares, called nodes
+        doc_topic_prior: Any,  # (K,) array, "auto" or "auto-symmetric"
+        topic_word_prior: Any,  # float, "auto" or WordPrior
         dirichlet_prior: tuple[float, float],
-        init: Any,
-        init_streams: list[NDArray[np.uint64]],
-        streams: list[NDArray[np.uint64]],
+        init: Any,  # "random" or (K, W) array
+        init_streams: list[NDArray[np.uint64]],  # of the first state, one for each shard
+        streams: list[NDArray[np.uint64]],  # of the sweeps, one for each shard
         n_jobs: int | None = None,
     ):
         self._start_parameters(n_topics, level, doc_topic_prior)
@@ -213,15 +198,12 @@ class LDASampler(TopicSampler):
         return counts
 
     def sweep_partition(self, words: WordCounts) -> WordCounts:
-        """Draw the topics of a partition's words once; return the updated counts.
-
-        With many topics a partition lists the words of the whole corpus from scratch, as shards do;
-        a partition that has all words continues with its lists, as a single shard does.
-        """
+        """Draw the topics of a partition's words once; return the updated counts."""
         if not self._sparse:
             return super().sweep_partition(words)
         n_seeds = 0 if self.seeds is None else self.seeds.n_counts
         is_alone = words.totals.sum() == len(self._whole.tokens) + n_seeds
+        # A partition with all words continues with its lists, as a single shard does.
         listed = self._listed if is_alone else None
         if listed is None:
             lists = lists_of_counts(words.counts, self.n_topics)

@@ -53,20 +53,7 @@ def check_lists(words: ListedWords) -> None:
 
 
 class NodeSweep(ShardSweep):
-    """A sweep of one shard of latent Dirichlet allocation.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    state : NodeTopics
-    node_ptr : (nodes + 1,) int64
-    alpha : (K,) float64
-    gamma : float
-    scratch : DenseScratch or SparseScratch
-        Scratch that matches the kind of words, counts or lists.
-    allowed : AllowedTopics or None
-        Topics that the words of nodes may have, if words are counts.
-    """
+    """A sweep of one shard of latent Dirichlet allocation."""
 
     _scratch = ("scratch",)
 
@@ -77,8 +64,8 @@ class NodeSweep(ShardSweep):
         node_ptr: NDArray[np.int64],
         alpha: NDArray[np.float64],
         gamma: float,
-        scratch: DenseScratch | SparseScratch,
-        allowed: AllowedTopics | None,
+        scratch: DenseScratch | SparseScratch,  # for words as counts, or as lists
+        allowed: AllowedTopics | None,  # only if words are counts
     ):
         super().__init__(corpus, state)
         self.allowed = allowed

@@ -12,11 +12,7 @@ from skdp.topics._shared._averages import TopicAverages
 
 
 class CoClusterAverages(TopicAverages):
-    """Means over the kept sweeps of one chain, aligned by word-topics and document-topics.
-
-    Once the word-topics correspond, document-topics are matched by their expected shares of
-    word-topics, alpha_y / A_y, if the sampler allows them to switch labels.
-    """
+    """Means over the kept sweeps, aligned by word-topics, then document-topics by alpha_y / A_y."""
 
     def _align(self, sampler: Any, components: NDArray[np.float64]) -> None:
         super()._align(sampler, components)

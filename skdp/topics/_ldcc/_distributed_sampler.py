@@ -33,21 +33,12 @@ class DistributedCoClusterAverages(DistributedAverages, CoClusterAverages):
 
 
 class DistributedCoClusterSampler(DistributedSampler, CoClusterSampler):
-    """Markov chain of latent Dirichlet co-clustering over a corpus in partitions.
-
-    Parameters
-    ----------
-    data : DistributedCorpus
-    c : int
-        Index of the chain.
-    n_topics, n_clusters, document_topic_prior, segment_topic_prior : as in `CoClusterSampler`
-    topic_word_prior, dirichlet_prior, init, init_streams, streams : as in `CoClusterSampler`
-    """
+    """Markov chain of latent Dirichlet co-clustering over a corpus in partitions."""
 
     def __init__(
         self,
         data: DistributedCorpus,
-        c: int,
+        c: int,  # index of the chain
         n_topics: int,
         n_clusters: int,
         document_topic_prior: Any,

@@ -21,6 +21,8 @@ J segments, D documents; K' is K padded to whole vectors.
 | before | | (longest segment,) int32 | topics of a segment's words before it is moved |
 | by_topic | log (alpha_yk)_m | (K, m, Y) | logs of rising factorials, for small counts m |
 | by_length | log (A_y)_n | (n, Y) | logs for A_y = sum_k alpha_yk, for short segments |
+| doc_topic | theta_iy | (D, Y) | sums of E[theta_iy] = (delta_y + c_iy) / (delta. + c_i.) |
+| segment_topic | pi_sk | (J, K) | sums of E[pi_sk] = (alpha_yk + n_sk) / (A_y + n_s) |
 
 Given y, a segment is a document of latent Dirichlet allocation with prior alpha_y: a word w, which
 is not counted itself, gets topic k with weight ``(counts[w, k] + gamma) * factor[k]``. Given z,
@@ -218,8 +220,7 @@ def seat_words(
 ):  # fmt: skip
     """Seat the words of a segment in turn; return an estimate of log p of the segment.
 
-    It is the sum of log p(word | topics and words seated before it) over the topics in `topics`,
-    or, if `draws`, over the topics that are drawn in the process.
+    It is that of the topics in `topics` or, if `draws`, of those that are drawn in the process.
     """
     n_topics, shift, offset = row.shape[0], gamma * counts.shape[0], np.float32(gamma)
     enter_node(begin, begin, row, topics, base, reciprocal, factor)
@@ -254,12 +255,9 @@ def move_segment(
 ):  # fmt: skip
     """Propose another document-topic for a segment, with other topics of its words; return it.
 
-    The segment is not counted in `c_y`; its words are seated.
-
     If rows of alpha are sparse, y and z hold each other in place, and can only move together. The
-    proposal draws y from the rest of the document, then the words' topics in turn. The
-    ratio of a state's proposal probability to its posterior depends only on the sums of weights
-    along the way, so that their products determine the acceptance (an independence sampler).
+    acceptance of this independence sampler depends only on the sums of weights along the way. The
+    segment is not counted in `c_y`; its words are seated.
     """
     counts, totals, fixed = words.counts, words.totals, words.fixed
     proposed = draw_prior_cluster(delta, c_y, weights, rng)
@@ -293,23 +291,7 @@ def move_segment(
 def sweep_documents(first, last, corpus, clustering, words, prior, gamma, rising, scratch, rng):
     """Draw the topics of the words, and the document-topic, of every segment of documents once.
 
-    Values of -1 are drawn without being removed: a segment's document-topic before its words.
-
-    Parameters
-    ----------
-    first, last : int
-        Documents `first` to `last` - 1.
-    corpus : Corpus
-    clustering : Clustering, updated
-    words : WordCounts
-        Updated, unless topics are fixed.
-    prior : ClusterPrior
-    gamma : float
-        It must be 0 if topics are fixed.
-    rising : Rising
-        Table for the prior.
-    scratch : ClusterScratch
-    rng : (4,) uint64
+    Values of -1 are only drawn, a segment's before its words. If topics are fixed, `gamma` is 0.
     """
     tokens, segment_ptr, doc_ptr = corpus.tokens, corpus.segment_ptr, corpus.doc_ptr
     topics, clusters = clustering.topics, clustering.clusters
@@ -386,16 +368,7 @@ def count_documents(corpus, clusters, out):
 def add_cluster_estimates(
     first, last, corpus, clustering, prior, scratch, doc_topic, segment_topic
 ):
-    """Add E[theta] and E[pi] of documents `first` to `last` - 1 given the state to running sums.
-
-    E[theta_iy] = (delta_y + c_iy) / (delta. + c_i.), E[pi_sk] = (alpha_yk + n_sk) / (A_y + n_s), or
-    sum_y E[theta_iy] alpha_yk / A_y for segments without words.
-
-    Parameters
-    ----------
-    doc_topic : (D, Y) float64, output
-    segment_topic : (J, K) float64, output
-    """
+    """Add E[theta] and E[pi] of documents `first` to `last` - 1 given the state to running sums."""
     delta, alpha = prior.delta, prior.alpha
     n_clusters, n_topics = alpha.shape
     c_y, theta, delta_sum = scratch.c_y, scratch.weights, sum_of(delta)
@@ -410,7 +383,7 @@ def add_cluster_estimates(
             doc_topic[d, y] += theta[y]
         for s in range(begin, end):
             n = corpus.segment_ptr[s + 1] - corpus.segment_ptr[s]
-            if n == 0:
+            if n == 0:  # sum_y E[theta_iy] alpha_yk / A_y
                 for y in range(n_clusters):
                     alpha_sum = sum_of(alpha[y])
                     for k in range(n_topics):
@@ -454,29 +427,7 @@ def fold_in_clusters(
     corpus, clustering, words, prior, rising, scratch, n_sweeps, burn_in, work, place, key,
     doc_topic, segment_topic, rng,
 ):  # fmt: skip
-    """Add E[theta] and E[pi] of every document, with topics fixed, over the sweeps of its chain.
-
-    It stops after the sweep that completes `work`, and is called again until all are done.
-
-    Parameters
-    ----------
-    clustering : Clustering
-        The state in which all topics are -1.
-    words : WordCounts
-        Fixed topics.
-    n_sweeps, burn_in : int
-        Number of sweeps of a chain, and of its discarded first sweeps.
-    work : int
-        Number of words, segments and documents to sweep, counted once per sweep.
-    place : (2,) int64, changed
-        Document, and the number of its finished sweeps.
-    key : (4,) uint64
-        Key that determines the stream of each document together with its content.
-    doc_topic : (D, Y) float64, output, zero on entry
-    segment_topic : (J, K) float64, output, zero on entry
-    rng : (4,) uint64
-        Stream of the document.
-    """
+    """Add E[theta] and E[pi] over the sweeps of every document; arguments as in ``_fold_in.py``."""
     lengths = np.diff(corpus.segment_ptr)
     while place[0] < corpus.doc_ptr.shape[0] - 1 and work > 0:
         d = place[0]

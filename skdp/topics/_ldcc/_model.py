@@ -23,19 +23,11 @@ from skdp.topics._shared._kernels import WordCounts
 
 @dataclass(frozen=True)
 class CoClusterModel:
-    """A sample of the model without the corpus, into which new documents are folded.
+    """A sample of the model without the corpus, into which new documents are folded."""
 
-    Attributes
-    ----------
-    components : (K, W) float32 array
-        Word probabilities of the word-topics.
-    document_topic_prior : (Y,) array
-    segment_topic_prior : (Y, K) array
-    """
-
-    components: NDArray[np.float32]
-    document_topic_prior: NDArray[np.float64]
-    segment_topic_prior: NDArray[np.float64]
+    components: NDArray[np.float32]  # (K, W)
+    document_topic_prior: NDArray[np.float64]  # (Y,)
+    segment_topic_prior: NDArray[np.float64]  # (Y, K)
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> CoClusterFoldIn:
         """Return the fold-in of documents of the corpus, with its tables precomputed."""

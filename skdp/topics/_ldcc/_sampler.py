@@ -40,22 +40,7 @@ Settings = tuple[int, int, Any, Any, Any, tuple[float, float], Any]
 
 
 class CoClusterSampler(TopicSampler):
-    """Markov chain of latent Dirichlet co-clustering over one corpus.
-
-    Parameters
-    ----------
-    corpus : SegmentedCorpus
-    n_topics, n_clusters : int
-        Numbers of word-topics K and of document-topics Y.
-    document_topic_prior : (Y,) array, "auto" or "auto-symmetric"
-    segment_topic_prior : (Y, K) array or "auto"
-    topic_word_prior : float, "auto" or WordPrior
-    dirichlet_prior : (float, float)
-    init : "random" or (K, W) array
-    init_streams, streams : lists of (4,) uint64 arrays
-        Streams of the first state and of the sweeps, one for each shard.
-    n_jobs : int or None
-    """
+    """Markov chain of latent Dirichlet co-clustering over one corpus."""
 
     _data_attributes = (
         *TopicSampler._data_attributes,
@@ -67,15 +52,15 @@ class CoClusterSampler(TopicSampler):
     def __init__(
         self,
         corpus: SegmentedCorpus,
-        n_topics: int,
-        n_clusters: int,
-        document_topic_prior: Any,
-        segment_topic_prior: Any,
-        topic_word_prior: Any,
+        n_topics: int,  # word-topics, K
+        n_clusters: int,  # document-topics, Y
+        document_topic_prior: Any,  # (Y,) array, "auto" or "auto-symmetric"
+        segment_topic_prior: Any,  # (Y, K) array or "auto"
+        topic_word_prior: Any,  # float, "auto" or WordPrior
         dirichlet_prior: tuple[float, float],
-        init: Any,
-        init_streams: list[NDArray[np.uint64]],
-        streams: list[NDArray[np.uint64]],
+        init: Any,  # "random" or (K, W) array
+        init_streams: list[NDArray[np.uint64]],  # of the first state, one for each shard
+        streams: list[NDArray[np.uint64]],  # of the sweeps, one for each shard
         n_jobs: int | None = None,
     ):
         self._start_parameters(n_topics, n_clusters, document_topic_prior, segment_topic_prior)
@@ -178,31 +163,24 @@ class CoClusterSampler(TopicSampler):
         return count_frequencies([counts], self.n_clusters)
 
     def _updated_rows(self) -> NDArray[np.float64]:
-        """Return alpha, with each row re-estimated from the words of its segments.
-
-        A document-topic that currently has no words keeps its row: the prior alone would move the
-        row to zero, and then no segment would choose it again.
-        """
+        """Return alpha, with each row re-estimated from the words of its segments."""
         rows = self.segment_topic_prior.copy()
         for y, frequencies in enumerate(self._segment_frequencies()):
-            if len(frequencies.keys):
+            if len(frequencies.keys):  # otherwise the row would move to zero, and stay there
                 rows[y] = update_by_frequencies(
                     rows[y], frequencies, *self.dirichlet_prior, symmetric=False
                 )
         return rows
 
     def _segment_frequencies(self) -> NDArray[np.object_]:
-        """Return the frequencies of the words of segments by topic for each document-topic, (Y,).
-
-        Such arrays can be added elementwise.
-        """
+        """Return the frequencies of words of segments by topic for each document-topic, (Y,)."""
         counts = np.zeros((len(self._whole.segment_ptr) - 1, self.n_topics), dtype=np.int32)
         for s, (begin, end) in enumerate(self._segment_bounds):
             count_nodes(self._corpora[s].segment_ptr, self.shards[s].topics, counts[begin:end])
         clusters, found = self.clusters, np.empty(self.n_clusters, dtype=object)
         for y in range(self.n_clusters):
             found[y] = count_frequencies([counts[clusters == y]], self.n_topics)
-        return found
+        return found  # can be added elementwise
 
     def _log_prior(self) -> float:
         return sum(

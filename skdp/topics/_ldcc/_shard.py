@@ -20,19 +20,7 @@ from skdp.topics._shared._shards import ShardSweep
 
 
 class ClusterSweep(ShardSweep):
-    """A sweep of one shard of latent Dirichlet co-clustering.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    state : Clustering
-    prior : ClusterPrior
-    gamma : float
-    rising : Rising
-    longest : int
-        Number of words of the longest segment of all shards.
-    scratch : as kernels take it
-    """
+    """A sweep of one shard of latent Dirichlet co-clustering."""
 
     _scratch = "rising", "scratch"
 
@@ -43,7 +31,7 @@ class ClusterSweep(ShardSweep):
         prior: ClusterPrior,
         gamma: float,
         rising: Rising,
-        longest: int,
+        longest: int,  # number of words of the longest segment of all shards
         scratch: Any,
     ):
         super().__init__(corpus, state)

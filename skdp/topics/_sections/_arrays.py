@@ -14,10 +14,7 @@ from skdp.topics._tables._kernels import UNBOUNDED, Ratios
 
 
 def paragraphs_of(corpus: SegmentedCorpus) -> Paragraphs:
-    """Return a corpus in the form that kernels take; its parts are the sections.
-
-    Documents that are not divided into parts have one section.
-    """
+    """Return a corpus as kernels take it; its sections are parts, or documents that have none."""
     section_ptr = np.array(corpus._own_parts())
     doc_ptr = np.searchsorted(section_ptr, corpus.doc_ptr)
     return Paragraphs(corpus.tokens, corpus.segment_ptr, section_ptr, doc_ptr)
@@ -61,11 +58,8 @@ def empty_scratch(n_topics: int) -> Scratch:
 
 
 def stirling_of_levels(corpus: Paragraphs, discounts: NDArray[np.float64]) -> tuple[Ratios, Ratios]:
-    """Return the tables of Stirling ratios for sections and for paragraphs.
-
-    The customers of a section are tables of its paragraphs, at most one for each word.
-    """
-    in_section = np.diff(corpus.paragraph_ptr[corpus.section_ptr])
+    """Return the tables of Stirling ratios for sections and for paragraphs."""
+    in_section = np.diff(corpus.paragraph_ptr[corpus.section_ptr])  # at most a table for each word
     in_paragraph = np.diff(corpus.paragraph_ptr)
     section, paragraph = discounts.tolist()
     above = StirlingRatios.for_counts(

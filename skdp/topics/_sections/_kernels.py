@@ -124,17 +124,7 @@ def reweigh(k, n, t, level, share, opening):
 
 @njit_forceinline
 def rebuild(from_document, inverse, from_section, scratch):
-    """Reweigh all topics.
-
-    Parameters
-    ----------
-    from_document : float
-        (b_1 + a_1 s_r.) / (A + c.).
-    inverse : float
-        1 / (b_1 + N_r.).
-    from_section : float
-        b_2 + a_2 t_j.
-    """
+    """Reweigh all topics given (b_1 + a_1 s_r.) / (A + c.), 1 / (b_1 + N_r.) and b_2 + a_2 t_j."""
     base, reciprocal, factor, up = scratch.base, scratch.reciprocal, scratch.factor, scratch.up
     share_above, open_above = scratch.share_above, scratch.open_above
     share, opening = scratch.share, scratch.opening
@@ -148,18 +138,7 @@ def rebuild(from_document, inverse, from_section, scratch):
 @njit_internal_nogc
 def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs, alpha, scratch,
                   rng):  # fmt: skip
-    """Draw topic and tables of every word of section `r`; unseated words are seated.
-
-    Parameters
-    ----------
-    total : float
-        A + c. of the document.
-    sections, paragraphs : SectionLevel
-
-    Returns
-    -------
-    total : float
-    """
+    """Draw topic and tables of every word of section `r`, of unseated words too; return A + c."""
     shift = gamma * words.counts.shape[0]
     offset = np.float32(gamma)
     tokens, topics = corpus.tokens, state.topics
@@ -303,10 +282,7 @@ def sweep_all(corpus, state, words, gamma, sections, paragraphs, alpha, scratch,
 
 @njit_loop
 def seat_all(corpus, state, rng):
-    """Give words without a topic a uniformly random one, and every topic single tables.
-
-    All tables are zero on entry.
-    """
+    """Give words without a topic random ones, and topics single tables; there are none on entry."""
     n_topics = state.document_tables.shape[1]
     for i in range(state.topics.shape[0]):
         if state.topics[i] < 0:
@@ -388,9 +364,9 @@ def log_prior_of_node(n_customers, n_tables, level):
 
 @njit
 def log_prior_of_all(corpus, state, sections, paragraphs, alpha, n_k):
-    """Return log p(z, t, s) in multiplicity form: everything except the word factor.
+    """Return log p(z, t, s), all but the word factor, in multiplicity form.
 
-    The levels hold Stirling ratios, and `n_k` (K,) is zero on entry and exit.
+    Levels hold Stirling ratios, and `n_k` is zero on entry and exit.
     """
     n_topics, result, of_alpha = alpha.shape[0], 0.0, 0.0
     for k in range(n_topics):
@@ -433,15 +409,9 @@ def log_prior_of_all(corpus, state, sections, paragraphs, alpha, n_k):
 
 @njit
 def gather_discount_evidence(corpus, state, sections, paragraphs, n_k, evidence, rng):
-    """Draw the powers of a and 1 - a that the tables and seatings of both levels contribute.
+    """Write the drawn powers of a and 1 - a of sections and of paragraphs to `evidence` (2, 2).
 
-    Parameters
-    ----------
-    sections, paragraphs : SectionLevel
-        With Stirling ratios.
-    n_k : (K,) int64, zero on entry and exit
-    evidence : (2, 2) float64, output
-        Row 0 of the sections, row 1 of the paragraphs.
+    Levels hold Stirling ratios, and `n_k` is zero on entry and exit.
     """
     n_topics = state.document_tables.shape[1]
     evidence[:] = 0.0
@@ -476,24 +446,7 @@ def fold_in(
     corpus, lengths, state, words, sections, paragraphs, alpha, scratch, n_sweeps, burn_in, amount,
     place, key, doc_topic, section_topic, paragraph_topic, rng,
 ):  # fmt: skip
-    """Write E[mu] and E[nu] of every document, with topics fixed, averaged over its own chain.
-
-    It stops after the sweep that completes `amount`, and is called again until all are done.
-
-    Parameters
-    ----------
-    lengths : (J,) int64
-        Number of words of each paragraph.
-    amount : int
-        Number of words, paragraphs and documents to sweep, counted once per sweep.
-    place : (2,) int64, changed
-        Document, and the number of its finished sweeps.
-    key : (4,) uint64
-        Key that determines the stream of each document together with its content.
-    doc_topic, section_topic, paragraph_topic : output, zero on entry
-    rng : (4,) uint64
-        Stream of the document.
-    """
+    """Write E[mu], E[nu] of every document, with topics fixed; arguments as in ``_fold_in.py``."""
     scale = 1.0 / (n_sweeps - burn_in)
     while place[0] < corpus.doc_ptr.shape[0] - 1 and amount > 0:
         d = place[0]

@@ -27,21 +27,12 @@ from skdp.topics._tables._kernels import Ratios
 
 @dataclass(frozen=True)
 class SectionModel:
-    """A sample of the model without the corpus, into which new documents are folded.
+    """A sample of the model without the corpus, into which new documents are folded."""
 
-    Attributes
-    ----------
-    components : (K, W) float32 array
-        Word probabilities of the topics.
-    doc_topic_prior : (K,) array
-    discount, concentration : (2,) arrays
-        Values of sections and of paragraphs.
-    """
-
-    components: NDArray[np.float32]
-    doc_topic_prior: NDArray[np.float64]
-    discount: NDArray[np.float64]
-    concentration: NDArray[np.float64]
+    components: NDArray[np.float32]  # (K, W)
+    doc_topic_prior: NDArray[np.float64]  # (K,)
+    discount: NDArray[np.float64]  # (2,): of sections, of paragraphs
+    concentration: NDArray[np.float64]  # (2,)
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> SectionFoldIn:
         """Return the fold-in of documents of the corpus, with its tables precomputed."""

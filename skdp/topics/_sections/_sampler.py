@@ -40,34 +40,19 @@ LEVELS = "section", "paragraph"
 
 
 class SectionParameters(NamedTuple):
-    """Parameters of the model: numbers, or "auto" if they are learned, and their priors.
-
-    `discount` and `concentration` are pairs, of sections and of paragraphs.
-    """
+    """Parameters of the model: numbers, or "auto" if they are learned, and their priors."""
 
     doc_topic_prior: Any
     topic_word_prior: Any
     dirichlet_prior: tuple[float, float]
-    discount: tuple[Any, Any]
+    discount: tuple[Any, Any]  # of sections, of paragraphs
     discount_prior: tuple[float, float]
-    concentration: tuple[Any, Any]
+    concentration: tuple[Any, Any]  # of sections, of paragraphs
     concentration_prior: tuple[float, float]
 
 
 class SectionSampler(TopicSampler):
-    """Markov chain of topics and tables over one corpus, whose parts are the sections.
-
-    Parameters
-    ----------
-    corpus : SegmentedCorpus
-    n_topics : int
-    parameters : SectionParameters
-    init : "random", (n_tokens,) or (K, W) array
-        Topics of the words in the first state; or word probabilities of topics by which the words
-        are first seated.
-    init_stream, stream : (4,) uint64 arrays
-        Streams of the first state and of the sweeps.
-    """
+    """Markov chain of topics and tables over one corpus, whose parts are the sections."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *TopicSampler._data_attributes, "_documents", "_stirling", "_weights", "_scratch",
@@ -84,7 +69,7 @@ class SectionSampler(TopicSampler):
         corpus: SegmentedCorpus,
         n_topics: int,
         parameters: SectionParameters,
-        init: Any,
+        init: Any,  # "random", topics of words (n_tokens,), or word probabilities (K, W)
         init_stream: NDArray[np.uint64],
         stream: NDArray[np.uint64],
     ):

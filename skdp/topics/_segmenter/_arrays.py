@@ -20,17 +20,10 @@ LONGEST = 2**40
 
 
 class KnownUnits(NamedTuple):
-    """Documents of units, and the known gaps before them.
-
-    Attributes
-    ----------
-    corpus : SegmentedCorpus
-    known : (J,) array of int8
-        1: a part begins at the unit; 0: none does; -1: unknown. 1 at the first of a document.
-    """
+    """Documents of units, and the known gaps before them."""
 
     corpus: SegmentedCorpus
-    known: NDArray[np.int8]
+    known: NDArray[np.int8]  # (J,), a part begins: 1, 0 or -1: unknown; 1 at the first unit
 
 
 def nothing_known(corpus: SegmentedCorpus) -> KnownUnits:

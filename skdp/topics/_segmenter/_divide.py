@@ -15,20 +15,12 @@ from skdp.topics._segmenter._kernels_divide import find_division
 from skdp.topics._segmenter._model import SegmenterModel
 from skdp.topics._shared._expected_topics import expect_topics
 
-RARE = 0.001
+RARE = 0.001  # of 200 topics about six are left in a unit of ten words
 """Expected number of words of a topic in a unit below which the topic is left out."""
 
 
 def check_known(corpus: SegmentedCorpus, y: Any, most: int | None) -> KnownUnits:
-    """Return documents with the known cuts of `y`.
-
-    Labels of documents, which a pipeline passes to all of its steps, are ignored.
-
-    Raises
-    ------
-    ValueError
-        If `y` does not fit the documents, or a part would be longer than `most` units.
-    """
+    """Return documents with the known cuts of `y`; raise a ValueError if they do not fit."""
     data = nothing_known(corpus)
     if y is None:
         return data
@@ -42,7 +34,7 @@ def check_known(corpus: SegmentedCorpus, y: Any, most: int | None) -> KnownUnits
     if any(isinstance(given, set | frozenset) for given in y):
         raise ValueError("y must hold arrays of known cuts, not sets of topics.")
     if not any(given is None or is_list_like(given) for given in y):
-        return data
+        return data  # labels of documents, which a pipeline passes to all of its steps
     for d, given in enumerate(y):
         if given is None:
             continue
@@ -100,22 +92,11 @@ def check_numbers(n_parts: Any, corpus: SegmentedCorpus, most: int | None) -> ND
 def divide(
     corpus: SegmentedCorpus,
     models: list[SegmenterModel],
-    shares: list[tuple[NDArray[Any], ...]],
-    n_parts: NDArray[np.int64],
+    shares: list[tuple[NDArray[Any], ...]],  # E[mu] (D, K), E[nu] of units (J, K), and more
+    n_parts: NDArray[np.int64],  # (D,); 0: any number
     most_words: int | None,
 ) -> list[NDArray[np.int64]]:
-    """Return the first unit of each part but the first in the most probable divisions.
-
-    Parameters
-    ----------
-    corpus : SegmentedCorpus
-    models : list of SegmenterModel
-    shares : list of tuples
-        E[mu] (D, K) and E[nu] of units (J, K) under each model, before anything else.
-    n_parts : (D,) array
-        0: any number.
-    most_words : int or None
-    """
+    """Return the first unit of each part but the first in the most probable divisions."""
     log_cut, log_rest = np.mean(
         [[np.log(m.cut_probability), np.log1p(-m.cut_probability)] for m in models], axis=0
     )
@@ -144,14 +125,11 @@ def divide(
 
 
 def drop_rare(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return expected counts of topics (M, U, K) without rare topics, whose words the others get.
-
-    Of 200 topics about six are left in a unit of ten words. A unit all of whose topics are rare
-    keeps them.
-    """
+    """Return expected counts (M, U, K) without rare topics, whose words go to the others."""
     kept = np.where(counts < RARE, 0.0, counts)
     sums = kept.sum(axis=2, keepdims=True)
     scaled = kept * counts.sum(axis=2, keepdims=True)
+    # A unit all of whose topics are rare keeps them.
     return np.divide(scaled, sums, out=counts.copy(), where=sums > 0.0)
 
 

@@ -119,10 +119,7 @@ def filter_forward(first, last, unit_ptr, topics, prior, work):
 def walk_back(e, first, unit_ptr, topics, prior, work, out):
     """Write the log evidence of each part that ends at `e`, with its gaps, to `out`; by its begin.
 
-    Returns
-    -------
-    lowest : int
-        The first unit at which such a part may begin.
+    Return the first unit at which such a part may begin.
     """
     log, n, s = 0.0, 0, e
     lowest = max(0, e - prior.most)
@@ -203,11 +200,7 @@ def add_cut_probabilities(first, last, unit_ptr, topics, prior, work, out):
 def weigh_divisions(first, last, unit_ptr, topics, prior, work, probabilities):
     """Return the log evidence of a document, summed over all divisions; add probabilities of cuts.
 
-    Parameters
-    ----------
-    work : CutScratch
-        Prior with `base` and `inverse` of the document.
-    probabilities : (J,) float64, output
+    In `work`, `base` and `inverse` are those of the document.
     """
     add_cut_probabilities(first, last, unit_ptr, topics, prior, work, probabilities)
     return work.forward[last - first]

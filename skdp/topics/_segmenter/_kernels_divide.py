@@ -12,6 +12,7 @@ e - 1 is that of a Dirichlet-multinomial distribution with expected counts n_k, 
 | bases | b mu_k | (M, K) float64 | |
 | sizes | | (U,) int64 | words of each unit |
 | log_cut, log_rest | log rho, log (1 - rho) | scalars | |
+| most_units, most_words | | scalars | largest sizes of a part; words: if it has several units |
 | evidence | log E(s, e) | (U + 1,) float64 | of parts that begin at unit s |
 | best | | (P + 1, U + 1) float64 | largest log probability of p parts that end before a unit |
 | before | | (P + 1, U + 1) int64 | where the last of them begins |
@@ -26,10 +27,7 @@ from skdp._numeric._numba import njit_internal_nogc, njit_loop
 
 @njit_internal_nogc
 def weigh_parts(s, end, counts, bases, n_k, evidence):
-    """Write the log evidence of the parts that begin at `s` and end at `end` or before.
-
-    `n_k` (K,) is scratch.
-    """
+    """Write the log evidence of the parts that begin at `s` and end at `end` or before."""
     n_samples, n_topics = bases.shape
     for e in range(s + 1, end + 1):
         evidence[e] = 0.0
@@ -57,19 +55,7 @@ def find_division(
     n_parts, counts, bases, sizes, log_cut, log_rest, most_units, most_words, n_k, evidence, best,
     before, starts,
 ):  # fmt: skip
-    """Write the most probable division into `n_parts` parts (0: any number) to `starts`.
-
-    Parameters
-    ----------
-    most_units : int
-        Largest number of units of a part.
-    most_words : int
-        Largest number of words of a part of several units.
-    n_k, evidence : scratch
-    best, before : scratch
-        With ``n_parts + 1`` rows, or one.
-    starts : (U,) int8, output
-    """
+    """Write the most probable division into `n_parts` parts (0: any number) to `starts` (U,)."""
     n_units, n_rows = sizes.shape[0], best.shape[0]
     for p in range(n_rows):
         for e in range(n_units + 1):

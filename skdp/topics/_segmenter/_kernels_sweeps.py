@@ -42,23 +42,12 @@ class Units(NamedTuple):
 
 
 class Divided(NamedTuple):
-    """State of a chain.
-
-    Attributes
-    ----------
-    topics : (n,) int32
-    starts : (J,) int8
-        Whether a part begins at a unit.
-    shares : (D, K) float64
-        mu.
-    served : (D, K) int32
-        c, the tables from which mu was last drawn.
-    """
+    """State of a chain."""
 
     topics: np.ndarray
-    starts: np.ndarray
-    shares: np.ndarray
-    served: np.ndarray
+    starts: np.ndarray  # (J,) int8, whether a part begins at a unit
+    shares: np.ndarray  # (D, K), mu
+    served: np.ndarray  # (D, K) int32, c: the tables from which mu was last drawn
 
 
 class PartBuffers(NamedTuple):
@@ -169,10 +158,7 @@ def sweep_units(
 def add_estimates(
     d, units, state, prior, cut_prior, parts, work, doc_topic, unit_topic, probabilities
 ):  # fmt: skip
-    """Add E[mu], E[nu] of the units and the probabilities of cuts of document `d` to running sums.
-
-    E[mu] is given the tables, E[nu] of a part given mu; cuts are integrated out.
-    """
+    """Add E[mu] given tables, E[nu] of units given mu, and probabilities of cuts to sums."""
     first, last = units.doc_ptr[d], units.doc_ptr[d + 1]
     b, n_topics = prior.concentration[0], prior.alpha.shape[0]
     total = 0.0
@@ -252,24 +238,9 @@ def fold_in_units(
     units, lengths, state, words, prior, cut_prior, ratios, scratch, parts, work, n_whole, n_sweeps,
     burn_in, amount, place, key, doc_topic, unit_topic, probabilities, rng,
 ):  # fmt: skip
-    """Write E[mu], E[nu] and probabilities of cuts of every document, with topics fixed.
+    """Write E[mu], E[nu] and probabilities of cuts of documents; arguments as in ``_fold_in.py``.
 
-    Each document has its own chain, which begins with one part for `n_whole` sweeps. It stops after
-    the sweep that completes `amount`, and is called again until all are done.
-
-    Parameters
-    ----------
-    lengths : (J,) int64
-        Number of words of each unit.
-    amount : int
-        Number of words, units and documents to sweep, counted once per sweep.
-    place : (2,) int64, changed
-        Document, and the number of its finished sweeps.
-    key : (4,) uint64
-        Key that determines the stream of each document together with its content.
-    doc_topic, unit_topic, probabilities : output, zero on entry
-    rng : (4,) uint64
-        Stream of the document.
+    A chain begins with one part for `n_whole` sweeps.
     """
     scale = 1.0 / (n_sweeps - burn_in)
     while place[0] < units.doc_ptr.shape[0] - 1 and amount > 0:

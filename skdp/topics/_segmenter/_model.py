@@ -44,19 +44,10 @@ def stirling_weights(corpus: SegmentedCorpus) -> Ratios:
 
 @dataclass(frozen=True)
 class SegmenterModel:
-    """A sample of the model without the corpus, into which new documents are folded.
+    """A sample of the model without the corpus, into which new documents are folded."""
 
-    Attributes
-    ----------
-    components : (K, W) float32 array
-        Word probabilities of the topics.
-    doc_topic_prior : (K,) array
-    concentration, cut_probability : float
-    max_units : int or None
-    """
-
-    components: NDArray[np.float32]
-    doc_topic_prior: NDArray[np.float64]
+    components: NDArray[np.float32]  # (K, W)
+    doc_topic_prior: NDArray[np.float64]  # (K,)
     concentration: float
     cut_probability: float
     max_units: int | None

@@ -53,18 +53,7 @@ class CutParameters(NamedTuple):
 
 
 class SegmenterSampler(TopicSampler):
-    """Markov chain of topics, cuts and shares of documents over one corpus.
-
-    Parameters
-    ----------
-    data : KnownUnits
-    n_topics : int
-    parameters : CutParameters
-    init : (n_tokens,) or (K, W) array
-        Topics of the words in the first state; or word probabilities of topics by which the words
-        are first seated. It has no cuts but the known ones.
-    stream : (4,) uint64 array
-    """
+    """Markov chain of topics, cuts and shares of documents over one corpus."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *TopicSampler._data_attributes, "_known", "_units", "_ratios", "_scratch", "_parts",
@@ -81,7 +70,7 @@ class SegmenterSampler(TopicSampler):
         data: KnownUnits,
         n_topics: int,
         parameters: CutParameters,
-        init: NDArray[Any],
+        init: NDArray[Any],  # topics (n_tokens,) or word probabilities (K, W); only known cuts
         stream: NDArray[np.uint64],
     ):
         super().__init__(

@@ -13,17 +13,11 @@ from skdp.data import SegmentedCorpus
 class AllowedTopics(NamedTuple):
     """Topics that the words of nodes, documents or segments, may have.
 
-    Attributes
-    ----------
-    sets : (n_sets, K) array of bool
-        Whether a topic is in a set; no set is empty. If the number of topics is inferred, the last
-        column stands for all topics beyond the columns before it.
-    set_of : (nodes,) array of int64
-        The set of each node.
+    If the number of topics is inferred, the last column of `sets` stands for all topics beyond.
     """
 
-    sets: NDArray[np.bool_]
-    set_of: NDArray[np.int64]
+    sets: NDArray[np.bool_]  # (n_sets, K), whether a topic is in a set; no set is empty
+    set_of: NDArray[np.int64]  # (nodes,), the set of each
 
     @classmethod
     def every(cls, n_topics: int, n_nodes: int) -> AllowedTopics:

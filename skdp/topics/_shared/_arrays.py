@@ -22,13 +22,10 @@ MAX_TOTAL = 2.0**53
 
 
 def check_counts(words: WordCounts) -> None:
-    """Raise if a word may have occurred in a topic more often than its count can represent.
-
-    A saturated count does not increase, while totals do; so they differ permanently once a word
-    was lost, even if the count has decreased since. Below `MAX_COUNT` no sum of counts is rounded.
-    """
-    if words.totals.sum() < MAX_COUNT:
+    """Raise if a word may have occurred in a topic more often than its count can represent."""
+    if words.totals.sum() < MAX_COUNT:  # no sum of counts is rounded
         return
+    # A saturated count does not increase, while totals do; so they differ once a word was lost.
     sums = words.counts.sum(axis=0, dtype=np.float64)
     largest = words.counts.max(axis=0)
     overflows = (sums != words.totals) | (largest >= MAX_COUNT)
@@ -83,16 +80,9 @@ SMALLEST = np.float32(1e-25)
 
 
 def close_gaps(words: WordCounts) -> tuple[Places, Places, Ints]:
-    """Move the last topics with words into columns without words, so that no gaps are left.
+    """Move the last topics with words into gaps; return used columns, the gaps, and new numbers.
 
     Topics with seed words or given words have totals, so they keep their numbers.
-
-    Returns
-    -------
-    used, gaps : arrays of int64
-        Columns of topics with words, and columns before the last of them that topics moved to.
-    names : (K,) int32
-        New number of each column.
     """
     counts, totals, _ = words
     used = np.flatnonzero(totals)

@@ -13,14 +13,9 @@ from skdp.inference._alignment import align_labels
 class TopicAverages:
     """Means over the kept sweeps of one chain, with labels that follow the chain.
 
-    Topics of a chain may switch labels, so before a sample is added the means so far are reordered
-    to match it (Hungarian method on the topics' word probabilities). They keep their order if a
-    given prior distinguishes the topics of the sampler, and topics with seed words or given words
-    keep their numbers.
-
-    The sampler defines which quantities are averaged besides the topics: `empty_sums` returns an
-    array for each attribute, `topic_axes` the axis, if any, along which it lists topics, and
-    `add_to` adds the current values.
+    Before a sample is added, the means are reordered to match it, except for topics that seed
+    words, given words or a prior distinguish. The sampler defines `empty_sums`, `topic_axes` (the
+    axes along which sums list topics) and `add_to`.
     """
 
     def __init__(self) -> None:

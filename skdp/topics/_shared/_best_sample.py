@@ -11,10 +11,8 @@ import numpy as np
 class BestSample:
     """The kept sample with the highest log joint; topics are sorted by their number of words.
 
-    Topics with seed words or given words come first, in the order of their numbers.
-
-    Means over samples would mix topics: two samples with different numbers of topics have topics
-    that do not correspond.
+    Topics with seed words or given words come first, in order. Means over samples would mix topics:
+    those of samples with different numbers of topics do not correspond.
     """
 
     def __init__(self) -> None:

@@ -19,16 +19,8 @@ from skdp.topics._shared._kernels import score_tokens
 def split_words(
     corpus: SegmentedCorpus,
 ) -> tuple[SegmentedCorpus, NDArray[np.int32], NDArray[np.int64]]:
-    """Split the words of every segment into random halves, regardless of their order.
-
-    Returns
-    -------
-    observed : SegmentedCorpus
-        The first halves, ceil(n / 2) of n words, sorted, with the same documents and segments.
-    scored : (n,) array of int32
-        Word ids of the second halves.
-    segment_of : (n,) array of int64
-        Segment of each scored word.
+    """Return random halves of each segment's words, regardless of order: the observed half, sorted,
+    in the same segments, the scored half, and the segment of each scored word.
     """
     corpus = sort_words(corpus)
     is_scored = find_second_halves(corpus.segment_ptr, corpus.tokens)
@@ -42,14 +34,11 @@ def split_words(
 def score_documents(
     corpus: SegmentedCorpus, models: list[Model], settings: FoldIn
 ) -> tuple[NDArray[np.float64], int]:
-    """Return the log probability of every document's scored tokens, and their total number.
-
-    A token's probability is averaged over the models.
-    """
+    """Return the log probability of every document's scored tokens, and their total number."""
     observed, scored, segment_of = split_words(corpus)
     if len(scored) == 0:
         return np.zeros(len(corpus)), 0
-    probabilities = np.zeros(len(scored))
+    probabilities = np.zeros(len(scored))  # averaged over the models
     fold_ins = fold_in_documents(observed, models, settings)
     for model, shares in zip(models, fold_ins, strict=True):
         score_tokens(scored, segment_of, shares[1], model.components, probabilities)

@@ -30,21 +30,7 @@ def _drop(executor: Executor) -> None:
 
 
 class DistributedCorpus(Distributed):
-    """Partitions of documents that an executor has distributed, as the data of a fit.
-
-    Parameters
-    ----------
-    X : PartitionedCorpus
-    executor : Executor
-
-    Attributes
-    ----------
-    n_features, n_partitions : int
-    sizes : list of Size
-        Sizes of the partitions.
-    n_moved : int
-        Bytes of changes, see `Distributed`.
-    """
+    """Partitions of documents that an executor has distributed, as the data of a fit."""
 
     def __init__(self, X: PartitionedCorpus, executor: Executor):
         super().__init__(X, executor, CorpusPartition)
@@ -66,16 +52,7 @@ class DistributedCorpus(Distributed):
         return sum(size.n_tokens for size in self.sizes)
 
     def label(self, y: Sequence[Any] | None, check: Callable[..., AllowedTopics | None]) -> None:
-        """Send labels to the documents, and check both.
-
-        Parameters
-        ----------
-        y : sequence or None
-            An entry for each document of all partitions.
-        check : callable
-            Returns the topics that documents may have, given labels, documents, and `first`, the
-            index of the first document.
-        """
+        """Send the labels of documents, if any, to their partitions, and `check` both there."""
         ends = np.cumsum([0, *(size.n_documents for size in self.sizes)]).tolist()
         if y is not None and len(y) != ends[-1]:
             raise ValueError(
@@ -114,13 +91,7 @@ class DistributedCorpus(Distributed):
         return self._source() is X
 
     def go_on(self, n_jobs: int | None) -> None:
-        """Prepare for another fit.
-
-        Raises
-        ------
-        LostWorkerError
-            If partitions are lost.
-        """
+        """Prepare for another fit; raise a LostWorkerError if partitions are lost."""
         self._executor.go_on(n_jobs)
 
     def read(self, folder: Path) -> None:

@@ -12,19 +12,11 @@ from skdp.topics._shared._averages import TopicAverages
 
 
 class DistributedAverages(TopicAverages):
-    """Means over the kept sweeps of a chain over partitions; means of documents stay there.
-
-    A copy, or an object made only for the current state, is temporary and ends with `drop`. The
-    averages of the chain itself are lasting.
-
-    Parameters
-    ----------
-    is_lasting : bool, default=False
-    """
+    """Means over the kept sweeps of a chain over partitions; means of documents stay there."""
 
     def __init__(self, *, is_lasting: bool = False) -> None:
         super().__init__()
-        self.is_lasting = is_lasting
+        self.is_lasting = is_lasting  # otherwise for the current state only, until `drop`
         self._key = uuid4().hex
 
     def add(self, sampler: Any) -> None:

@@ -17,11 +17,9 @@ from skdp.topics._shared._sampler import TopicSampler
 class DistributedSampler(TopicSampler):
     """Markov chain over a corpus in partitions, equivalent to the chain over its shards.
 
-    It precedes the class of that chain among the bases, and inherits its draws of parameters. That
-    class returns the parameters that shards need from `parameters`, and defines `take_parameters`,
-    `statistics`, `late_statistics` and `report` for a sampler of one shard.
-
-    Parameters are set before `_begin_partitions` is called. Partitions are in `data`.
+    It precedes the class of that chain among the bases, which defines `parameters`,
+    `take_parameters`, `statistics`, `late_statistics` and `report` for a sampler of one shard.
+    Parameters are set before `_begin_partitions` is called.
     """
 
     is_distributed = True
@@ -60,12 +58,9 @@ class DistributedSampler(TopicSampler):
         return other
 
     def _settle(self, last: Any) -> list[Any]:
-        """Apply the changes of all partitions; return their size and the other statistics.
-
-        The sum of the changes stays in place for the next sweep.
-        """
+        """Apply the changes of all partitions; return their size and the other statistics."""
         self._n_changes += 1
-        self._last = last
+        self._last = last  # stays in place for the next sweep
         prior = self.topic_word_prior if self.learns_topic_word_prior else None
         self._totals, self._rises, *found = self.data.first(
             "settle", self._c, self._n_changes, last, prior
@@ -140,13 +135,7 @@ class DistributedSampler(TopicSampler):
         self.data.run("add_sample", self._c, key, self.data.share(self.parameters()))
 
     def reorder(self, key: str, axes: dict[str, int], order: NDArray[np.intp]) -> None:
-        """Make label ``order[k]`` of sums label k.
-
-        Parameters
-        ----------
-        axes : dict
-            The axes of the reordered labels: `topic_axes` or others.
-        """
+        """Make label ``order[k]`` of sums label k, along `topic_axes` or other axes."""
         self.data.run("reorder", self._c, key, self._sums_by(axes), order)
 
     def _sums_by(self, axes: dict[str, int]) -> tuple[str, ...]:

@@ -28,15 +28,9 @@ SMALLEST_FIXED = 1e-17
 
 
 class FixedTopics(NamedTuple):
-    """The first topics of a model, whose words are given.
+    """The first topics of a model, whose words are given."""
 
-    Attributes
-    ----------
-    phi : (F, W) array
-        Word probabilities; those below `SMALLEST_FIXED` count as 0.
-    """
-
-    phi: NDArray[np.float64]
+    phi: NDArray[np.float64]  # (F, W), word probabilities; those below `SMALLEST_FIXED` count as 0
 
     @property
     def possible(self) -> NDArray[np.bool_]:
@@ -44,10 +38,7 @@ class FixedTopics(NamedTuple):
         return self.phi >= SMALLEST_FIXED
 
     def write_to(self, words: WordCounts, gamma: float) -> None:
-        """Write the columns of the fixed topics to counts of words by topic.
-
-        If topics are given instead of counts, write probabilities.
-        """
+        """Write the columns of fixed topics to counts of words by topic, or to probabilities."""
         n_fixed = len(self.phi)
         if words.fixed:
             words.counts[:, :n_fixed] = np.where(self.possible, self.phi, 0.0).T
@@ -77,14 +68,7 @@ class FixedTopics(NamedTuple):
         allowed: AllowedTopics,
         stream: NDArray[np.uint64],
     ) -> None:
-        """Draw the first topic of every word, in proportion to its prior mean in the topics.
-
-        Parameters
-        ----------
-        topics, tokens : (n,) int32
-        allowed : AllowedTopics
-            The topics that words may have.
-        """
+        """Draw the first topics of words in proportion to their prior means in allowed topics."""
         n_fixed, n_words = self.phi.shape
         means = np.full((allowed.sets.shape[1], n_words), gamma)
         if seeds is not None:

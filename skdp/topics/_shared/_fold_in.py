@@ -1,4 +1,11 @@
-"""Fold-in of new documents under given topics."""
+"""Fold-in of new documents under given topics.
+
+Kernels of fold-ins have arguments in common. Every document has its own chain of `n_sweeps`, the
+first `burn_in` of which are discarded, and its own stream `rng`, which its content and `key`
+determine. A call ends after the sweep that completes `work`, or `amount`: words, segments and
+documents, counted once per sweep. The next call continues from `place`: the document, and the
+number of its finished sweeps. Outputs are zero on first entry.
+"""
 
 from __future__ import annotations
 
@@ -23,41 +30,27 @@ Shares = tuple[NDArray[Any], ...]
 
 
 class FoldIn(NamedTuple):
-    """Settings of a fold-in.
-
-    Attributes
-    ----------
-    n_sweeps, burn_in : int
-    key : (4,) uint64 array
-        Key that determines a document's random stream together with the document's content.
-    n_jobs : int or None
-    options : dict
-        Additional settings of a family of models.
-    """
+    """Settings of a fold-in."""
 
     n_sweeps: int
     burn_in: int
     key: NDArray[np.uint64]
     n_jobs: int | None
-    options: dict[str, Any]
+    options: dict[str, Any]  # of a family of models
 
 
 class Halt:
-    """Flag that stops workers in other threads whose results are no longer needed.
-
-    A worker in another process has a copy, which is never set: joblib ends such workers.
-    """
+    """Flag that stops workers in other threads whose results are no longer needed."""
 
     def __init__(self) -> None:
-        self.called = False
+        self.called = False  # always in copies in other processes: joblib ends such workers
 
 
 def slices(halt: Halt) -> Iterator[int]:
     """Yield the amount of work of the next kernel call, until the loop ends or is halted.
 
-    Python cannot raise a KeyboardInterrupt before a kernel returns. So a long task is split into
-    calls of about a tenth of a second each. The splits do not affect the result, so they may
-    depend on the clock: the time per word differs a thousandfold between models.
+    Python cannot raise a KeyboardInterrupt before a kernel returns, so a call takes about a tenth
+    of a second; the time per word differs a thousandfold. Splits do not affect the result.
     """
     work = float(_FIRST_SLICE)
     while not halt.called:
@@ -70,10 +63,7 @@ def slices(halt: Halt) -> Iterator[int]:
 def run_in_threads(
     function: Callable[..., Any], parts: list[tuple[Any, ...]], n_jobs: int | None
 ) -> list[Any]:
-    """Return ``function(*part, halt)`` for every part.
-
-    If an exception is raised here, such as a KeyboardInterrupt, the workers are halted.
-    """
+    """Return ``function(*part, halt)`` for every part; an exception here halts the workers."""
     halt = Halt()
     try:
         results = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)(
@@ -88,8 +78,7 @@ def run_in_threads(
 class Folding(Protocol):
     """A function that folds documents in; it is a class, so that it can be pickled.
 
-    Its instances are equal only to themselves (``eq=False``): joblib hashes the objects that it
-    sends to dask.
+    Instances are equal only to themselves (``eq=False``): joblib hashes what it sends to dask.
     """
 
     def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
@@ -110,17 +99,13 @@ class Model(Protocol):
 def fold_in_documents(
     corpus: SegmentedCorpus, models: list[Any], settings: FoldIn
 ) -> Iterator[Shares]:
-    """Yield topic shares of documents and of segments for each model, with its topics fixed.
-
-    Documents are independent given the topics, and each has its own random stream, so the chunks
-    do not affect the result. Each model adds its index to the key of the streams, so that the
-    errors of the fold-ins are independent.
-    """
+    """Yield topic shares of documents and of segments for each model, with its topics fixed."""
+    # Chunks do not affect the result, because each document has its own random stream.
     n_chunks = max(1, min(len(corpus), len(corpus.tokens) // _CHUNK_TOKENS))
     bounds = np.linspace(0, len(corpus), n_chunks + 1).astype(int)
     for m, model in enumerate(models):
         fold_in = model.prepare(corpus, settings)
-        key = settings.key + np.uint64(m)
+        key = settings.key + np.uint64(m)  # so that errors are independent
         chunks = [(corpus[begin:end], key) for begin, end in pairwise(bounds)]
         parts = run_in_threads(fold_in, chunks, settings.n_jobs)
         yield tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))

@@ -74,20 +74,7 @@ def log_likelihood_of_words(counts, totals, n_topics, gamma):
 
 @njit
 def score_tokens(scored, segment_of, segment_topic, components, out):
-    """Add p(w) = sum_k nu_jk phi_kw of every scored token to `out` (n,).
-
-    Parameters
-    ----------
-    scored : (n,) int32
-        Word ids.
-    segment_of : (n,) int64
-        Segment of each token.
-    segment_topic : (J, K) float64
-        E[nu].
-    components : (K, W) float32
-        phi.
-    out : (n,) float64
-    """
+    """Add p(w) = sum_k nu_jk phi_kw of every scored token to `out` (n,)."""
     for i in range(scored.shape[0]):
         p = 0.0
         for k in range(segment_topic.shape[1]):

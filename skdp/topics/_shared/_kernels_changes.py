@@ -26,14 +26,7 @@ _END = 2**62
 
 @njit_loop
 def move_words(tokens, before, after, counts, totals):
-    """Move the count of every word from its topic in `before` to its topic in `after`.
-
-    Parameters
-    ----------
-    tokens, before, after : (n,) int32
-    counts : (W, K') float32, changed
-    totals : (K',) float64, changed
-    """
+    """Move the count of every word from its topic in `before` to its topic in `after`."""
     for i in range(tokens.shape[0]):
         k, m = before[i], after[i]
         if k != m:
@@ -96,10 +89,7 @@ def _get(code, n):
 
 @njit_inlined
 def _next_cell(code, n, cell):
-    """Return the next cell of a change, its difference and the byte after it.
-
-    At the end of the change the cell is beyond all others.
-    """
+    """Return the next cell (at the end: beyond all others), its difference and the next byte."""
     if n == code.shape[0]:
         return np.int64(_END), np.int64(0), n
     gap, n = _get(code, n)
@@ -120,16 +110,9 @@ def decode_change(code, counts):
 def sum_codes(code, ptr, out):
     """Write the encoded sum of encoded changes to `out` (uint8); return the number of bytes.
 
-    Changes are added in turn to a block of cells that stays in the cache, so that each
-    byte is read only once, regardless of the number of changes. Cells in which changes cancel are
-    omitted: the next gap is then a sum of gaps. No number takes more bytes than its parts together.
-
-    Parameters
-    ----------
-    code : (n,) uint8
-        The bytes of all changes, concatenated.
-    ptr : (changes + 1,) int64
-        The bytes of change i are code[ptr[i]:ptr[i + 1]].
+    Change i is code[ptr[i]:ptr[i + 1]]. Changes are added to a block of cells that stays in the
+    cache. Cells in which changes cancel are omitted, so the next gap is a sum of gaps; no number
+    takes more bytes than its parts together.
     """
     n_changes = ptr.shape[0] - 1
     cells, differences = np.empty(n_changes, np.int64), np.empty(n_changes, np.int64)

@@ -4,6 +4,7 @@
 |---|---|---|---|
 | counts | c_kw | (K, W) float64 | words by topic; merged topics are added up in place |
 | totals | c_k | (K,) float64 | sums of the rows |
+| merges | | (K - 1, 2) int64 | merged clusters: 0 to K - 1 are topics, merge i makes K + i |
 | losses | | (K, K) float64 | loss of log likelihood if two topics are merged |
 | cluster_of_row | | (K,) int64 | number of the cluster in a row of `counts`, or -1 |
 """
@@ -43,16 +44,8 @@ def _write_losses(a, counts, totals, cluster_of_row, words, losses):
 def merge_topics(counts, totals, merges, losses_of_merges):
     """Merge the two topics whose merge loses least, until one topic is left.
 
-    The loss is that of the log likelihood of the words given their topics, sum_kw c_kw log(c_kw /
-    c_k): the Jensen-Shannon divergence of the two topics, weighted by their numbers of words.
-
-    Parameters
-    ----------
-    counts, totals
-        Changed: the rows of merged topics are added up.
-    merges : (K - 1, 2) int64, output
-        The merged clusters: topics are clusters 0 to K - 1, and merge i makes cluster K + i.
-    losses_of_merges : (K - 1,) float64, output
+    The loss of log likelihood, sum_kw c_kw log(c_kw / c_k), is the Jensen-Shannon divergence of
+    the two topics, weighted by their numbers of words.
     """
     n_topics = counts.shape[0]
     cluster_of_row = np.arange(n_topics)

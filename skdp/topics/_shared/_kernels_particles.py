@@ -36,10 +36,7 @@ MOVES = 30
 
 @njit_forceinline
 def next_stop(n, n_tokens):
-    """Return the number of words after which particles with `n` words are moved again.
-
-    All moves cost about as much as MOVES sweeps over the words, regardless of their number.
-    """
+    """Return the number of words at the next move; all moves cost about as much as MOVES sweeps."""
     return min(n + max(1, n // MOVES), n_tokens)
 
 
@@ -57,21 +54,10 @@ def log_mean_exp(log_weights):
 
 @njit
 def resample(log_weights, ancestors, rng):
-    """Draw ancestors in proportion to their weights, if the effective number is below R / 2.
+    """Draw ancestors by weight if the effective number is below R / 2; return the log mean weight.
 
-    Systematic resampling: R v_r / sum v copies of particle r, rounded up or down at random. A
-    surviving particle keeps its place, so that copies can be made in turn.
-
-    Parameters
-    ----------
-    log_weights : (R,) float64
-        Set to 0 if particles are resampled.
-    ancestors : (R,) int64, output
-
-    Returns
-    -------
-    log_mean : float
-        Log of the mean weight if particles are resampled, otherwise 0.
+    Systematic resampling: R v_r / sum v copies of particle r, rounded up or down at random.
+    Survivors keep their places, so that copies can be made in turn; weights become 1.
     """
     n = log_weights.shape[0]
     log_mean = log_mean_exp(log_weights)
@@ -80,7 +66,7 @@ def resample(log_weights, ancestors, rng):
         ancestors[r] = r
         squares += math.exp(2.0 * (log_weights[r] - log_mean))
     if 2.0 * n >= squares:  # effective number: (sum v)^2 / sum v^2, here n^2 / squares
-        return 0.0
+        return 0.0  # not resampled
     copies = ancestors.copy()  # np.zeros would make numba compile its error messages
     for r in range(n):
         copies[r] = 0

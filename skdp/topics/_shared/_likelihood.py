@@ -19,10 +19,7 @@ _CHUNK_TOKENS = 2_000
 
 
 class LikelihoodMixin:
-    """Mixin of the topic models that can estimate the probability of a whole document.
-
-    Their stored models have a method `prepare_likelihood`.
-    """
+    """Mixin of topic models that estimate p(document); stored models have `prepare_likelihood`."""
 
     def log_likelihood(self, X: Any, *, n_particles: int = 20) -> NDArray[np.float64]:
         r"""Return the log probability of all words of every document, with the topics fixed.
@@ -96,17 +93,14 @@ class LikelihoodMixin:
 def estimate_corpus(
     corpus: SegmentedCorpus, models: list[Any], settings: FoldIn, n_particles: int
 ) -> NDArray[np.float64]:
-    """Return the log of the mean over models of the estimates for every document.
-
-    Each model adds its index to the key of the streams, so that their errors are independent.
-    """
+    """Return the log of the mean over models of the estimates for every document."""
     n_chunks = max(1, min(len(corpus), len(corpus.tokens) // _CHUNK_TOKENS))
     bounds = np.linspace(0, len(corpus), n_chunks + 1).astype(int)
     parts = [corpus[begin:end] for begin, end in pairwise(bounds)]
     estimates = np.empty((len(models), len(corpus)))
     for m, model in enumerate(models):
         estimate = model.prepare_likelihood(corpus, settings)
-        key = settings.key + np.uint64(m)
+        key = settings.key + np.uint64(m)  # so that errors are independent
         if len(parts) == 1:  # a pool costs more than a small corpus
             estimates[m] = estimate(corpus, key, n_particles)
         else:

@@ -36,17 +36,10 @@ from skdp.topics._shared._shards import pack_state, unpack_state
 
 @dataclass(frozen=True)
 class CountChange:
-    """A change of words by topic. Changes are integers, so they add up in any order.
+    """A change of words by topic. Changes are integers, so they add up in any order."""
 
-    Attributes
-    ----------
-    code : (n,) uint8 array
-        Encoding of ``_kernels_changes``.
-    totals : (K',) float64 array
-    """
-
-    code: NDArray[np.uint8]
-    totals: NDArray[np.float64]
+    code: NDArray[np.uint8]  # encoding of ``_kernels_changes``
+    totals: NDArray[np.float64]  # (K',)
 
     @property
     def n_bytes(self) -> int:
@@ -105,13 +98,7 @@ class Replica:
         return self._n_state > max(_ROOM, n_bytes)
 
     def after(self, n_changes: int, last: CountChange) -> WordCounts:
-        """Return the words after `n_changes` changes, of which `last` may not be applied yet.
-
-        Raises
-        ------
-        ValueError
-            If a word occurs more often in a topic than its count can represent.
-        """
+        """Return the words after `n_changes` changes, of which `last` may not be applied yet."""
         with self._lock:
             if self._n_changes < n_changes:
                 last.apply(self.words)
@@ -144,8 +131,7 @@ def find_replica(fit: str, c: int, n_words: int, n_columns: int) -> Replica:
 class CorpusChain:
     """The state of a chain at a partition: a sampler of one shard, and sums for means.
 
-    Between calls the state is packed if the process holds too much of it: topics are in the
-    smallest dtype, and tables are stored as sparse arrays.
+    Between calls the state is packed if the process holds too much of it.
     """
 
     def __init__(self, sampler: Any, replica: Replica, *, is_first: bool):
@@ -196,8 +182,7 @@ class Size(NamedTuple):
 class CorpusPartition:
     """A partition in its process: documents, labels, and the state of chains by their index.
 
-    An executor calls its methods by name. They return tuples, which are added up over the
-    partitions, or nothing.
+    An executor calls its methods by name, and adds up the tuples that they return, if any.
     """
 
     corpus: SegmentedCorpus
@@ -217,13 +202,7 @@ class CorpusPartition:
     def begin(
         self, fit: str, c: int, make: Callable[..., Any], is_first: bool, *streams: Any
     ) -> tuple[CountChange]:
-        """Create the first state of a chain; return the counts of its words.
-
-        Parameters
-        ----------
-        make : callable
-            Returns a sampler of a corpus, given streams.
-        """
+        """Create the first state of a chain by `make`; return the counts of its words."""
         sampler = make(self.data, *([stream] for stream in streams))
         return (self._add_chain(fit, c, sampler, is_first=is_first),)
 
@@ -242,15 +221,7 @@ class CorpusPartition:
         parameters: dict[str, Any],
         stream: NDArray[np.uint64],
     ) -> tuple[Any, ...]:
-        """Draw the latent variables of the words once; return change, stream, bytes and statistics.
-
-        Parameters
-        ----------
-        n_changes : int
-            Number of changes of the words so far.
-        last : tuple
-            Its first item is the last change.
-        """
+        """Draw latent variables of the words once; return change, stream, bytes and statistics."""
         chain = self.chains[c]
         words = chain.replica.after(n_changes, last[0])
         with chain.opened(parameters) as sampler:
@@ -263,24 +234,7 @@ class CorpusPartition:
     def settle(
         self, c: int, n_changes: int, last: tuple[Any, ...], prior: float | None
     ) -> tuple[Any, ...]:
-        """Apply the last change to the replica; return facts about its words, and statistics.
-
-        Parameters
-        ----------
-        n_changes, last : as in `sweep`
-        prior : float or None
-            The prior of the words; None if it is fixed.
-
-        Returns
-        -------
-        totals : (K',) array
-        rises : float
-            Sum of rises for the update of the prior.
-        n_bytes : int
-            The size of the last change.
-        *statistics
-            The other items of `last`.
-        """
+        """Apply the last change; return totals and rises of the words, its bytes and statistics."""
         change, *statistics = last
         words = self.chains[c].replica.after(n_changes, change)
         rises = 0.0 if prior is None else sum_rises(prior, words.counts)
@@ -357,13 +311,7 @@ class CorpusPartition:
         return ([joblib.hash(self.data)],)
 
     def set_labels(self, check: Callable[..., AllowedTopics | None], own: Any) -> None:
-        """Check the documents and set their labels.
-
-        Parameters
-        ----------
-        own : (sequence or None, int)
-            The labels of the partition, and the index of its first document.
-        """
+        """Check documents and set their labels, given as `own` with the first document's index."""
         y, first = own
         self.allowed = check(y, self.corpus, first=first)
 

@@ -59,29 +59,16 @@ SWEEPS_OF_ROUND, ROUNDS_OF_BLOCK, FEWEST_BLOCKS, MOST_BLOCKS = 5, 3, 3, 6
 
 
 class HeldOut(NamedTuple):
-    """A corpus without some of its words, and these words.
+    """A corpus without some of its words, and these words."""
 
-    Attributes
-    ----------
-    rest : SegmentedCorpus
-        The corpus that the pilots see, with all documents and segments.
-    tokens : (n,) array of int32
-        Ids of the words that are held out.
-    segment_of, unit_of : (n,) arrays of int64
-        Segment of each of them, and the unit by which pilots are compared.
-    """
-
-    rest: SegmentedCorpus
+    rest: SegmentedCorpus  # what the pilots see, with all documents and segments
     tokens: NDArray[np.int32]
     segment_of: NDArray[np.int64]
-    unit_of: NDArray[np.int64]
+    unit_of: NDArray[np.int64]  # units by which pilots are compared: documents, or segments if few
 
 
 def hold_out_words(corpus: SegmentedCorpus, seed: np.random.SeedSequence) -> HeldOut | None:
-    """Return the corpus without a random fifth of its words, or None if it is too small.
-
-    The units are documents, or segments if there are only a few documents.
-    """
+    """Return the corpus without a random fifth of its words, or None if it is too small."""
     is_out = np.random.default_rng(seed).integers(0, 5, len(corpus.tokens), dtype=np.uint8) == 0
     segment_of = np.searchsorted(corpus.segment_ptr, np.flatnonzero(is_out), side="right") - 1
     document_of = np.searchsorted(corpus.doc_ptr, segment_of, side="right") - 1
@@ -99,18 +86,10 @@ Score = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 class PilotChoice(NamedTuple):
-    """What pilots have found.
+    """What pilots have found."""
 
-    Attributes
-    ----------
-    number : int
-        The best initial number of topics.
-    finds_topics : bool
-        Whether the best pilot is clearly better than one topic.
-    """
-
-    number: int
-    finds_topics: bool
+    number: int  # the best initial number of topics
+    finds_topics: bool  # whether the best pilot is clearly better than one topic
 
 
 Scores = dict[int, Score]
@@ -118,14 +97,11 @@ Scores = dict[int, Score]
 
 
 def score_one_topic(held_out: HeldOut) -> NDArray[np.float64]:
-    """Return the log probabilities of the units if all words have the same topic.
-
-    Its prior is learned from the rest, so that pilots are not better by their smoothing alone.
-    """
+    """Return the log probabilities of the units if all words have the same topic."""
     n_words = held_out.rest.n_features
     counts = np.bincount(held_out.rest.tokens, minlength=n_words)
     total, gamma = np.array([counts.sum()], dtype=np.float64), 1.0
-    for _ in range(_STEPS):
+    for _ in range(_STEPS):  # learned, so that pilots are not better by smoothing alone
         gamma = update_symmetric_dirichlet(
             gamma, sum_rises(gamma, counts), total, n_words, *_PRIOR_OF_ONE
         )
@@ -134,14 +110,7 @@ def score_one_topic(held_out: HeldOut) -> NDArray[np.float64]:
 
 
 class Pilot:
-    """A short chain over the words that are not held out.
-
-    Parameters
-    ----------
-    sampler : TopicSampler
-        The chain over `held_out.rest`.
-    held_out : HeldOut
-    """
+    """A short chain, `sampler`, over the words that are not held out."""
 
     def __init__(self, sampler: Any, held_out: HeldOut):
         self._sampler, self._held_out = sampler, held_out
@@ -185,14 +154,7 @@ def run_blocks(pilots: dict[int, Pilot], n_blocks: int, n_jobs: int | None) -> d
 
 
 class Comparison:
-    """Pilots compared with the best of them.
-
-    Parameters
-    ----------
-    scores : Scores
-    n_words : int
-        Number of words that are held out.
-    """
+    """Pilots compared with the best of them, by their scores of `n_words` held-out words."""
 
     def __init__(self, scores: Scores, n_words: int):
         self.best = max(scores, key=lambda number: float(scores[number][1].sum()))
@@ -248,8 +210,8 @@ def numbers_beside(number: int, known: list[int]) -> list[int]:
 
 def choose_number_of_topics(
     corpus: SegmentedCorpus,
-    size_of_topic: float,
-    start: Callable[[SegmentedCorpus, int], Any],
+    size_of_topic: float,  # bytes for its counts
+    start: Callable[[SegmentedCorpus, int], Any],  # returns the sampler of a new pilot
     seed: np.random.SeedSequence,
     most_topics: int | None,
     n_jobs: int | None,
@@ -258,25 +220,8 @@ def choose_number_of_topics(
     """Return the initial number of topics, chosen by pilots, and whether there are topics.
 
     Small numbers are tried, then large numbers unless they are hopeless, then the neighbors of the
-    best number. While the best climbs, the contenders go on. If it stops, the result is the
-    smallest number that is as good. If it climbs to the end, the result is the largest contender,
-    because chains that begin with more topics climb for longer.
-
-    Parameters
-    ----------
-    corpus : SegmentedCorpus
-    size_of_topic : float
-        Bytes for the counts of one topic.
-    start : callable
-        ``start(corpus, n_topics)`` returns the sampler of a new pilot.
-    seed : SeedSequence
-        Determines the words that are held out.
-    most_topics : int or None
-        Largest number; pilots that would begin with more begin with this one.
-    n_jobs : int or None
-        Number of threads that share the pilots.
-    fewest_topics : int
-        Smallest number; pilots that would begin with fewer begin with this one.
+    best. While the best climbs, the contenders go on. If it stops, the result is the smallest
+    number that is as good; otherwise the largest contender: with more topics chains climb longer.
     """
     held_out = hold_out_words(corpus, seed)
     most = most_topics or max(*LARGE_NUMBERS, fewest_topics)

@@ -1,7 +1,7 @@
 """Re-estimation of the Dirichlet priors: one step of Minka's fixed point, in its MAP form.
 
 Symbols: prior alpha_k, counts n_ik of vector i, n_i = sum_k n_ik, A = sum_k alpha_k; Gamma(shape,
-rate) prior on every alpha_k. The gradient of the log posterior in alpha_k is
+rate) prior on every alpha_k or their common value. The gradient of the log posterior in alpha_k is
 
     sum_i [Psi(alpha_k + n_ik) - Psi(alpha_k)] - sum_i [Psi(A + n_i) - Psi(A)]
         + (shape - 1) / alpha_k - rate,
@@ -66,15 +66,7 @@ def _rise(x, n):
 
 @njit
 def _sum_ups(prior, keys, times, ups):
-    """Add sum_i [Psi(prior_k + counts_ik) - Psi(prior_k)] of every column k to `ups` (K,).
-
-    Parameters
-    ----------
-    prior : (K,) float64
-    keys, times : (n,) int64
-        See `Frequencies`.
-    ups : (K,) float64, zero on entry
-    """
+    """Add sum_i [Psi(prior_k + counts_ik) - Psi(prior_k)] of every column k to `ups` (K,)."""
     for i in range(keys.shape[0]):
         k = keys[i] >> _SHIFT
         if k < prior.shape[0]:
@@ -108,11 +100,8 @@ def _sum_downs(x, totals, times):
 
 @njit
 def _count_values(values, frequencies):
-    """Add the number of occurrences of each value in the flat array `values` to `frequencies`.
-
-    Four tables, (4, n), take turns: adding to the cell that was just written, mostly the number of
-    zeros, would stall on that write.
-    """
+    """Add the number of occurrences of each value to `frequencies` (4, n)."""
+    # Four tables take turns: adding to the cell just written, mostly that of zeros, would stall.
     n_quarters = values.shape[0] // 4
     for i in range(n_quarters):
         for lane in range(4):
@@ -125,21 +114,12 @@ def _count_values(values, frequencies):
 class Frequencies:
     """Frequencies of each count in every column of tables of counts, and of each row sum.
 
-    They are sufficient for an update. They are integers, so the frequencies of the parts of a table
-    add up, in any order, to the same bits as those of the whole.
-
-    Attributes
-    ----------
-    keys : (n,) int64 array
-        The column, times 2^40, plus the count, in increasing order; the column after the last holds
-        the row sums. Counts of zero are omitted because they do not contribute.
-    times : (n,) int64 array
-        Number of occurrences of each key.
-    n_columns : int
+    They are sufficient for an update, and integers, so those of the parts of a table add up, in any
+    order, to the same bits as those of the whole.
     """
 
-    keys: NDArray[np.int64]
-    times: NDArray[np.int64]
+    keys: NDArray[np.int64]  # column x 2^40 + count > 0, in order; row sums are in the last column
+    times: NDArray[np.int64]  # number of occurrences of each key
     n_columns: int
 
     def __add__(self, other: Frequencies) -> Frequencies:
@@ -186,18 +166,7 @@ def update_dirichlet(
     rate: float,
     symmetric: bool,
 ) -> NDArray[np.float64]:
-    """Return the Dirichlet prior after one step of the MAP fixed point.
-
-    Parameters
-    ----------
-    prior, shape, rate, symmetric : as in `update_by_frequencies`
-    counts : (n_vectors, K) array of int
-        Counts drawn from each Dirichlet vector.
-
-    Returns
-    -------
-    (K,) array, from `FLOOR` to `CEILING`.
-    """
+    """Return the Dirichlet prior after one step of the fixed point, given counts (n_vectors, K)."""
     frequencies = count_frequencies([counts], counts.shape[1])
     return update_by_frequencies(prior, frequencies, shape, rate, symmetric)
 
@@ -209,23 +178,7 @@ def update_by_frequencies(
     rate: float,
     symmetric: bool,
 ) -> NDArray[np.float64]:
-    """Return the Dirichlet prior after one step of the MAP fixed point.
-
-    Parameters
-    ----------
-    prior : (K,) array
-        alpha; all entries equal if `symmetric`.
-    frequencies : Frequencies
-        Frequencies of the counts drawn from each Dirichlet vector.
-    shape, rate : float
-        Parameters of the Gamma prior on each alpha_k (on their common value if `symmetric`).
-    symmetric : bool
-        Whether all alpha_k are one parameter.
-
-    Returns
-    -------
-    (K,) array, from `FLOOR` to `CEILING`.
-    """
+    """Return the Dirichlet prior, in [FLOOR, CEILING], after one step of the MAP fixed point."""
     prior = np.asarray(prior, dtype=np.float64)
     ups = np.zeros_like(prior)
     _sum_ups(prior, frequencies.keys, frequencies.times, ups)
@@ -237,14 +190,7 @@ def update_by_frequencies(
 
 
 def sum_rises(prior: float, values: NDArray[np.number]) -> float:
-    """Return the sum of Psi(prior + n) - Psi(prior) over counts n, by their frequencies.
-
-    Parameters
-    ----------
-    prior : float
-    values : array of whole numbers
-        All counts, in any order; zeros may be left out.
-    """
+    """Return the sum of Psi(prior + n) - Psi(prior) over counts n; zeros may be left out."""
     largest, rest = int(values.max(initial=0)), 0.0
     if largest > _MOST:
         at_most = _digamma(prior + _MOST)
@@ -258,34 +204,14 @@ def sum_rises(prior: float, values: NDArray[np.number]) -> float:
 
 def update_symmetric_dirichlet(
     prior: float,
-    rises: float,
-    totals: NDArray[np.float64],
-    length: int,
+    rises: float,  # `sum_rises` of this prior and all counts, less that of the seeds
+    totals: NDArray[np.float64],  # sums of the counts of vectors, with seeds; 0 has no effect
+    length: int,  # of a vector
     shape: float,
     rate: float,
-    seed_totals: NDArray[np.float64] | None = None,
+    seed_totals: NDArray[np.float64] | None = None,  # of pseudo-counts, which are part of the prior
 ) -> float:
-    """Return the common value of a symmetric Dirichlet prior after one step of the fixed point.
-
-    This is equivalent to `update_dirichlet` with ``symmetric=True``, but for long vectors.
-
-    Parameters
-    ----------
-    prior : float
-    rises : float
-        `sum_rises` of this prior and all counts, less that of the seeds.
-    totals : (n_vectors,) array
-        The sum of the counts of each vector, with seeds. Vectors without any count have no effect.
-    length : int
-        Length of a vector.
-    shape, rate : float
-    seed_totals : array or None
-        The pseudo-counts of the vectors that have seeds, which are part of the prior.
-
-    Returns
-    -------
-    float, from `FLOOR` to `CEILING`.
-    """
+    """Return the common value that a symmetric `update_dirichlet` finds, but for long vectors."""
     down = length * _sum_downs(prior * length, totals, np.ones(len(totals), dtype=np.int64))
     if seed_totals is not None:
         ones = np.ones(len(seed_totals), dtype=np.int64)

@@ -18,17 +18,7 @@ def choose_representatives(
     components: NDArray[np.floating],
     n_segments: int,
 ) -> list[NDArray[np.int64]]:
-    """Return up to `n_segments` segments of each document, in reading order.
-
-    Parameters
-    ----------
-    corpus : SegmentedCorpus
-    segment_topic : (J, K) array
-        E[nu].
-    components : (K, W) array
-        phi.
-    n_segments : int
-    """
+    """Return up to `n_segments` segments of each document, in reading order."""
     lengths, part_ptr = np.diff(corpus.segment_ptr), corpus._own_parts()
     found = []
     for begin, end in pairwise(corpus.doc_ptr.tolist()):
@@ -56,11 +46,7 @@ def _rank(sums: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _share_out(n_words: list[int], limits: list[int], n: int) -> list[int]:
-    """Return the number of segments that each part gets, given its words and segments.
-
-    Every part gets one, the largest first; the next one goes to the part with the most words per
-    segment.
-    """
+    """Return how many segments parts get: one, the largest first, then by words per segment."""
     chosen = [0] * len(n_words)
     for _ in range(min(n, sum(limits))):
         open_parts = [p for p, limit in enumerate(limits) if chosen[p] < limit]

@@ -29,23 +29,9 @@ START_TOPIC_WORD_PRIOR = 0.05
 class TopicSampler(Part):
     """Markov chain of a topic model over one corpus, whose documents may be swept in shards.
 
-    Shards are ranges of whole documents. Each is swept with its own counts of words, which are
-    merged after every sweep (Newman et al., 2009); this is approximate unless there is one shard.
-
-    A subclass stores the state of each shard, a named tuple with `topics` among its arrays, in
-    `shards`, sets `topics_trade_places` to False if a prior distinguishes topics, and defines
-    `_take`, `_sweep_of`, `_update_parameters` and `_log_prior`. Its constructor first takes the
-    corpus, then creates the first state.
-
-    Parameters
-    ----------
-    n_topics : int
-    topic_word_prior : float, "auto" or WordPrior
-    dirichlet_prior : (float, float)
-    streams : list of (4,) uint64 arrays
-        One for each shard; the first draws the parameters as well.
-    n_jobs : int or None
-        Number of jobs for the shards.
+    Shards are ranges of documents. Each is swept with its own counts of words, which are merged
+    after every sweep (Newman et al., 2009); this is approximate unless there is one shard. The
+    constructor of a subclass first takes the corpus, then creates the first state.
     """
 
     is_distributed: ClassVar[bool] = False
@@ -59,19 +45,19 @@ class TopicSampler(Part):
     fixed: FixedTopics | None = None
     """Given words of the first topics, whose columns in `_words` hold no counts."""
 
-    shards: list[Any]
+    shards: list[Any]  # the state of each, a named tuple with `topics` among its arrays
     _words: Any
 
     def __init__(
         self,
         n_topics: int,
-        topic_word_prior: Any,
+        topic_word_prior: Any,  # float, "auto" or WordPrior
         dirichlet_prior: tuple[float, float],
-        streams: list[NDArray[np.uint64]],
+        streams: list[NDArray[np.uint64]],  # of the shards; the first draws parameters as well
         n_jobs: int | None,
     ):
         self.n_topics = n_topics
-        self.topics_trade_places = True
+        self.topics_trade_places = True  # False if a prior distinguishes topics
         self.dirichlet_prior = dirichlet_prior
         if isinstance(topic_word_prior, WordPrior):
             topic_word_prior, self.seeds, self.fixed = topic_word_prior
@@ -188,24 +174,15 @@ class TopicSampler(Part):
             self.shards[:] = sweep_shards(sweeps, streams, words, ledger, self.n_jobs)
 
     def hand_over(self, words: WordCounts, *, is_first: bool) -> WordCounts:
-        """Return the words by topic and replace them by `words`, those of the whole corpus.
-
-        Only the first partition returns seeds, so that the sum over partitions has them once.
-        """
+        """Return the words by topic and replace them by `words`, those of the whole corpus."""
         counts = self._dense_words()
-        if self.seeds is not None and not is_first:
+        if self.seeds is not None and not is_first:  # the sum over partitions has them once
             self.seeds.add_to(counts, -1)
         self._words = words
         return counts if self.fixed is None else self.fixed.clear(counts)
 
     def sweep_partition(self, words: WordCounts) -> WordCounts:
-        """Draw the latent variables of a partition's words once; return the updated counts.
-
-        Parameters
-        ----------
-        words : WordCounts
-            Words by topic of the whole corpus, which are not changed.
-        """
+        """Draw latent variables of a partition once; return the updated counts, not in place."""
         own = Counted.copy(words)
         if self.fixed is not None:
             self.fixed.write_to(own, self.topic_word_prior)
@@ -240,10 +217,7 @@ class TopicSampler(Part):
             self.fixed.write_to(self._words, self.topic_word_prior)
 
     def _return_strays(self, words: Any) -> None:
-        """Move words that rounding has put in a fixed topic that excludes them.
-
-        A single-precision draw may end in a topic of weight 0, about once in 2^25 draws.
-        """
+        """Move words that rounding, once in 2^25 draws, put in a fixed topic that excludes them."""
         if self.fixed is None:
             return
         for s, (corpus, shard) in enumerate(zip(self._corpora, self.shards, strict=True)):

@@ -76,17 +76,7 @@ class SeededMoves:
         return np.setdiff1d(self.seeds.seeded, bound).tolist()
 
     def _log_gain(self, k: int, counts: NDArray[Any], total: float) -> float:
-        """Return log R_k of words.
-
-        Parameters
-        ----------
-        k : int
-            A topic with seed words.
-        counts : array
-            Numbers of the seed words of k among the words, in the order of `_seed_words`.
-        total : float
-            Number of all words.
-        """
+        """Return log R_k of `total` words, with `counts` of the seed words of k among them."""
         assert self.seeds is not None
         eta, weight = self.topic_word_prior, self.seeds.weight
         shift, mass = eta * self.seeds.n_words, weight * len(counts)
@@ -121,16 +111,7 @@ class SeededMoves:
     def _log_ratio_of_seeds(
         self, k: int, kept: NDArray[np.int32], every: NDArray[np.int32], log_share: float
     ) -> float:
-        """Return the term of the seeds in the log ratio of a split of topic k.
-
-        Parameters
-        ----------
-        k : int
-        kept, every : arrays
-            The words that remain in k, and all words that are divided.
-        log_share : float
-            log v, of the share of the weight that remains.
-        """
+        """Return the seeds' term in the log ratio of a split of k, which keeps the words `kept`."""
         gain = self._log_gain_of_tokens(k, kept) - self._log_gain_of_tokens(k, every)
         return gain + log_share
 

@@ -20,22 +20,12 @@ from skdp.topics._shared._kernels import WordCounts
 
 
 class Seeds(NamedTuple):
-    """Seed words by topic.
+    """Seed words by topic."""
 
-    Attributes
-    ----------
-    topics, words : (n,) arrays of int64
-        Pairs of a topic and a word; no pair occurs twice.
-    weight : int
-        Pseudo-counts of each pair.
-    n_words : int
-        Size of the vocabulary.
-    """
-
-    topics: NDArray[np.int64]
-    words: NDArray[np.int64]
-    weight: int
-    n_words: int
+    topics: NDArray[np.int64]  # (n,), with `words`: pairs, none of which occurs twice
+    words: NDArray[np.int64]  # (n,)
+    weight: int  # pseudo-counts of each pair
+    n_words: int  # in the vocabulary
 
     @property
     def seeded(self) -> NDArray[np.int64]:

@@ -35,21 +35,13 @@ from skdp.topics._shared._packing import (
 
 
 class ShardSweep:
-    """Input of the sweep of one shard: its corpus and state, and the parameters.
+    """Input of the sweep of one shard: its corpus and state, and the parameters."""
 
-    A subclass lists in `_scratch` the attributes that `_make_scratch` recreates after unpickling.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    state : named tuple of arrays, `topics` among them
-    """
-
-    _scratch: ClassVar[tuple[str, ...]] = ()
+    _scratch: ClassVar[tuple[str, ...]] = ()  # recreated by `_make_scratch` after unpickling
 
     def __init__(self, corpus: Corpus, state: Any):
         self.corpus = corpus
-        self.state = state
+        self.state = state  # a named tuple of arrays, `topics` among them
 
     def sweep(self, words: Any, stream: NDArray[np.uint64]) -> Any:
         """Draw the latent variables of the words once; change `words` and return the state."""
@@ -134,23 +126,14 @@ class Counted:
 
 
 class Group:
-    """The task of one worker: shards that are swept in turn.
-
-    Parameters
-    ----------
-    sweeps : list of ShardSweep
-    streams : list of (4,) uint64 arrays
-    words : words by topic before the sweep
-    ledger : type
-        Class with the operations on words of this kind, such as `Counted`.
-    """
+    """The task of one worker: shards that are swept in turn."""
 
     def __init__(
         self,
         sweeps: list[Any],
         streams: list[NDArray[np.uint64]],
-        words: Any,
-        ledger: Any,
+        words: Any,  # words by topic before the sweep
+        ledger: Any,  # class with the operations on words of this kind, such as `Counted`
     ):
         self.sweeps = sweeps
         self.streams = streams

@@ -10,27 +10,14 @@ from skdp.topics._shared._kernels_merges import merge_topics
 
 
 def make_topic_tree(
-    components: NDArray[np.float64],
-    tokens: NDArray[np.float64],
-    pseudo_counts: NDArray[np.float64],
+    components: NDArray[np.float64],  # (K, W)
+    tokens: NDArray[np.float64],  # (K,)
+    pseudo_counts: NDArray[np.float64],  # (K, W), a_kw of the prior; 0 if the words are given
 ) -> MergeTree:
-    """Return the tree of greedy merges.
-
-    With n_kw words and pseudo-counts a_kw, of sum a_k, the word probabilities of one sample are
-    (n_kw + a_kw) / (n_k + a_k). This is solved for n_kw. For means of samples the result is
-    approximate, and a word that a topic does not have may have slightly less than 0, so the counts
-    are at least 0.
-
-    Parameters
-    ----------
-    components : (K, W) array
-        Word probabilities.
-    tokens : (K,) array
-        Numbers of tokens.
-    pseudo_counts : (K, W) array
-        The part of the prior; 0 in topics whose words are given.
-    """
+    """Return the tree of greedy merges of topics."""
     totals = tokens + pseudo_counts.sum(axis=1)
+    # One sample's probabilities (n_kw + a_kw) / (n_k + a_k), solved for n_kw: approximate for means
+    # of samples, so that words that a topic does not have may have slightly less than 0.
     counts = np.maximum(components * totals[:, np.newaxis] - pseudo_counts, 0.0)
     n_topics = len(components)
     merges, losses = np.empty((n_topics - 1, 2), dtype=np.int64), np.empty(n_topics - 1)

@@ -24,15 +24,7 @@ CHAIN_ROWS = 1000
 
 
 def empty_assignments(corpus: Corpus, n_topics: int, *, seats: bool, chained: bool) -> Assignments:
-    """Return the state in which no word has a topic.
-
-    Parameters
-    ----------
-    seats : bool
-        Whether individual tables are stored (SSA).
-    chained : bool
-        Whether tables may order from the previous segment.
-    """
+    """Return the state in which no word has a topic; `seats`: with individual tables (SSA)."""
     n_tokens, n_segments = len(corpus.tokens), len(corpus.segment_ptr) - 1
     n_chained = n_segments if chained else 0
     n_seats = n_tokens if seats else 0
@@ -54,10 +46,7 @@ def empty_assignments(corpus: Corpus, n_topics: int, *, seats: bool, chained: bo
 
 
 def add_seats(assignments: Assignments, n_seats: int) -> Assignments:
-    """Return the state with a larger pool of seats, at least `n_seats` of which are free.
-
-    The pool at least doubles. Its arrays are new, so the old state is not changed.
-    """
+    """Return the state with new, larger arrays of seats: at least double, with `n_seats` free."""
     n_old = len(assignments.seat_links)
     n_added = max(n_old, n_seats)
     links = np.arange(1, n_old + n_added + 1, dtype=np.int32)
@@ -184,13 +173,8 @@ def empty_seen(corpus: SegmentedCorpus) -> Seen:
 
 
 def stirling_ratios(corpus: SegmentedCorpus, discount: float, *, chained: bool) -> Ratios:
-    """Return the table of Stirling ratios U and V for the segments of a corpus.
-
-    In a chain a segment's customers are its words and the tables of the next segment, in the worst
-    case all words of the document: the table covers the usual counts, and patches cover the rest.
-    No ratio depends on the other documents of the corpus.
-    """
-    if chained:
+    """Return the Stirling ratios U and V for segments, which depend only on the discount."""
+    if chained:  # customers: at worst all words of a document; patches cover unusual counts
         in_document = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
         table = StirlingRatios.for_counts(in_document + 1, discount, max_rows=CHAIN_ROWS)
     else:

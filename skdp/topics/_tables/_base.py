@@ -44,9 +44,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
     """Base class of the models whose segments are Poisson-Dirichlet processes.
 
     They differ in `_parents`, the prior (lambda_S, lambda_T) of the weights of the document and of
-    the previous segment as parents of a segment; a zero excludes the parent. With
-    ``n_components="auto"`` the number of topics is inferred, and the attributes are those of one
-    sample, as in `HDPTopicModel`.
+    the previous segment as parents of a segment; a zero excludes the parent.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -29,25 +29,16 @@ def make_shard(
 
 
 class DistributedTableSampler(DistributedSampler, TableSampler):
-    """Markov chain of a table model over a corpus in partitions.
-
-    Parameters
-    ----------
-    data : DistributedCorpus
-    c : int
-        Index of the chain.
-    n_topics, sampler, hyper, init, init_streams, streams : as in `TableSampler`
-        `init` must not be an array of words' topics.
-    """
+    """Markov chain of a table model over a corpus in partitions."""
 
     def __init__(
         self,
         data: DistributedCorpus,
-        c: int,
+        c: int,  # index of the chain
         n_topics: int,
         sampler: str,
         hyper: HyperParameters,
-        init: Any,
+        init: Any,  # as in `TableSampler`, but no topics of words
         init_streams: list[NDArray[np.uint64]],
         streams: list[NDArray[np.uint64]],
     ):

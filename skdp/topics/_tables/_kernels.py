@@ -67,11 +67,9 @@ class Assignments(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """Parameters of the model.
+    """Parameters of the model; models differ only in zeros of `to_document` and `to_previous`.
 
-    A zero `to_document` or `to_previous` excludes that parent, which then takes no tables, except
-    that the first segment of a part always has the document as its parent: this is the only
-    difference between the models. Neither is zero in the adaptive topic model.
+    A zero excludes that parent, but a part's first segment always has the document as its parent.
     """
 
     alpha: np.ndarray
@@ -110,10 +108,7 @@ UNBOUNDED = np.int64(2**62)
 
 @njit_forceinline
 def enter_document(alpha, customers, base, reciprocal, factor):
-    """Set `base` and `factor` for a segment without words; return A + c.
-
-    `customers` (K,) are the document's tables by topic, its row of `document_tables`.
-    """
+    """Set `base` and `factor` for a segment without words; return A + c (`customers` are c)."""
     total = 0.0
     for k in range(alpha.shape[0]):
         base[k] = alpha[k] + customers[k]
@@ -198,15 +193,7 @@ def weigh_present(n_present, ratio, present, opening, sharing, factor):
 
 @njit_forceinline
 def weigh_parents(first, n_document, n_previous, to_document, to_previous):
-    """Return fS and fT, the predictive weights of the document and of the previous segment.
-
-    Parameters
-    ----------
-    first : bool
-        Whether the segment is the first of its part, so that none precedes it.
-    n_document, n_previous : int
-        S_j and T_j.
-    """
+    """Return the predictive weights fS of the document and fT of the previous segment."""
     if first:
         return 1.0, 0.0
     weight = 1.0 / (n_document + n_previous + to_document + to_previous)
@@ -248,13 +235,7 @@ def count_customers(begin, end, corpus, assignments, prior, customers, tables):
 
 @njit_internal
 def add_estimates(d, corpus, assignments, prior, scratch, mu, nu):
-    """Add E[mu] and E[nu] of document `d` given the state to running sums (5.5, 5.6).
-
-    Parameters
-    ----------
-    mu : (K,) float64, output
-    nu : (J, K) float64, output
-    """
+    """Add E[mu] (K,) and E[nu] (J, K) of document `d` given the state to sums (5.5, 5.6)."""
     n_k, before = scratch.n_k, scratch.base  # E[nu] of the previous segment
     n_topics = prior.alpha.shape[0]
     a = prior.discount
@@ -307,10 +288,7 @@ def log_binomial(n, k):
 
 @njit_internal
 def log_prior_of_segment(j, d, corpus, assignments, prior, ratios, n_k):
-    """Return the part of log p(z, s, t) that belongs to segment `j` (7.2, corrected).
-
-    `n_k` (K,) is zero on entry and exit.
-    """
+    """Return the part of log p(z, s, t) of segment `j` (7.2, corrected); `n_k` stays zero."""
     a, b = prior.discount, prior.concentration[j]
     chained = prior.to_previous > 0.0
     n_customers = corpus.segment_ptr[j + 1] - corpus.segment_ptr[j]

@@ -90,10 +90,7 @@ def weigh_sharing(total, n_tables, a, b):
 def weigh_topic(
     k, n, t, ratio, listed, values, row_ptr, a, base, reciprocal, opening, sharing, factor
 ):
-    """Set the weights of a present topic with `n` words, `t` tables.
-
-    They are `opening` and `sharing`, and `factor` unless the topic is listed.
-    """
+    """Set `opening` and `sharing` of a present topic, and `factor` unless the topic is listed."""
     share, new = look_up_weights(n, np.int64(t), values, row_ptr, a)
     sharing[k] = share * reciprocal[k]
     opening[k] = new * base[k] * reciprocal[k]

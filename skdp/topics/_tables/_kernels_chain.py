@@ -89,17 +89,12 @@ def weigh_node(sampler, n, t, values, row_ptr, a):
 
 @njit_forceinline
 def leave_node(sampler, n, s, t, rng):
-    """Draw the table that leaves with a customer: 0 for none; DOCUMENT, of `s`; PREVIOUS, of `t`.
-
-    Probabilities are based on the counts before the customer leaves. BTIGS: the distribution of
-    table indicators, but the last table stays if others use it. CMGS: a table leaves only if it
-    must.
-    """
-    if sampler == BTIGS:
+    """Draw which table leaves with one of `n` customers: none (0), DOCUMENT or PREVIOUS."""
+    if sampler == BTIGS:  # by table indicators, but the last table stays if others use it
         if s + t == 1 and n > 1:
             return 0
         head = next_double(rng) * n
-    else:
+    else:  # CMGS: only if it must
         if s + t < n:
             return 0
         head = next_double(rng) * n
@@ -171,17 +166,7 @@ def rebuild_factor(
 def sweep_segment(
     sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
-    """Draw topic and tables of every word of segment `j`; unseated words are seated.
-
-    Parameters
-    ----------
-    total : float
-        A + c. of the document.
-
-    Returns
-    -------
-    total : float
-    """
+    """Draw topic and tables of every word of segment `j`, of unseated words too; return A + c."""
     a, gamma = prior.discount, np.float32(prior.gamma)
     shift = prior.gamma * words.counts.shape[0]
     to_document, to_previous = prior.to_document, prior.to_previous
@@ -435,13 +420,7 @@ _sweep_segments_ssa = _make_sweep_segments(SSA)
 def sweep_document(
     sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
-    """Sweep the segments of document `d` in order, starting at `begin`.
-
-    Returns
-    -------
-    end : int
-        The segment to resume from with more seats; the document's end if there were enough.
-    """
+    """Sweep the segments of document `d` from `begin`; return where to resume, or the end."""
     total = levels.total[0]
     if begin == corpus.doc_ptr[d]:
         total = 0.0

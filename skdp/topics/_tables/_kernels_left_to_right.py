@@ -100,12 +100,9 @@ class Predictive(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The words so far, which kernels change, as a corpus for sweeps, which do not.
+    """The words so far, which kernels change, as corpora for sweeps, which do not."""
 
-    A sweep gets read-only arrays, as in a fit, and therefore is not recompiled.
-    """
-
-    document: Corpus
+    document: Corpus  # its arrays are read-only, as in a fit, so that sweeps are not recompiled
     segment: Corpus  # a document that is only the current segment
     segment_ptr: np.ndarray
     document_ptr: np.ndarray
@@ -149,15 +146,7 @@ def predict_level(i, corpus, assignments, prior, ahead):
 
 @njit_forceinline
 def enter_level(j, i, end, has_next, corpus, assignments, customers, level_customers):
-    """Count customers of segment `j`: its words before word `end`, and tables of the next segment.
-
-    Parameters
-    ----------
-    i : int
-        Its row in the output.
-    customers : (levels, K or K') int32, output
-    level_customers : (levels,) int64, output
-    """
+    """Write the customers of segment `j` to row `i`: words before `end`, tables of the next one."""
     level_customers[i] = assignments.segment_to_previous[j + 1] if has_next else 0
     for k in range(assignments.tables.shape[1]):
         customers[i, k] = assignments.to_previous[j + 1, k] if has_next else 0
@@ -185,12 +174,7 @@ def enter_segment(i, end, corpus, assignments, prior, ahead):
 def seat_word(i, k, mu, corpus, assignments, prior, ahead, rng):
     """Seat a word of level `i` with topic `k` at a table or a new one, and so on up the chain.
 
-    Returns
-    -------
-    level : int
-        The level of the shared table, or of the table whose dish comes from the document.
-    kind : int
-        0 or DOCUMENT.
+    Return the level of the shared table and 0, or that of a table from the document and DOCUMENT.
     """
     level = i
     while True:
@@ -376,24 +360,8 @@ def _left_to_right(chained):
     ):  # fmt: skip
         """Return the log of an estimate of the probability of a document's words.
 
-        Parameters
-        ----------
-        corpus : Corpus
-            Corpus of this document only.
-        seen : Seen
-            An empty prefix of the document.
-        words : WordCounts
-            Fixed topics.
-        prior : Prior
-        groups : ConcentrationGroups
-            Segments whose concentrations are drawn: all or none.
-        particles : Particles
-            Particles without words; their concentrations (R, J) are used for segments in no group.
-        unseated : Assignments
-            State without individual tables.
-        ahead : Predictive
-        rng : (4,) uint64
-            Stream of the document.
+        `seen` is an empty prefix of `corpus`, the document; `particles` have no words, `unseated`
+        no seats. Concentrations of all segments are drawn, in `groups`, or of none.
         """
         n_tokens, n_levels = corpus.tokens.shape[0], corpus.segment_ptr.shape[0] - 1
         n_particles, n_groups = particles.drawn.shape

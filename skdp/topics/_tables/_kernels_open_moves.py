@@ -75,10 +75,8 @@ def empty_seats(n_words: int, n_tables: int) -> TopicSeats:
 
 @njit_internal_nogc
 def seat_customers(n, n_tables, a, seats, values, row_ptr, rng):
-    """Draw which of `n` customers open the `n_tables` tables; the first customer always does.
-
-    The draw goes backwards: the last customer is alone with probability S^{n-1}_{t-1} / S^n_t.
-    """
+    """Draw which of `n` customers open the `n_tables` tables; the first customer always does."""
+    # Backwards: the last customer is alone with probability S^{n-1}_{t-1} / S^n_t.
     for i in range(n, 0, -1):
         opens = n_tables == i
         if not opens and n_tables > 1:
@@ -92,12 +90,8 @@ def seat_customers(n, n_tables, a, seats, values, row_ptr, rng):
 def seat_segment(j, k, n_below, first_word, n_words, first_table, t, a, seats, rng):
     """Seat the customers of topic `k` in segment `j`; return the end of its tables, and `n_below`.
 
-    Parameters
-    ----------
-    n_below : int
-        Number of customers that are tables of the next segment; they come before the words.
-    t : int
-        Number of tables that order from the previous segment, chosen at random.
+    The first `n_below` customers are tables of the next segment. `t` tables, chosen at random,
+    order from the previous segment.
     """
     n_tables = first_table
     for c in range(n_below + n_words - first_word):
@@ -155,10 +149,7 @@ def seat_topics(topics, corpus, assignments, prior, ratios, seats, rng):
 
 @njit_loop
 def find_roots(parent, roots):
-    """Find the root of each table: its last ancestor, which orders from the document.
-
-    Parents have higher indices.
-    """
+    """Write the root of each table, its last ancestor, to `roots`; parents have higher indices."""
     for seat in range(parent.shape[0] - 1, -1, -1):
         roots[seat] = seat if parent[seat] < 0 else roots[parent[seat]]
 
@@ -192,15 +183,12 @@ def count_block(x, side, change, blocks, division):
 
 @njit_forceinline
 def weigh_words(x, eta, blocks, division):
-    """Return the log ratio of the probabilities of block `x` on the two sides.
-
-    The block has no side. Words come in turn, each given the words before it.
-    """
+    """Return the log ratio of the probabilities of block `x` on the two sides; it has no side."""
     counts, totals = division.side_counts, division.side_totals
     shift, begin, end = eta * counts.shape[1], blocks.block_ptr[x], blocks.block_ptr[x + 1]
     result = 0.0
     for i in range(begin, end):
-        w, n = blocks.tokens[i], i - begin
+        w, n = blocks.tokens[i], i - begin  # each word given the words before it
         result += math.log(
             (counts[0, w] + eta) * (totals[1] + n + shift)
             / ((counts[1, w] + eta) * (totals[0] + n + shift))
@@ -225,10 +213,7 @@ def seat_anchors(n_blocks, pair, blocks, division):
 
 @njit_internal_nogc
 def sweep_sides(n_blocks, forgets, replays, pair, blocks, eta, division, rng):
-    """Draw the side of every block but the pair's; return the log probability of the draws.
-
-    Parameters as in the moves of words.
-    """
+    """Draw the sides of blocks except the pair's, as for words; return the log probability."""
     sides, node_of = division.sides, blocks.node_of
     result = 0.0
     x = 0
@@ -280,14 +265,9 @@ def launch(n_blocks, forgets, pair, blocks, eta, division, rng):
 def log_acceptance(
     forgets, joins, log_share, log_other, pair, blocks, prior, eta, gamma, division, words, rng
 ):  # fmt: skip
-    """Return the log acceptance ratio of a move, whose proposal is left in `division`.
+    """Return the log acceptance ratio of a move as for words; `division` gets the proposal.
 
-    Parameters as in the moves of words, except:
-
-    pair : (2,) int64
-        The blocks that must be on different sides.
-    words : Division
-        The same scratch, with the words of the blocks as its members.
+    The blocks of `pair` must be on different sides; `words` is scratch for the words of blocks.
     """
     n_blocks, shares = blocks.node_of.shape[0], division.log_shares
     division.priors[2] = prior

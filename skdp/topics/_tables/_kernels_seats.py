@@ -63,13 +63,7 @@ def take_seat(j, k, target, a, heads, links, sizes):
 
 @njit_forceinline
 def leave_seat(j, k, target, heads, links, sizes, kinds, free):
-    """Remove a customer from the table where the running sum of sizes exceeds `target`.
-
-    Returns
-    -------
-    kind : int
-        The table's parent if the customer was its last one, otherwise 0.
-    """
+    """Remove a customer from the table at `target` in the sums; return its parent if lost, or 0."""
     before, seat = -1, heads[j, k]
     target -= sizes[seat]
     while target >= 0.0 and links[seat] >= 0:
@@ -90,12 +84,8 @@ def leave_seat(j, k, target, heads, links, sizes, kinds, free):
 
 @njit_forceinline
 def seats_for(d, j, corpus, prior):
-    """Return the number of free seats that the next part of a sweep may take.
-
-    It is segment `j` of a chain, where every word may also open a table at every level above it;
-    otherwise all of document `d`.
-    """
+    """Return the seats that segment `j` of a chain, or otherwise all of document `d`, may take."""
     begin, end, n_levels = corpus.doc_ptr[d], corpus.doc_ptr[d + 1], 1
-    if prior.to_previous > 0.0:
+    if prior.to_previous > 0.0:  # every word may also open a table at every level above it
         begin, end, n_levels = j, j + 1, j + 1 - corpus.part_begin[j]
     return (corpus.segment_ptr[end] - corpus.segment_ptr[begin]) * n_levels

@@ -4,6 +4,10 @@ Symbols as in ``_kernels.py``. A kernel with a branch per sampler would compile 
 first fit would take twice as long. So `sweeps_of` selects in Python: it creates kernels in which
 the sampler is a constant, and code that they do not call is not compiled. They may enclose only
 constants: numba could not cache other closures.
+
+The kernels return 0, or the number of free seats that they need to continue from `place`: after a
+number of segments from the last (`seat_randomly`), at a document and segment (`sweep_corpus`), or
+at a document, a number of its sweeps, and a segment (`fold_in`).
 """
 
 # mypy: ignore-errors
@@ -58,10 +62,7 @@ class Sweeps(NamedTuple):
 def _sweep_document(
     sampler, chained, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
-    """Sweep document `d` from segment `begin` on; return the segment to resume from.
-
-    That is the document's end unless seats are lacking: see `seats_for`.
-    """
+    """Sweep document `d` from segment `begin` on; return where it lacks seats, or its end."""
     end = corpus.doc_ptr[d + 1]
     if chained:
         end = _sweep_chain(
@@ -113,15 +114,7 @@ def _seat_segment(has_seats, d, j, corpus, assignments, prior, customers):
 
 @njit
 def draw_concentrations(group_ptr, customers, tables, discount, concentration, shape, rate, rng):
-    """Draw the concentration of each group of segments given their customers and tables.
-
-    Parameters
-    ----------
-    group_ptr : (G + 1,) int64
-        Group g, which shares one concentration, is segments group_ptr[g]:group_ptr[g + 1].
-    customers, tables : (J,) int64
-    concentration : (G,) float64, changed
-    """
+    """Draw the concentration of each group of segments, group_ptr[g]:group_ptr[g + 1], in place."""
     for g in range(group_ptr.shape[0] - 1):
         begin, end = group_ptr[g], group_ptr[g + 1]
         drawn = draw_concentration(
@@ -146,10 +139,7 @@ def redraw_concentrations(d, first, last, corpus, assignments, prior, groups, dr
 
 @njit
 def gather_discount_evidence(corpus, assignments, prior, stirling, n_k, rng):
-    """Draw the powers of a and of 1 - a that all tables and seatings contribute.
-
-    `n_k` (K,) is zero on entry and exit.
-    """
+    """Draw the powers of a and of 1 - a of all tables and seatings; `n_k` stays zero."""
     a = prior.discount
     of_tables, of_seatings = 0, 0
     for d in range(corpus.doc_ptr.shape[0] - 1):
@@ -175,19 +165,7 @@ def _make_seating(has_seats):
 
     @njit
     def seat_randomly(corpus, assignments, prior, customers, place, rng):
-        """Give every word without a topic a uniformly random one; seat all words at single tables.
-
-        Parameters
-        ----------
-        customers : (K,) int64, scratch, zero on exit
-        place : (1,) int64, changed
-            Number of finished segments, counted from the last one.
-
-        Returns
-        -------
-        n_seats : int
-            Number of free seats that it needs to continue; 0 at the end.
-        """
+        """Give words without a topic random ones, and seat all words at single tables."""
         n_topics = prior.alpha.shape[0]
         for i in range(assignments.topics.shape[0]):
             if assignments.topics[i] < 0:
@@ -213,18 +191,7 @@ def _make_sweep(sampler, chained):
 
     @njit
     def sweep_corpus(corpus, assignments, words, prior, ratios, scratch, levels, place, rng):
-        """Sweep every document once.
-
-        Parameters
-        ----------
-        place : (2,) int64, changed
-            Document and segment to resume from.
-
-        Returns
-        -------
-        n_seats : int
-            Number of free seats that it needs to continue; 0 at the end.
-        """
+        """Sweep every document once."""
         j = place[1]
         for d in range(place[0], corpus.doc_ptr.shape[0] - 1):
             j = _sweep_document(
@@ -274,39 +241,10 @@ def _make_fold_in(sampler, chained):
         segment_topic,
         rng,
     ):
-        """Write E[mu] and E[nu] of every document, with topics fixed, averaged over its own chain.
+        """Write E[mu] and E[nu] of documents, with topics fixed; arguments as in ``_fold_in.py``.
 
-        It stops after the sweep that completes `work`, and is called again until all are done.
-
-        Parameters
-        ----------
-        lengths : (J,) int64
-            Number of words of each segment.
-        prior : Prior
-            Its concentrations (J,) are the initial values of drawn ones; they are changed.
-        groups : ConcentrationGroups
-            A document's segments share a drawn concentration; with a shape of 0, it is fixed.
-        each_segment : bool
-            Whether every segment draws its own concentration instead.
-        drawn : (G,) float64, changed
-            The concentration of each group.
-        n_sweeps, burn_in : int
-            Number of sweeps of a chain, and of its discarded first sweeps.
-        work : int
-            Number of words, segments and documents to sweep, counted once per sweep.
-        place : (3,) int64, changed
-            Document, the number of its finished sweeps, and the segment to resume from.
-        key : (4,) uint64
-            Key that determines the stream of each document together with its content.
-        doc_topic : (D, K) float64, output, zero on entry
-        segment_topic : (J, K) float64, output, zero on entry
-        rng : (4,) uint64
-            Stream of the document.
-
-        Returns
-        -------
-        n_seats : int
-            Number of free seats that it needs to continue; 0 otherwise.
+        If the shape of their prior is not 0, concentrations are drawn, by document or by segment
+        (`each_segment`): `drawn` (G,) and the concentrations of `prior` are changed.
         """
         scale = 1.0 / (n_sweeps - burn_in)
         while place[0] < corpus.doc_ptr.shape[0] - 1 and work > 0:

@@ -9,6 +9,10 @@ have the conditional
 where N' = n_{j-1,k} + t and T' are customers and tables of the topic in the previous segment. It is
 drawn along three lines: s given t, t given s, and both given their sum. Successive weights along a
 line differ by simple ratios, and the draw is made in the same pass.
+
+Without the tables to be drawn, `base` is alpha_k + c_k, `total` A + c., `n_document` S_j,
+`n_previous` T_j; in the previous segment the topic has `above` customers and `above_tables` tables,
+and all topics have `above_customers`. If `mixed`, the segment has two parents.
 """
 
 # mypy: ignore-errors
@@ -30,15 +34,7 @@ def next_stirling(n, t, values, row_ptr, a):
 def pass_by(change, weight, weights, rng):
     """Advance to the next weight, `change` times the last, and draw whether it is selected so far.
 
-    The next item replaces the previous draw with probability weight / sum of weights.
-
-    Returns
-    -------
-    drawn : bool
-    weight, weights : float
-        The weight and the sum, on a common scale.
-    done : bool
-        Whether all further weights are negligible.
+    Return this, the weight and the sum on a common scale, and whether all others are negligible.
     """
     weight *= change
     weights += weight
@@ -55,19 +51,7 @@ def draw_to_document(
     n, t, smallest, base, total, n_document, n_previous, b, a, mixed,
     to_document, to_previous, values, row_ptr, rng,
 ):  # fmt: skip
-    """Draw s given t.
-
-    Parameters
-    ----------
-    n, t, smallest : int
-        Customers; tables that order from the previous segment; smallest s.
-    base, total : float
-        alpha_k + c_k and A + c. without the tables to be drawn.
-    n_document, n_previous : int
-        S_j without these tables, and T_j.
-    mixed : bool
-        Whether the segment has two parents.
-    """
+    """Draw s given t; `smallest` is the smallest s."""
     drawn, weight, weights = smallest, 1.0, 1.0
     for s in range(smallest, n - t):
         change = (base + s) / (total + s) * (b + a * (n_document + s + n_previous))
@@ -88,17 +72,7 @@ def draw_to_previous(
     n, s, smallest, above, above_tables, above_customers, above_b, n_document, n_previous, b, a,
     mixed, to_document, to_previous, values, row_ptr, rng,
 ):  # fmt: skip
-    """Draw t given s.
-
-    Parameters
-    ----------
-    above, above_tables : int
-        Customers, without the tables to be drawn, and tables of the topic in the previous segment.
-    above_customers : int
-        All customers of the previous segment, without these tables.
-    n_document, n_previous : int
-        S_j, and T_j without these tables.
-    """
+    """Draw t given s; `smallest` is the smallest t."""
     drawn, weight, weights = smallest, 1.0, 1.0
     if above_tables == 0:  # no tables there
         return drawn
@@ -144,10 +118,7 @@ def resample_tables(
     i, k, first, total, alpha, served, tables, segment_tables, previous, segment_previous,
     customers, level_customers, concentration, a, to_document, to_previous, values, row_ptr, rng,
 ):  # fmt: skip
-    """Draw s_jk and t_jk of level `i` given everything else; return the change of A + c.
-
-    Arguments as in ``_kernels_chain.sweep_segment``.
-    """
+    """Draw s_jk and t_jk of level `i` given everything else; return the change of A + c."""
     j = first + i
     n = np.int64(customers[i, k])
     s, t = np.int64(tables[j, k]), np.int64(previous[j, k])

@@ -24,12 +24,7 @@ from skdp.processes._kernels_top_level import break_weight, draw_table_count
 
 @njit_loop
 def break_rest(rest, gamma, least, weights, rng):
-    """Draw the weights above `least` of topics without words; return their number.
-
-    Parameters
-    ----------
-    weights : (at least rest / least,) float64, output
-    """
+    """Write the drawn `weights` above `least` of topics without words; return their number."""
     n = 0
     while rest > least:
         weight, rest = break_weight(rest, gamma, rng)
@@ -41,18 +36,7 @@ def break_rest(rest, gamma, least, weights, rng):
 
 @njit_loop
 def draw_tables_of_documents(served, prior, tables, tables_of_documents, rng):
-    """Draw the tables of every document and topic.
-
-    Parameters
-    ----------
-    served : (D, C) int32
-    prior : (K,) float64
-        alpha beta_k.
-    tables : (K,) int64, output
-        m_.k, by topic.
-    tables_of_documents : (D,) int64, output
-    rng : (4,) uint64
-    """
+    """Draw the tables of every document and topic, with prior alpha beta_k; write their sums."""
     for k in range(prior.shape[0]):
         tables[k] = 0
     for d in range(served.shape[0]):

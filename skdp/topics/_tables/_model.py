@@ -32,23 +32,13 @@ from skdp.topics._tables._kernels_sweeps import sweeps_of
 
 @dataclass(frozen=True)
 class TableModel:
-    """A sample of the model without the corpus, into which new documents are folded.
+    """A sample of the model without the corpus, into which new documents are folded."""
 
-    Attributes
-    ----------
-    components : (K, W) float32 array
-        Word probabilities of the topics.
-    doc_topic_prior : (K,) array
-    discount, concentration : float
-    parents : (float, float)
-        Prior (lambda_S, lambda_T) of the weights of the document and of the previous segment.
-    """
-
-    components: NDArray[np.float32]
-    doc_topic_prior: NDArray[np.float64]
+    components: NDArray[np.float32]  # (K, W)
+    doc_topic_prior: NDArray[np.float64]  # (K,)
     discount: float
     concentration: float
-    parents: tuple[float, float]
+    parents: tuple[float, float]  # lambda_S and lambda_T: of the document, of the previous segment
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> "TableFoldIn":
         """Return the fold-in of documents of the corpus, with its tables precomputed."""
@@ -56,19 +46,14 @@ class TableModel:
         return TableFoldIn(self, settings, fixed_words(self.components), weights)
 
     def prepare_likelihood(self, corpus: SegmentedCorpus, settings: FoldIn) -> "TableLikelihood":
-        """Return the likelihood estimator for documents of the corpus, with its tables precomputed.
-
-        Its sweeps use BTIGS, the fastest sampler, regardless of the sampler of the fit.
-        """
-        weights = self._weights(corpus, "btigs")
+        """Return the likelihood estimator for documents of the corpus, with precomputed tables."""
+        weights = self._weights(corpus, "btigs")  # the fastest, whatever the sampler of the fit
         return TableLikelihood(self, settings, fixed_words(self.components), weights)
 
     def prior(self, n_segments: int) -> Prior:
-        """Return the prior of new segments.
-
-        Arrays are copied: in a model that was loaded read-only (joblib's mmap_mode) they would have
-        another numba type, for which all kernels would be recompiled.
-        """
+        """Return the prior of new segments."""
+        # Arrays are copied: in a model that was loaded read-only (joblib's mmap_mode) they would
+        # have another numba type, for which all kernels would be recompiled.
         return Prior(
             np.array(self.doc_topic_prior), 0.0, self.discount,
             np.full(n_segments, self.concentration), *self.parents,

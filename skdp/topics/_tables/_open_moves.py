@@ -71,10 +71,7 @@ def make_blocks(seats: TopicSeats, corpus: Corpus) -> BlockSeating:
 def empty_division(
     seating: BlockSeating, second: int, n_features: int
 ) -> tuple[Division, Division]:
-    """Return scratch arrays for a move: for the blocks, and for their words.
-
-    With two topics, the blocks of the `second` are currently on the second side.
-    """
+    """Return scratch arrays for a move: for the blocks, and for their words."""
     blocks, seats = seating.blocks, seating.seats
     n_blocks = len(blocks.node_of)
     found = (seats.topic[seats.kind == DOCUMENT] == second).astype(np.int8)

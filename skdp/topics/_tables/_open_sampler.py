@@ -60,27 +60,9 @@ class FirstTopLevel(NamedTuple):
 class OpenTableSampler(SeededMoves, TableSampler):
     """Markov chain of a table model with any number of topics, over one corpus.
 
-    A sweep is that of a model with given topics, because it uses a finite number of them: all whose
-    weight is above a threshold, with words or without. The threshold, ``least_weight``, does not
-    depend on anything that the sweep changes. Documents that have a word of a lighter topic are
-    left out of the sweep. Between sweeps only topics with words, seed words or given words remain,
-    numbered 0 to K - 1 without gaps, those with seed words or given words first; columns from K on
-    are free. With one shard, splits and merges of the other topics follow a sweep.
-
-    Parameters
-    ----------
-    corpus : SegmentedCorpus or LabeledCorpus
-    n_topics : int
-        Number of topics of the first state.
-    sampler : {"btigs", "cmgs", "ssa"}
-    hyper : HyperParameters
-        Its `doc_topic_prior` is "auto".
-    top : FirstTopLevel
-    most_topics : int or None
-        Largest number of topics with words, seed words or given words.
-    init : "random", (n_tokens,) or (K, W) array
-    init_streams, streams : lists of (4,) uint64 arrays
-    n_jobs : int or None
+    A sweep is that of a model with given topics: all above `least_weight`, with words or without.
+    Documents with a word of a lighter topic are left out. Between sweeps topics are numbered as in
+    `HDPSampler`. With one shard, splits and merges follow a sweep.
     """
 
     _data_attributes = (*TableSampler._data_attributes, "_token_ptr", "_document_of", "_places")
@@ -92,7 +74,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
         sampler: str,
         hyper: HyperParameters,
         top: FirstTopLevel,
-        most_topics: int | None,
+        most_topics: int | None,  # with words, seed words or given words
         init: Any,
         init_streams: list[NDArray[np.uint64]],
         streams: list[NDArray[np.uint64]],
@@ -171,13 +153,11 @@ class OpenTableSampler(SeededMoves, TableSampler):
     def least_weight(self) -> float:
         """Smallest weight of topics that take part in a sweep.
 
-        It is a constant divided by the approximate number of tables of documents,
-        alpha sum_d log(1 + n_d / alpha). A sweep is exact for any value that does not depend on
-        topics and tables.
+        A sweep is exact for any value that does not depend on topics and tables.
         """
         alpha = self.document_concentration
         lengths = np.diff(self._whole.segment_ptr[self._whole.doc_ptr])
-        tables = alpha * np.log1p(lengths / alpha).sum()
+        tables = alpha * np.log1p(lengths / alpha).sum()  # of documents, approximately
         return float(SMALLEST_TABLE / (tables + self.top_concentration + 1.0))
 
     def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
@@ -191,11 +171,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
             self._propose_moves()
 
     def _open_columns(self, stream: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Assign drawn topics without words to the free columns; return the weights of columns.
-
-        `doc_topic_prior` is set to the prior of all columns. One column that no word may take has
-        the remaining weight.
-        """
+        """Assign drawn topics to free columns; set `doc_topic_prior`; return weights of columns."""
         n_topics, least = self.n_topics, self.least_weight
         drawn = np.empty(int(self.rest / least) + 1)
         drawn = drawn[: break_rest(self.rest, self.top_concentration, least, drawn, stream)]
@@ -210,6 +186,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
         self._left_out = np.flatnonzero(~takes_part)
         prior = np.where(takes_part, weights, 0.0)
         light = self.weights[~takes_part[:n_topics]].sum()
+        # A column that no word may take has the remaining weight.
         prior[n_used - 1] = max(self.rest - drawn.sum(), 0.0) + light
         self.doc_topic_prior = self.document_concentration * prior
         return weights

@@ -57,40 +57,21 @@ START_PARENTS = 1.0, 1.0
 
 
 class HyperParameters(NamedTuple):
-    """The user's choice of priors: numbers are fixed, other parameters are learned in the fit.
+    """The user's choice of priors: numbers are fixed, other parameters are learned in the fit."""
 
-    `doc_topic_prior` is an array (K,), "auto" or "auto-symmetric"; the others are numbers or
-    "auto". `parents` are (lambda_S, lambda_T), the prior of the weights of the document and of the
-    previous segment, or "auto": a parent that is excluded by a zero takes no tables.
-    """
-
-    doc_topic_prior: Any
-    topic_word_prior: Any
+    doc_topic_prior: Any  # (K,) array, "auto" or "auto-symmetric"
+    topic_word_prior: Any  # a number or "auto", like `discount` and `concentration`
     dirichlet_prior: tuple[float, float]
     discount: Any
     discount_prior: tuple[float, float]
     concentration: Any
     concentration_prior: tuple[float, float]
     concentration_scope: str
-    parents: Any
+    parents: Any  # (lambda_S, lambda_T) or "auto"; a parent with 0 takes no tables
 
 
 class TableSampler(TopicSampler):
-    """Markov chain of a table model over one corpus.
-
-    Parameters
-    ----------
-    corpus : SegmentedCorpus or LabeledCorpus
-    n_topics : int
-    sampler : {"btigs", "cmgs", "ssa"}
-    hyper : HyperParameters
-    init : "random", (n_tokens,) or (K, W) array
-        Topics of the words in the first state; or word probabilities of topics by which the words
-        are first seated.
-    init_streams, streams : lists of (4,) uint64 arrays
-        Streams of the first state and of the sweeps, one for each shard.
-    n_jobs : int or None
-    """
+    """Markov chain of a table model over one corpus."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *TopicSampler._data_attributes,
@@ -109,9 +90,9 @@ class TableSampler(TopicSampler):
         n_topics: int,
         sampler: str,
         hyper: HyperParameters,
-        init: Any,
-        init_streams: list[NDArray[np.uint64]],
-        streams: list[NDArray[np.uint64]],
+        init: Any,  # "random", topics of words (n_tokens,), or word probabilities (K, W)
+        init_streams: list[NDArray[np.uint64]],  # of the first state, one for each shard
+        streams: list[NDArray[np.uint64]],  # of the sweeps, one for each shard
         n_jobs: int | None = None,
     ):
         self._start_parameters(n_topics, sampler, hyper)
@@ -270,11 +251,7 @@ class TableSampler(TopicSampler):
         return count_frequencies(tables, tables[0].shape[1])
 
     def _update_parents(self) -> None:
-        """Re-estimate lambda from the tables that segments order from either parent.
-
-        The weight rho of a segment is a Dirichlet vector of two entries, and its tables are drawn
-        from it. First segments of parts have one parent, and are uninformative.
-        """
+        """Re-estimate lambda from the tables that segments with two parents order from either."""
         frequencies = self._parent_frequencies()
         if len(frequencies.keys):
             learned = update_by_frequencies(
@@ -323,15 +300,7 @@ class TableSampler(TopicSampler):
             self.concentration[0] = min(max(drawn, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
 
     def _concentration_evidence(self, *, has_prior: bool) -> list[tuple[float, float]]:
-        """Return each shard's drawn evidence on the concentration of the corpus.
-
-        Concentrations of documents or segments are drawn instead, and nothing is returned.
-
-        Parameters
-        ----------
-        has_prior : bool
-            Whether the evidence of the first shard includes the prior.
-        """
+        """Return shards' drawn evidence on a common concentration, or draw their concentrations."""
         prior, common = self.hyper.concentration_prior, self.hyper.concentration_scope == "corpus"
         customers, tables = self._customers_and_tables()
         evidence = []
@@ -505,19 +474,12 @@ class TableSampler(TopicSampler):
             self._make_ratios()
 
     def statistics(self, *, is_first: bool) -> tuple[Any, ...]:
-        """Return the statistics of this shard for updates of parameters after a sweep of its words.
-
-        All are additive. Evidence that depends on earlier draws is left to `late_statistics`.
-
-        Parameters
-        ----------
-        is_first : bool
-            Whether this is the first shard.
-        """
+        """Return the additive statistics of this shard for updates of parameters after a sweep."""
         hyper = self.hyper
         learns_discount = hyper.discount == "auto"
         return (
             self._discount_evidence() if learns_discount else [],
+            # Evidence that depends on earlier draws is left to `late_statistics`.
             *([[]] if learns_discount else self.late_statistics(is_first=is_first)),
             self._document_frequencies() if isinstance(hyper.doc_topic_prior, str) else 0,
             self._parent_frequencies() if isinstance(hyper.parents, str) else 0,

@@ -23,23 +23,7 @@ from skdp.topics._tables._kernels_sweeps import sweeps_of
 
 
 class TableSweep(ShardSweep):
-    """A sweep of one shard of a table model.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    state : Assignments
-    sampler : {"btigs", "cmgs", "ssa"}
-    prior : Prior
-    weights : Ratios
-    left_out : array of int
-        Topics that words may not take; documents that have a table of such a topic are skipped.
-    may_open : int
-        Number of topics without words that words may take.
-    scratch, levels : as kernels take them
-    allowed : AllowedTopics or None
-        Topics that the words of documents may have.
-    """
+    """A sweep of one shard of a table model."""
 
     _scratch = "scratch", "levels"
 
@@ -50,8 +34,8 @@ class TableSweep(ShardSweep):
         sampler: str,
         prior: Prior,
         weights: Ratios,
-        left_out: NDArray[np.intp],
-        may_open: int,
+        left_out: NDArray[np.intp],  # topics; documents with a table of one are skipped
+        may_open: int,  # number of topics without words that words may take
         scratch: Any,
         levels: Any,
         allowed: AllowedTopics | None,
@@ -97,10 +81,7 @@ class TableSweep(ShardSweep):
         return state
 
     def _runs(self) -> list[tuple[int, int]]:
-        """Return the ranges of documents without words of a topic that is left out.
-
-        With labels all documents of a range may use the same topics.
-        """
+        """Return ranges of documents that may use the same topics, without left-out documents."""
         served = self.state.document_tables
         light = self.left_out[self.left_out < served.shape[1]]
         left_out = served[:, light].any(axis=1)
